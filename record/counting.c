@@ -71,11 +71,11 @@ static void print_title(const struct mt_recorder *r, FILE *to)
 	fprintf(to, "':\n\n");
 }
 
-/* Counts since the last call, or with no interval since the start. */
-static void print_counts(struct mt_recorder *r, FILE *to)
+/* Counts since the last call, or with no interval since the start, as of a time. */
+static void print_counts(struct mt_recorder *r, uint64_t now, FILE *to)
 {
 	const struct mt_count_style style = {r->options->separator, r->options->interval != 0};
-	double seconds = (double)(mt_clock_now(&r->clock) - r->started) / 1e9;
+	double seconds = (double)(now - r->started) / 1e9;
 	bool columns = !r->options->separator;
 
 	if (columns && style.interval && r->printed_counts++ % HEADER_EVERY == 0)
@@ -84,10 +84,10 @@ static void print_counts(struct mt_recorder *r, FILE *to)
 		print_title(r, to);
 	for (uint32_t i = 1; i < r->plan->events.count; i++) {
 		const struct mt_planned_event *event = &r->plan->events.items[i];
-		struct mt_count now = mt_count_read(&r->opened, i);
-		struct mt_count since = mt_count_since(&r->counts[i], &now);
+		struct mt_count count = mt_count_read(&r->opened, i);
+		struct mt_count since = mt_count_since(&r->counts[i], &count);
 
-		r->counts[i] = now;
+		r->counts[i] = count;
 		if (has_row(event))
 			mt_count_print(&style, seconds, event, &since, to);
 	}
@@ -95,7 +95,7 @@ static void print_counts(struct mt_recorder *r, FILE *to)
 		fprintf(to, "\n%18.9f seconds time elapsed\n\n", seconds);
 }
 
-void mt_recorder_print_counts(struct mt_recorder *r)
+void mt_recorder_print_counts(struct mt_recorder *r, uint64_t now)
 {
 	MT_CLEANUP_FREE char *text = NULL;
 	size_t size;
@@ -107,30 +107,35 @@ void mt_recorder_print_counts(struct mt_recorder *r)
 	} while (r->options->interval && r->next_count <= mt_clock_now(&r->clock));
 	if (!out)
 		return;
-	print_counts(r, out);
+	print_counts(r, now, out);
 	if (!fclose(out) && !r->voice->print(r->voice->context, text))
 		r->output_failed = true;
 }
 
 void mt_recorder_count(struct mt_recorder *r, struct mt_recorder_result *result)
 {
-	uint64_t interval = r->options->interval;
+	uint64_t interval = r->options->interval, ended;
 
 	r->next_mark = r->next_anchor = r->next_tick = r->next_poll = r->next_status = UINT64_MAX;
-	r->next_count = interval ? r->started + interval : UINT64_MAX;
 	if (mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options)) {
 		mt_event_set_enable(&r->opened, MT_CLASS_RARE);
 		mt_event_set_enable(&r->opened, MT_CLASS_STORM);
 	}
+	/* To enable and to disable tracepoints takes tenths of a second, not the command's. */
+	r->started = mt_clock_now(&r->clock);
+	r->next_count = interval ? r->started + interval : UINT64_MAX;
+	if (r->options->duration)
+		r->stop_at = r->started + r->options->duration;
 	if (r->command.pid)
 		result->exec_errno = mt_command_start(&r->command);
 	if (result->exec_errno)
 		return;
 	while (!r->output_failed && mt_recorder_wait_turn(r))
 		;
+	ended = mt_clock_now(&r->clock);
 	mt_event_set_disable(&r->opened);
 	if (!r->output_failed)
-		mt_recorder_print_counts(r);
+		mt_recorder_print_counts(r, ended);
 	mt_recorder_wait_for_command(r);
 	result->command_status = r->command.wait_status;
 	if (r->output_failed) {

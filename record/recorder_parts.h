@@ -121,7 +121,7 @@ struct mt_error *mt_recorder_sample_blocks(struct mt_recorder *r);
 void mt_recorder_leave_out_unsupported(struct mt_recorder *r);
 
 /* Prints what was counted since the last call. */
-void mt_recorder_print_counts(struct mt_recorder *r);
+void mt_recorder_print_counts(struct mt_recorder *r, uint64_t now);
 
 /* Counts until the end: of the command, the targets, or as options and signals say. */
 void mt_recorder_count(struct mt_recorder *r, struct mt_recorder_result *result);

@@ -222,7 +222,7 @@ static bool do_what_is_due(struct mt_recorder *r)
 	if (now >= r->next_poll)
 		mt_recorder_poll_again(r);
 	if (now >= r->next_count)
-		mt_recorder_print_counts(r);
+		mt_recorder_print_counts(r, mt_clock_now(&r->clock));
 	if (now >= r->next_status)
 		mt_recorder_show_status(r);
 	return true;

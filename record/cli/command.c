@@ -14,6 +14,10 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 
+enum {
+	RECORDERS_FILES_MOST = 1024, /* before the command is forked it has some tens */
+};
+
 /* 0 for a file that may be executed, else why not. */
 static int check_file(const char *path)
 {
@@ -65,11 +69,28 @@ static void restore_signals(void)
 	signal(SIGXFSZ, SIG_DFL);
 }
 
+/*
+ * The recorder opened tracepoints before the fork. To close the last reference to one takes the
+ * kernel some 30 ms: not while the command's exec closes its files, which would be the command's
+ * time, but here, while the recorder has its own and waits.
+ */
+static void close_recorders_files(int gate, int status)
+{
+	for (int fd = STDERR_FILENO + 1; fd < RECORDERS_FILES_MOST; fd++) {
+		int flags = fd == gate || fd == status ? 0 : fcntl(fd, F_GETFD);
+
+		if (flags >= 0 && (flags & FD_CLOEXEC))
+			close(fd);
+	}
+}
+
 static void child_main(char *const *argv, bool stdout_to_stderr, int gate, int status)
 {
 	char byte;
-	int errnum;
+	int errnum = 0;
 
+	close_recorders_files(gate, status);
+	(void)!write(status, &errnum, sizeof(errnum));
 	/* end of file alone means that the recorder died before it was ready */
 	if (read(gate, &byte, 1) != 1)
 		_exit(125);
@@ -85,7 +106,7 @@ static void child_main(char *const *argv, bool stdout_to_stderr, int gate, int s
 struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr,
 				    struct mt_command *out)
 {
-	int gate[2], status[2];
+	int gate[2], status[2], closed;
 	pid_t pid;
 
 	if (pipe2(gate, O_CLOEXEC))
@@ -108,6 +129,7 @@ struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr,
 		close(status[0]);
 		return mt_error_os(errno, "cannot start the command");
 	}
+	(void)!read(status[0], &closed, sizeof(closed)); /* the child has closed its copies */
 	*out = (struct mt_command){.pid = pid, .gate = gate[1], .exec_status = status[0]};
 	return NULL;
 }

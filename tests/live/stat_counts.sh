@@ -35,6 +35,10 @@ expect 7 'a command is counted, and its status is ours' setarch -R "$mtrec" --st
 grep , perf.csv >perf.rows
 check 'there are rows for all events' test "$(wc -l <our.csv)" -eq 6
 check 'the counts are those of perf stat' diff <(counts perf.rows) <(counts our.csv)
+# Tracepoints take longer to open and to close than this command runs: it is told apart by its own clock.
+"$mtrec" --stat -o elapsed.txt bash -c 'from=${EPOCHREALTIME/./}; sleep 0.2; echo $((${EPOCHREALTIME/./} - from))' >own.txt
+check 'the time elapsed is that of the command, without opening and closing' \
+	awk -v own="$(cat own.txt)" '/elapsed/ { exit !($1 * 1e6 < own + 150000) }' elapsed.txt
 check 'nothing is recorded' test ! -e mtrec.mtr
 
 # The columns: all but the counts' own digits, which differ in time and clock.
