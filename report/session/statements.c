@@ -319,6 +319,7 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 		.wanted = wants_event(session, &event),
 		.marks = marks_calls(session, &event),
 	};
+	known->wanted |= (*local)->wanted || (*local)->marks;
 	find_clone_fields(*local, record);
 	find_return_fields(*local, record);
 	return mt_map64_put(&session->by_index, record->index, session->local.count - 1) &&

@@ -37,6 +37,8 @@ struct mt_facts_event {
 	uint64_t first, last; /* times of the first and last selected sample; 0 without any */
 	uint64_t lost;	      /* records lost that are known to be of this event */
 	bool thinned;	      /* some of its samples stand for several */
+	bool wanted; /* its samples, or calls without stacks, count where the other selectors pass
+		      */
 };
 
 /* An interval in which a stream lost records. */

@@ -133,6 +133,15 @@ def check_peak(tap, folder):
               "... beside one that lives it is said of the row", text)
 
 
+def check_calm(tap, folder):
+    """Of a process that made no call the screen has what is known all the same."""
+    calm = execed(1000, 300, b"calm\0\0\0\0") + resident.fault(1500, 0, tid=300, pid=300) + count(2000, ANON, 2560, 300, 300, pid=300)
+    data = recording(calm + LAST, gauges=gauged(990, 100, 50) + gauged(9 * SECOND, 300, 2560))
+    tap.same(block(folder, data, "-p", "300"), ["300 calm 0 B 10.5 MB +10.5 MB +21.0 MB -"], "one without calls grew by what its gauges say")
+    tap.check("BY WHICH PATH" in screen(folder, data, "-p", "300"), "... on the paths that touched it")
+    tap.check(not {"WHO GREW", "NEXT"} & set(screen(folder, data, "-p", "999").split()), "where no process is selected, none is listed")
+
+
 def check_widths(tap, folder):
     """Columns are those of a terminal, where a wide character takes two and a combining one none."""
     records = b"".join(execed(1000, pid, name.encode().ljust(16, b"\0")) + count(1100, ANON, 2560, pid, pid, pid=pid) + ended(699000, pid)
@@ -189,6 +198,7 @@ def main():
         check_gauged(tap, folder)
         check_command(tap, folder)
         check_peak(tap, folder)
+        check_calm(tap, folder)
         check_widths(tap, folder)
     tap.finish()
 

@@ -170,13 +170,20 @@ static bool is_fault(const struct mt_facts_event *event)
 	return mt_page_event_of(event).moment == MT_PAGE_FAULT;
 }
 
+/*
+ * Recorded and selected. That it never happened in the selected processes is known, too; only of
+ * other programs' recordings nobody knows.
+ */
 static bool has_event(const struct mt_memory_beside *memory,
 		      bool (*is)(const struct mt_facts_event *event))
 {
 	const struct mt_facts *facts = mt_session_facts(memory->session);
+	bool gauged = mt_gauge_log_process(memory->gauges, 0);
 
 	for (size_t i = 0; i < facts->events.count; i++) {
-		if (facts->events.items[i].selected && is(&facts->events.items[i]))
+		const struct mt_facts_event *event = &facts->events.items[i];
+
+		if (event->wanted && (event->selected || gauged) && is(event))
 			return true;
 	}
 	return false;

@@ -292,7 +292,7 @@ struct mt_error *mt_summary_print_growers(const struct mt_summary *s)
 	MT_CLEANUP(growers_deinit) struct growers growers = {0};
 	struct mt_error *err = s->processes ? read_growers(s->processes, &growers) : NULL;
 
-	if (!err && s->processes)
+	if (!err && growers.processes)
 		print_growers(s, &growers);
 	return err;
 }

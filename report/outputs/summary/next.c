@@ -140,6 +140,8 @@ static void print_after_counts(const struct mt_summary *s)
 
 struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 {
+	if (!s->view->facts->selected && !s->view->facts->marks)
+		return NULL;
 	if (s->growth || s->resident || s->blocks)
 		return print_after_memory(s);
 	if (mt_counts_event(s->counts, 0))
