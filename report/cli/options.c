@@ -342,11 +342,20 @@ static struct mt_error *parse_words(struct parser *parser)
 	return err;
 }
 
-/* Where none is named: the analysis's own, and a table for other keys than that has. */
-static const struct mt_output *default_output(const struct mt_report_options *options)
+/*
+ * Where none is named: the analysis's own, and a table for other keys than that has. Where no
+ * analysis is named either, the screen can be grouped by some keys.
+ */
+static const struct mt_output *default_output(const struct mt_report_options *options,
+					      bool analysis_named)
 {
+	const struct mt_by_list *by = &options->wishes.by;
 	const char *name = options->analysis->output;
 
+	if (!analysis_named && !options->sorted && by->count == 1 &&
+	    (MT_BY_OF_SCREEN & MT_BY_BIT(by->keys[0])) && !options->wishes.timeline &&
+	    !options->wishes.compare && !options->wishes.stacks && !options->wishes.weight)
+		return &mt_output_summary;
 	if (options->sorted && mt_by_has(&options->wishes.by, MT_BY_STACK) &&
 	    !options->wishes.compare && !options->wishes.timeline)
 		return &mt_output_paths;
@@ -474,6 +483,7 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 			    .wish = {.names = true, .unwind = true}},
 	};
 	struct mt_error *err = parse_words(&parser);
+	bool analysis_named;
 
 	if (!err && !parser.options.file_count)
 		err = mt_option_add_file(&parser.options, NULL, MT_REPORT_DEFAULT_FILE);
@@ -485,10 +495,11 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 		mt_report_options_deinit(&parser.options);
 		return err;
 	}
-	if (!parser.options.analysis)
+	analysis_named = parser.options.analysis;
+	if (!analysis_named)
 		parser.options.analysis = mt_analyses[0];
 	if (!parser.options.output)
-		parser.options.output = default_output(&parser.options);
+		parser.options.output = default_output(&parser.options, analysis_named);
 	if (parser.options.baseline.per && !parser.options.wishes.compare) {
 		mt_report_options_deinit(&parser.options);
 		return mt_error_create(MT_ERR_USAGE,

@@ -75,16 +75,14 @@ static struct mt_error *check_keys(const struct mt_analysis *analysis, const str
 	return NULL;
 }
 
-/* What groups the summary's processes and paths; its table is as ever. */
+/* What groups the summary's processes and paths; its table, where nothing of memory is known. */
 static struct mt_error *check_screen_by(const struct mt_output *output, const struct mt_by_list *by)
 {
-	const uint32_t known = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_IMAGE) |
-			       MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER);
 	char names[100];
 
-	if (by->count == 1 && (known & MT_BY_BIT(by->keys[0])))
+	if (by->count == 1 && (MT_BY_OF_SCREEN & MT_BY_BIT(by->keys[0])))
 		return NULL;
-	mt_by_names(known, names, sizeof(names));
+	mt_by_names(MT_BY_OF_SCREEN, names, sizeof(names));
 	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--by %s: --%s takes one of %s",
 					     mt_by_def(by->keys[0])->name, output->name, names),
 			     "--table, --csv, --json and --folded know more");
@@ -152,9 +150,11 @@ static struct mt_by_list keys_of(const struct mt_analysis *analysis, const struc
 
 	if ((!wishes->by.count || screen) && !shows)
 		mt_by_remove(&by, MT_BY_STACK);
+	if (screen && wishes->by.count && (output->needs & MT_FOR_READERS))
+		return wishes->by;
 	if (wishes->stacks ||
-	    ((output->needs & MT_NEEDS_STACK) && (analysis->by & MT_BY_BIT(MT_BY_STACK)) &&
-	     !mt_by_has(&by, MT_BY_RESERVER)))
+	    (((output->needs & MT_NEEDS_STACK) || screen) &&
+	     (analysis->by & MT_BY_BIT(MT_BY_STACK)) && !mt_by_has(&by, MT_BY_RESERVER)))
 		mt_by_add(&by, MT_BY_STACK);
 	if (analysis->events_apart)
 		mt_by_add_first(&by, MT_BY_EVENT);
@@ -246,7 +246,8 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 	request.unwind = request.stacks || mt_by_has(&request.by, MT_BY_IMAGE) ||
 			 mt_by_has(&request.by, MT_BY_RESERVER) || analysis->sources ||
 			 analysis->dumps ||
-			 ((output->needs & MT_MEMORY_BESIDE) && analysis == mt_analyses[0]);
+			 ((output->needs & (MT_MEMORY_BESIDE | MT_SHOWS_MEMORY)) &&
+			  analysis == mt_analyses[0]);
 	*out = request;
 	return NULL;
 }

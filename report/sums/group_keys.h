@@ -50,6 +50,11 @@ enum mt_by {
 	 MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER) | MT_BY_BIT(MT_BY_MODE) | \
 	 MT_BY_BIT(MT_BY_IMAGE) | MT_BY_BIT(MT_BY_STACK))
 
+/* Keys that the screen of --summary can be grouped by: one of them. */
+#define MT_BY_OF_SCREEN                                                                    \
+	(MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER) | \
+	 MT_BY_BIT(MT_BY_IMAGE))
+
 /* Distinct keys in the order of their columns. */
 struct mt_by_list {
 	uint8_t keys[MT_BY_KEYS];

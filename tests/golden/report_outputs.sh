@@ -21,7 +21,7 @@ compare() { # compare NAME OPTION...: golden text NAME.txt
 for output in summary folded script info unwind-report table csv json; do
 	compare $output --$output
 done
-compare by-process --by process
+compare by-process --table --by process
 compare by-thread --by thread,cpu,cgroup --weight period
 compare by-image --by image,mode --csv
 compare by-stack --by stack

@@ -14,6 +14,12 @@ for recording in *.mtr; do
 	cp "$out" "$TMPDIR/got"
 	check '... as it was read' diff "$name.txt" "$TMPDIR/got"
 done
+for key in process image cgroup container; do
+	"$MT_BUILD/mtreport" -q --summary --by $key forks.mtr >"$TMPDIR/want"
+	"$MT_BUILD/mtreport" -q --by $key forks.mtr >"$TMPDIR/got"
+	check "--by $key groups the screen" diff "$TMPDIR/want" "$TMPDIR/got"
+	check '... which is one' grep -q '^WHO GREW' "$TMPDIR/got"
+done
 export LC_ALL=C.UTF-8 # wc -L counts columns of a terminal
 for recording in *.mtr ../recorded/*.mtr; do
 	for options in '' --all '--by image --summary' '--by cgroup --summary'; do

@@ -153,6 +153,10 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 
 	if (err)
 		return err;
+	/* Sums by --by: of a recording that says nothing of memory they are the answer. */
+	if (!s.growth && !s.resident && !s.blocks &&
+	    mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
+		return mt_output_write(&mt_output_table, view, table, to);
 	print_head(&s);
 	err = mt_summary_print_host(&s);
 	mt_summary_print_notes(&s);
@@ -164,6 +168,6 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 const struct mt_output mt_output_summary = {
 	.name = "summary",
 	.help = "one screen: who grew, on which path, is it a leak",
-	.needs = MT_NEEDS_STACK | MT_TELLS_FACTS | MT_SHOWS_MEMORY | MT_FOR_READERS,
+	.needs = MT_LIKES_STACK | MT_TELLS_FACTS | MT_SHOWS_MEMORY | MT_FOR_READERS,
 	.write = write_summary,
 };
