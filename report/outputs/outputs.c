@@ -29,9 +29,11 @@ const struct mt_output *mt_output_find(const char *name)
 struct mt_error *mt_output_write(const struct mt_output *output, const struct mt_view *view,
 				 struct mt_table *table, FILE *to)
 {
+	/* Of facts in an order of their own few have a stack, and they add up to nothing. */
 	if ((output->needs & MT_NEEDS_STACK) &&
-	    mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
-		return mt_error_create(MT_ERR_USAGE, "--%s shows stacks, and --%s has none",
+	    (table->ordered || mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE))
+		return mt_error_create(MT_ERR_USAGE,
+				       "--%s adds up stacks, and --%s has none to add up",
 				       output->name, table->name);
 	if ((output->needs & MT_NEEDS_LISTING) && !table->listing)
 		return mt_error_create(MT_ERR_USAGE,

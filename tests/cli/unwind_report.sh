@@ -9,7 +9,7 @@ file=$MT_SHARED/data/cores/perf.data
 check 'a report of a recording' "$report" --unwind-report "$TMPDIR/stored.mtr"
 says '... says why stacks end, and what helps' '^/bin/worker +stacks end +image not at hand +[0-9]+ +--symfs DIR' "$out"
 expect 2 'it has no stacks to show' "$report" --unwind-report --folded "$TMPDIR/stored.mtr"
-says '... and says so' '--folded shows stacks, and --unwind-report has none'
+says '... and says so' '--folded adds up stacks, and --unwind-report has none'
 check '--table shows sums of samples too' "$report" --samples --table "$TMPDIR/stored.mtr"
 expect 2 'an oracle that is none is a usage error' "$report" --unwind magic "$TMPDIR/stored.mtr"
 if ! [ -f "$file" ]; then

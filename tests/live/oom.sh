@@ -57,6 +57,7 @@ check '... within 80 columns, but for names' awk 'length > 80 && !/^ / { exit 1 
 "$report" -q --host oom.mtr >host
 says '--host counts it' '^errors +memory: OOM kills +1' host
 says '... and that the cgroup was at its limit' "^saturated +cgroup: at its limit .* cgroup failures /${group##*/}\$" host
+expect 2 'stacks of facts are not added up' "$report" -q --oom --folded oom.mtr
 expect 4 'a recording without a kill' "$report" -q --oom "$MT_TOP/tests/golden/recorded/attached.mtr"
 says '... is told what would record one' 'mtrec -e oom,vm,rss -a'
 finish

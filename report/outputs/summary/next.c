@@ -144,7 +144,10 @@ struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 		return NULL;
 	if (s->growth || s->resident || s->blocks)
 		return print_after_memory(s);
-	if (mt_counts_event(s->counts, 0))
+	if (mt_counts_event(s->counts, 0)) {
 		print_after_counts(s);
+	} else if (s->host) {
+		print_command(s, "NEXT", "--host", NULL);
+	}
 	return NULL;
 }
