@@ -41,7 +41,7 @@ const struct mt_option_row mt_option_rows[] = {
 	{NULL, MT_OPT_FILTER, "filter", "EXPR",
 	 COMMON("filter the tracepoint before it: 'ret > 0'")},
 	{NULL, MT_OPT_ALLOC_FUNCTION, "alloc-function", "NAME(size=ARG)",
-	 RARE("record blocks of a program's own function, too; without -e these alone: "
+	 RARE("record blocks of a program's own function, too; these alone without -e: "
 	      "'pool_alloc(size=arg2)', 'PATH:NAME(size=arg2,count=arg1)', 'cell_alloc(size=64)'; "
 	      "repeatable")},
 	{NULL, MT_OPT_FREE_FUNCTION, "free-function", "NAME(ptr=ARG)",

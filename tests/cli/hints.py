@@ -12,7 +12,7 @@ OPTION = re.compile(r"(?<![\w/.-])--[a-z][a-z-]+")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # Of other programs, by the words in front of them.
 OTHERS = {
-    "--perf-basic-prof", "--perf-prof", "--interpreted-frames-native-stack",  # node
+    "--perf-basic-prof", "--perf-prof", "--interpreted-frames-native-stack", "--heapsnapshot-signal",  # node
     "--call-graph", "--no-inline",  # perf's, in tables of what is the same
     "--xtree-memory",  # valgrind
     "--shared", "--static", "--jit", "--no-defaults", "--prefix",
