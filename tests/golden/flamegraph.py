@@ -123,7 +123,7 @@ def remainder_faults(narrow, whole):
 
 def check_others(tap, recording):
     statuses = {analysis: run("--flamegraph", "-", "--" + analysis, recording) for analysis in OTHERS}
-    says = ("--flamegraph shows stacks", "--flamegraph shows sums")
+    says = ("--flamegraph adds up stacks", "--flamegraph shows sums")
     bad = {a: s for a, s in statuses.items() if s[0] != 4 and not (s[0] == 2 and any(words in s[2] for words in says))}
     tap.check(not bad, "an analysis without stacks refuses in one line", bad)
 
