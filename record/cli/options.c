@@ -369,10 +369,11 @@ static struct mt_error *check_clock(const char *name)
 		if (!strcmp(name, names[i]))
 			return NULL;
 	}
-	return mt_error_create(MT_ERR_USAGE,
-			       "-k: '%s': times are CLOCK_MONOTONIC (mono); mtreport --info has "
-			       "the start in UTC",
-			       name);
+	return mt_error_create(
+		MT_ERR_USAGE,
+		"-k '%s' is refused: times are CLOCK_MONOTONIC (mono); mtreport --info has "
+		"the start in UTC",
+		name);
 }
 
 static const struct mt_option_row *find_row(int key)
@@ -407,7 +408,8 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 	const struct mt_option_row *row = find_row(key);
 
 	if (row->use == MT_OPTION_INSTEAD)
-		return mt_error_create(MT_ERR_USAGE, "--%s: %s", row->name, row->help);
+		return mt_error_create(MT_ERR_USAGE, "--%s is perf's; here %s", row->name,
+				       row->help);
 	if (row->use == MT_OPTION_HELD || parse_flag(key, options))
 		return NULL;
 	switch (key) {

@@ -595,7 +595,7 @@ struct mt_error *mt_option_take(const struct mt_option *option, struct mt_report
 	case MT_OPTION_HELD:
 		return NULL;
 	case MT_OPTION_INSTEAD:
-		return mt_error_create(MT_ERR_USAGE, "%s: %s", name, option->help);
+		return mt_error_create(MT_ERR_USAGE, "%s is perf's; here %s", name, option->help);
 	default:
 		return option->set(options, name, value);
 	}
