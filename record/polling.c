@@ -80,7 +80,7 @@ void mt_recorder_put_begin(struct mt_recorder *r)
 {
 	struct mt_state state = begin_state(r, a_signal_waits);
 
-	mt_host_begin(&state, r->started, mt_options_target_cpus(r->options) ? r->command.pid : 0);
+	mt_host_begin(&state, r->started, r->command.pid);
 	mt_state_flush(&state);
 }
 

@@ -71,7 +71,8 @@ static enum life life_of(const struct mt_session *session, const struct mt_gauge
 {
 	if (process->ended &&
 	    mt_facts_ended_early(&mt_session_facts(session)->recordings.items[process->recording],
-				 process->is_new ? process->began : process->from, process->to))
+				 process->pid, process->is_new ? process->began : process->from,
+				 process->to))
 		return LIFE_ENDED;
 	return process->ended && !mt_session_selection(session)->time.given ? LIFE_ENDED_LAST
 	       : process->is_new					    ? LIFE_BEGAN

@@ -56,8 +56,8 @@ static bool ended_early(const struct resident *resident, const struct mt_ledger_
 	const struct mt_facts *facts = mt_session_facts(resident->rows.session);
 
 	return resident->living && space->ended &&
-	       mt_facts_ended_early(&facts->recordings.items[space->recording], space->began,
-				    space->ended);
+	       (space->execed || mt_facts_ended_early(&facts->recordings.items[space->recording],
+						      space->pid, space->began, space->ended));
 }
 
 static bool is_apart(const struct resident *resident, const struct mt_ledger *ledger,

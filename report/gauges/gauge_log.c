@@ -484,7 +484,7 @@ static bool settle_life(const struct mt_gauge_log *gauges, struct mt_life *life)
 	uint64_t from, to;
 
 	find_bounds(gauges, life->recording, &from, &to);
-	if (!life->peak || mt_facts_ended_early(facts, life->began, life->ended))
+	if (!life->peak || mt_facts_ended_early(facts, life->pid, life->began, life->ended))
 		life->pid = -1;
 	return selected && life->ended >= from && life->ended <= to;
 }

@@ -92,6 +92,8 @@ static bool take_info(struct mt_session *session, const struct mt_info_record *r
 	if (!mt_spaces_tell(session->spaces, pair->key, pair->value))
 		return false;
 	mt_naming_tell(session->naming, pair->key, pair->value);
+	if (!strcmp(pair->key, "command-pid"))
+		facts->command = (int32_t)strtol(pair->value, NULL, 10);
 	if (!strcmp(pair->key, "start"))
 		take_start(session, pair->value);
 	if (!strcmp(pair->key, "boot-id"))

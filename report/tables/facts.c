@@ -81,14 +81,17 @@ uint64_t mt_facts_incomplete(const struct mt_facts *facts)
 	return facts->user_stacks - facts->ends[MT_END_ROOT] - facts->ends[MT_END_UNTOLD];
 }
 
-bool mt_facts_ended_early(const struct mt_facts_recording *recording, uint64_t began,
+bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pid, uint64_t began,
 			  uint64_t ended)
 {
 	/* mtrec stops within some 60 ms of its command's end, more on a busy host. */
 	const uint64_t last = 500000000;
 	uint64_t half = (recording->end - recording->start) / 2;
 
-	return ended + last < recording->end || ended - began < (last < half ? last : half);
+	if (ended + last < recording->end)
+		return true;
+	/* A shell that becomes the command may have taken most of its time. */
+	return pid != recording->command && ended - began < (last < half ? last : half);
 }
 
 double mt_facts_seconds(const struct mt_facts *facts)

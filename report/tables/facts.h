@@ -67,6 +67,7 @@ struct mt_facts_recording {
 	uint64_t tasks, processes, maps;
 	/* mtrec --comm recorded some threads of a process and left out others */
 	bool in_part;
+	int32_t command; /* the recorded command's pid; 0: there was none, or it was not told */
 	/* recorded since this machine's last boot */
 	bool this_boot;
 	bool finished; /* the session has read it to its end */
@@ -176,10 +177,10 @@ uint64_t mt_facts_incomplete(const struct mt_facts *facts);
 
 /*
  * Whether a process that began and ended then was gone at the recording's end. One that ended in
- * its last half second, as the recorded command does, counts as alive, but for one that lived
- * shorter than that.
+ * its last half second, as the recorded command does, counts as alive, but for one other than the
+ * command that lived shorter than that.
  */
-bool mt_facts_ended_early(const struct mt_facts_recording *recording, uint64_t began,
+bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pid, uint64_t began,
 			  uint64_t ended);
 
 /* User stacks that name their whole path: they reach their root, or lack only what called main. */

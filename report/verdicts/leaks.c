@@ -324,8 +324,9 @@ static struct mt_verdict_row *add_row(struct mt_leaks *leaks, uint32_t number)
 		*row = (struct mt_verdict_row){
 			.pid = space->pid,
 			.process = space->process,
-			.ended_early = space->ended &&
-				       mt_facts_ended_early(recording, space->began, space->end),
+			.ended_early =
+				space->ended && mt_facts_ended_early(recording, space->pid,
+								     space->began, space->end),
 		};
 	return row;
 }

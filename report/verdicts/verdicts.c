@@ -762,8 +762,8 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 		.pid = space->pid,
 		.process = space->process,
 		.stack = entry->stack,
-		.ended_early =
-			space->ended && mt_facts_ended_early(recording, space->began, space->end),
+		.ended_early = space->ended && mt_facts_ended_early(recording, space->pid,
+								    space->began, space->end),
 	};
 	mt_verdict_judge(&entry->history, scale_of_space(verdicts, entry->place.space), space->end,
 			 &row->verdict);

@@ -32,6 +32,11 @@ def gauged(time, pid, pages, start=77):
             + make.gauge(time, "VmSize", 2 * pages * PAGE, pid, start))
 
 
+def touched(time, pid, pages):
+    return b"".join(resident.fault(time + 2 * n, n, tid=pid, pid=pid) + count(time + 2 * n + 1, ANON, n + 1, pid, pid, pid=pid)
+                    for n in range(pages))
+
+
 def brief(time, pid, pages, name=b"true\0\0\0\0", more=b""):
     """A process that ends 1 ms later, with so many pages at its peak; those of before its exec were its parent's."""
     return (forked(time, pid) + count(time + 5, ANON, 900, pid, pid, pid=pid) + execed(time + 10, pid, name)
@@ -118,6 +123,15 @@ def check_command(tap, folder):
              "one whose only gauge was read shortly before its end is as old as its first exec, and has its last name")
 
 
+def check_exec(tap, folder):
+    """A shell takes most of the time and becomes the command: that is no program that ended early."""
+    shell = (execed(1000, 300, b"bash\0\0\0\0") + execed(500000, 300, b"python\0\0")
+             + touched(510000, 300, 2560) + call(690000) + ended(699000, 300))
+    for told, has in ((b"", False), (make.info("command-pid", "300"), True)):
+        text = screen(folder, recording(shell, until=SECOND * 7 // 10, gauges=told))
+        tap.same("BY WHICH PATH" in text, has, "its paths are shown" if has else "who ran briefly, and is not the command, has no paths")
+
+
 def check_peak(tap, folder):
     """Of a command that ended, the paths are those of its peak, and so is WHO GREW."""
     program = (execed(1000, 300, b"python\0\0") + count(1100, ANON, 2560, 300, 300, pid=300) + count(1200000, ANON, 5120, 300, 300, pid=300)
@@ -197,6 +211,7 @@ def main():
         check_counts(tap, folder)
         check_gauged(tap, folder)
         check_command(tap, folder)
+        check_exec(tap, folder)
         check_peak(tap, folder)
         check_calm(tap, folder)
         check_widths(tap, folder)

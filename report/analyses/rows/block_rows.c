@@ -62,7 +62,7 @@ static bool is_left_out(const struct mt_block_rows *rows, const struct mt_blocks
 		&mt_session_facts(rows->rows.session)->recordings.items[space->recording];
 
 	return rows->request->living && space->ended &&
-	       mt_facts_ended_early(recording, recording->start, space->time);
+	       mt_facts_ended_early(recording, space->pid, recording->start, space->time);
 }
 
 bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
