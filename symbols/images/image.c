@@ -474,9 +474,10 @@ static void image_open_code(struct mt_image *image)
 	free(found_at);
 }
 
-/* The file that a carried image was made from. */
-static struct mt_elf *image_code_elf(struct mt_image *image)
+struct mt_elf *mt_image_file_elf(struct mt_image *image)
 {
+	if (!mt_image_elf(image) || !image->carried)
+		return NULL;
 	if (!__atomic_load_n(&image->code_tried, __ATOMIC_ACQUIRE)) {
 		pthread_mutex_lock(&image->set->lock);
 		if (!image->code_tried) {
@@ -524,8 +525,8 @@ const uint8_t *mt_image_code(struct mt_image *image, uint64_t vaddr, size_t n, b
 
 	if (!code && elf && image->carried)
 		code = mt_code_blocks_find(mt_image_pieces(image), vaddr, n);
-	if (!code && elf && image->carried && anywhere) {
-		file = image_code_elf(image);
+	if (!code && anywhere) {
+		file = mt_image_file_elf(image);
 		code = file ? mt_elf_bytes_at(file, vaddr, n) : NULL;
 	}
 	if (code && image->set->notes)

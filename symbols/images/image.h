@@ -185,6 +185,12 @@ struct mt_elf *mt_image_symbols_elf(struct mt_image *image);
 struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path);
 
 /*
+ * The file that a carried image was made from, where it is at hand under the same build id: it has
+ * what a recording cut short does not carry. NULL of other images. Thread-safe.
+ */
+struct mt_elf *mt_image_file_elf(struct mt_image *image);
+
+/*
  * n bytes of code at a link-time address. They come from the image or its carried pieces, so that
  * the result does not depend on where the recording is read; with `anywhere`, also from the file
  * that a carried image was made from. NULL if not at hand.

@@ -25,18 +25,21 @@
 /* What is known of one image. */
 struct image_names {
 	struct mt_image *image;
-	size_t named, nameless;	   /* places that have a name, and have none */
-	const char *fallback;	   /* "[libc.so.6]" */
-	struct mt_symtab *symtab;  /* NULL: no symbols */
-	struct mt_elf *elf;	   /* that the table was made of */
-	struct mt_map64 answers;   /* file offset to struct mt_symbol *, where there are lines */
-	struct mt_symbol last;	   /* else the last answer; its name is NULL: there is none, */
-	uint64_t last_offset;	   /* where that is, */
-	uint32_t last_function;	   /* and of which function, if it is resolved */
-	struct mt_map64 functions; /* number in symtab to name */
-	struct mt_lines *lines;	   /* NULL: none, or not asked for */
-	struct mt_map64 inlined;   /* address of a name in the DWARF to the name as printed */
-	char *lines_problem;	   /* where lines could not be made at all */
+	size_t named, nameless;	  /* places that have a name, and have none */
+	const char *fallback;	  /* "[libc.so.6]" */
+	struct mt_symtab *symtab; /* NULL: no symbols */
+	struct mt_symtab *whole;  /* of the file that a carried image was made from; else NULL */
+	bool whole_tried;
+	struct mt_elf *elf;	      /* that the table was made of */
+	struct mt_map64 answers;      /* file offset to struct mt_symbol *, where there are lines */
+	struct mt_symbol last;	      /* else the last answer; its name is NULL: there is none, */
+	uint64_t last_offset;	      /* where that is, */
+	uint32_t last_function;	      /* and of which function, if it is resolved, */
+	struct mt_symtab *last_table; /* of which table */
+	struct mt_map64 functions;    /* number in symtab to name */
+	struct mt_lines *lines;	      /* NULL: none, or not asked for */
+	struct mt_map64 inlined;      /* address of a name in the DWARF to the name as printed */
+	char *lines_problem;	      /* where lines could not be made at all */
 };
 
 struct mt_symbolizer {
@@ -70,8 +73,10 @@ struct mt_symbolizer *mt_symbolizer_create(const struct mt_symbolizer_options *o
 static void names_clear(struct image_names *names)
 {
 	mt_symtab_destroy(names->symtab);
+	mt_symtab_destroy(names->whole);
 	mt_lines_destroy(names->lines);
-	names->symtab = NULL;
+	names->symtab = names->whole = NULL;
+	names->whole_tried = false;
 	names->lines = NULL;
 	free(MT_TAKE(names->lines_problem));
 	mt_map64_deinit(&names->answers);
@@ -191,18 +196,31 @@ static struct image_names *names_of(struct mt_symbolizer *symbolizer, struct mt_
 
 /* A function's name, made on first use. */
 static const char *function_name(struct mt_symbolizer *symbolizer, struct image_names *names,
-				 uint32_t function)
+				 struct mt_symtab *symtab, uint32_t function)
 {
+	uint64_t kept, key = function | (uint64_t)(symtab == names->whole) << 32;
 	const char *name;
-	uint64_t kept;
 
-	if (mt_map64_get(&names->functions, function, &kept))
+	if (mt_map64_get(&names->functions, key, &kept))
 		return (const char *)(uintptr_t)kept;
 	name = keep_string(symbolizer,
-			   mt_symtab_name(names->symtab, function, symbolizer->options.demangle),
+			   mt_symtab_name(symtab, function, symbolizer->options.demangle),
 			   names->fallback);
-	(void)mt_map64_put(&names->functions, function, (uintptr_t)name);
+	(void)mt_map64_put(&names->functions, key, (uintptr_t)name);
 	return name;
+}
+
+/* What a recording cut short does not carry, the file may have. */
+static struct mt_symtab *whole_table(struct image_names *names)
+{
+	struct mt_elf *file;
+
+	if (!names->whole_tried) {
+		names->whole_tried = true;
+		file = mt_image_file_elf(names->image);
+		names->whole = file ? mt_symtab_create(file, file) : NULL;
+	}
+	return names->whole;
 }
 
 /* Stores an answer, one behind the other; NULL out of memory. Blocks never move. */
@@ -243,15 +261,22 @@ static const struct mt_symbol *answer(struct mt_symbolizer *symbolizer, struct m
 static void resolve(struct mt_symbolizer *symbolizer, struct image_names *names, uint64_t vaddr,
 		    struct mt_symbol *out)
 {
+	struct mt_symtab *symtab = names->symtab;
 	uint64_t start;
-	uint32_t function = mt_symtab_find(names->symtab, vaddr, &start);
+	uint32_t function = mt_symtab_find(symtab, vaddr, &start);
 
+	if (function == MT_SYMTAB_NONE) {
+		symtab = whole_table(names);
+		function = symtab ? mt_symtab_find(symtab, vaddr, &start) : MT_SYMTAB_NONE;
+	}
 	if (function == MT_SYMTAB_NONE)
 		return;
-	out->name = names->last.name && names->last.resolved && names->last_function == function
+	out->name = names->last.name && names->last.resolved && names->last_function == function &&
+				    names->last_table == symtab
 			    ? names->last.name
-			    : function_name(symbolizer, names, function);
+			    : function_name(symbolizer, names, symtab, function);
 	names->last_function = function;
+	names->last_table = symtab;
 	out->offset = vaddr - start;
 	out->resolved = true;
 }

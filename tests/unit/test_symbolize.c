@@ -1,8 +1,11 @@
 /* Names for addresses of this very program, of its kernel, and of what has no symbols. */
+#include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/err.h"
 #include "symbols/elf/elf.h"
 #include "symbols/images/image.h"
 #include "symbols/names/kernel.h"
@@ -132,6 +135,73 @@ MT_TEST(a_build_id_that_comes_late_takes_names_back)
 	MT_CHECK(mt_symbolize(symbolizer, image, offset)->resolved);
 	mt_image_set_learn_build_id(set, &other);
 	MT_CHECK(!mt_symbolize(symbolizer, image, offset)->resolved);
+}
+
+static uint8_t *carried_bytes;
+
+/* This program as a recording cut short carries it: without main in its symbols. */
+static struct mt_error *open_without_main(void *context, const struct mt_image_identity *identity,
+					  struct mt_elf **out, char **found_at)
+{
+	struct mt_span whole = mt_elf_whole(context);
+	uint8_t *bytes = malloc(whole.size);
+	Elf64_Ehdr header;
+	Elf64_Shdr section, names;
+	Elf64_Sym symbol;
+
+	(void)identity;
+	(void)found_at;
+	if (!bytes)
+		return mt_error_nomem();
+	memcpy(bytes, whole.bytes, whole.size);
+	memcpy(&header, bytes, sizeof(header));
+	for (size_t i = 0; i < header.e_shnum; i++) {
+		memcpy(&section, bytes + header.e_shoff + i * sizeof(section), sizeof(section));
+		if (section.sh_type != SHT_SYMTAB)
+			continue;
+		memcpy(&names, bytes + header.e_shoff + section.sh_link * sizeof(names),
+		       sizeof(names));
+		for (size_t at = 0; at < section.sh_size; at += sizeof(symbol)) {
+			memcpy(&symbol, bytes + section.sh_offset + at, sizeof(symbol));
+			if (!strcmp((char *)bytes + names.sh_offset + symbol.st_name, "main"))
+				memset(bytes + section.sh_offset + at, 0, sizeof(symbol));
+		}
+	}
+	carried_bytes = bytes;
+	return mt_elf_open_memory(bytes, whole.size, "carried", out);
+}
+
+MT_TEST(what_is_not_carried_has_the_name_of_the_file)
+{
+	static const struct mt_image_source carried = {
+		.name = "carried", .carried = true, .open = open_without_main};
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	MT_SET_GUARD files = local_set();
+	struct mt_elf *file;
+	uint64_t offset;
+
+	MT_REQUIRE(n > 0);
+	path[n] = '\0';
+	file = mt_image_elf(intern(files, path));
+	MT_REQUIRE(file && offset_of(file, "main", &offset));
+	MT_REQUIRE(mt_elf_build_id(file).size);
+	for (int local = 0; local < 2; local++) {
+		MT_SET_GUARD set = mt_image_set_create();
+		MT_SYMBOLIZER_GUARD symbolizer = mt_symbolizer_create(&plain);
+		const struct mt_symbol *symbol;
+
+		MT_CHECK(mt_image_set_add_source(set, &carried, file));
+		if (local)
+			MT_CHECK(mt_image_set_add_source(set, &mt_image_source_local, NULL));
+		symbol = mt_symbolize(symbolizer, intern(set, path), offset + 1);
+		MT_CHECK_EQ(symbol->resolved, local);
+		if (local)
+			MT_CHECK_STR(symbol->name, "main");
+		mt_symbolizer_destroy(MT_TAKE(symbolizer));
+		mt_image_set_destroy(MT_TAKE(set));
+		free(MT_TAKE(carried_bytes));
+	}
 }
 
 MT_TEST_MAIN
