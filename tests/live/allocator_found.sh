@@ -114,6 +114,7 @@ if command -v musl-gcc >/dev/null; then
 	"$mtrec" -o m.mtr -e malloc --malloc-sample all -p $pid >"$out" 2>"$err" 3>&- &
 	until_true grep -q mtrec_ /sys/kernel/tracing/uprobe_events
 	until_true [ -s m.mtr ]
+	sleep 2 # what a stop costs is measured first
 	exec 3>&-
 	check 'musl, running' wait $!
 	is '... has the same blocks' "$(kept)" $blocks

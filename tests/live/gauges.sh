@@ -158,7 +158,7 @@ check 'a process that begins and ends is recorded' "$mtrec" -q -e vm,rss -o ends
 	python3 -c 'import time; x = bytearray(30 << 20); time.sleep(2.5)'
 check '... is in --processes' "$report" --processes --csv ends.mtr
 is '... had nothing before' "$(sed 's/"[^"]*"/trend/g' "$out" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-	$at["process"] == "python3" { print $at["before"], $at["life"], ($at["now"] > 30 * 2 ^ 20) }')" '0 began 1'
+	$at["process"] == "python3" { print $at["before"], $at["life"], ($at["now"] > 30 * 2 ^ 20) }')" '0 ended last 1'
 
 check 'without readings in between' "$mtrec" -q -e vm --gauges none -o none.mtr sleep 2.5
 is '... there are two of the host' "$("$MT_TOP/scripts/mtdump" --records none.mtr | grep -c 'meminfo MemTotal')" 2
