@@ -180,7 +180,7 @@ cp "$out" perf_script
 "$report" --script -q "$made" >same
 check '... as --script has it' cmp same perf_script
 expect 2 'what has no meaning here says what to use' "$report" -F comm,ip "$made"
-says '... in words of mtreport' '^mtreport: -F: --by KEY,... chooses columns'
+says '... in words of mtreport' '^mtreport: -F is perf.s; here --by KEY,... chooses columns'
 lines 1
 
 # --top and --percent-limit, of everything that has rows

@@ -140,14 +140,15 @@ static void print_after_counts(const struct mt_summary *s)
 
 struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 {
-	if (!s->view->facts->selected && !s->view->facts->marks)
+	const struct mt_facts *facts = s->view->facts;
+
+	if (s->host && !facts->samples && !facts->marks)
+		print_command(s, "NEXT", "--host", NULL);
+	if (!facts->selected && !facts->marks)
 		return NULL;
 	if (s->growth || s->resident || s->blocks)
 		return print_after_memory(s);
-	if (mt_counts_event(s->counts, 0)) {
+	if (mt_counts_event(s->counts, 0))
 		print_after_counts(s);
-	} else if (s->host) {
-		print_command(s, "NEXT", "--host", NULL);
-	}
 	return NULL;
 }
