@@ -42,7 +42,8 @@ struct mt_spaces {
 	size_t exited_count;
 	size_t processes;
 	uint32_t cgroup; /* string id: of processes that nothing is told of */
-	int32_t command; /* the pid of mtrec's command; 0: not known, or not needed */
+	bool everybody;	 /* every process was recorded: mtrec's command ahead of its exec, too */
+	int32_t command; /* the pid of that command; 0: not known, or not needed */
 	struct mt_spaces_jit jit;
 };
 
@@ -250,7 +251,9 @@ static bool find_cgroup(struct mt_spaces *spaces, struct mt_text text, uint32_t 
 
 bool mt_spaces_tell(struct mt_spaces *spaces, const char *key, const char *value)
 {
-	if (!strcmp(key, "command-pid"))
+	if (!strcmp(key, "target"))
+		spaces->everybody = !strcmp(value, "all");
+	if (!strcmp(key, "command-pid") && spaces->everybody)
 		spaces->command = (int32_t)strtol(value, NULL, 10);
 	return mt_chosen_tell(spaces->chosen, key, value);
 }
