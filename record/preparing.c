@@ -8,6 +8,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "record/allocators/allocator_probes.h"
 #include "record/cli/options.h"
 #include "record/cli/output.h"
 #include "record/counts/count_columns.h"
@@ -19,7 +20,6 @@
 #include "record/plan/plan.h"
 #include "record/plan/seeds.h"
 #include "record/plan/twins.h"
-#include "record/probes/allocator_probes.h"
 #include "record/probes/probe_events.h"
 #include "record/probes/probes.h"
 #include "record/recorder.h"

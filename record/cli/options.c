@@ -12,10 +12,10 @@
 #include "formats/base/err.h"
 #include "formats/base/nearest.h"
 #include "formats/records/address_sample.h"
+#include "record/allocators/own_functions.h"
 #include "record/cli/option_checks.h"
 #include "record/cli/option_rows.h"
 #include "record/plan/branch_filter.h"
-#include "record/probes/own_functions.h"
 
 #define DEFAULT_DUMP 16384
 #define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel wants a multiple of 8 */

@@ -1,5 +1,5 @@
 /* record/probes/allocators: which file's malloc is meant, and the words of its probes. */
-#include "record/probes/allocators.h"
+#include "record/allocators/allocators.h"
 
 #include "formats/base/cleanup.h"
 #include "record/probes/probe_word.h"

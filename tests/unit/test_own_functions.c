@@ -1,5 +1,5 @@
 /* record/probes/own_functions: a user's functions that give and free blocks. */
-#include "record/probes/own_functions.h"
+#include "record/allocators/own_functions.h"
 
 #include "formats/base/cleanup.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 /* Whether a function's own code calls another one by name. */
-#ifndef MT_RECORD_PROBES_FUNCTION_CALLS_H
-#define MT_RECORD_PROBES_FUNCTION_CALLS_H
+#ifndef MT_RECORD_ALLOCATORS_FUNCTION_CALLS_H
+#define MT_RECORD_ALLOCATORS_FUNCTION_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * The functions that give and free blocks, and the words (probe_word.h) by which they are probed.
  * Pure.
  */
-#ifndef MT_RECORD_PROBES_ALLOCATORS_H
-#define MT_RECORD_PROBES_ALLOCATORS_H
+#ifndef MT_RECORD_ALLOCATORS_ALLOCATORS_H
+#define MT_RECORD_ALLOCATORS_ALLOCATORS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,12 +7,12 @@
  *
  * ARG is the FETCH[:TYPE] of a probe's field (probe_word.h), or a number. Pure.
  */
-#ifndef MT_RECORD_PROBES_OWN_FUNCTIONS_H
-#define MT_RECORD_PROBES_OWN_FUNCTIONS_H
+#ifndef MT_RECORD_ALLOCATORS_OWN_FUNCTIONS_H
+#define MT_RECORD_ALLOCATORS_OWN_FUNCTIONS_H
 
 #include <stdbool.h>
 
-#include "record/probes/allocators.h"
+#include "record/allocators/allocators.h"
 
 struct mt_error;
 

@@ -1,6 +1,6 @@
 /* The files that the targets' malloc and operator new are in: as the dynamic loader binds them. */
-#ifndef MT_RECORD_PROBES_ALLOCATOR_FILES_H
-#define MT_RECORD_PROBES_ALLOCATOR_FILES_H
+#ifndef MT_RECORD_ALLOCATORS_ALLOCATOR_FILES_H
+#define MT_RECORD_ALLOCATORS_ALLOCATOR_FILES_H
 
 #include <stdbool.h>
 

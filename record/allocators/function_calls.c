@@ -2,7 +2,7 @@
  * Looks for the bytes of calls and jumps anywhere in the code, without decoding it: one within
  * another instruction would have to lead to that very function by chance.
  */
-#include "record/probes/function_calls.h"
+#include "record/allocators/function_calls.h"
 
 #include <elf.h>
 #include <stddef.h>

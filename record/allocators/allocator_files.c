@@ -2,7 +2,7 @@
  * Chooses by what the files export, not by their names: so a program's own malloc is found as one
  * that LD_PRELOAD brought in.
  */
-#include "record/probes/allocator_files.h"
+#include "record/allocators/allocator_files.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -14,8 +14,8 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "record/probes/allocators.h"
-#include "record/probes/function_calls.h"
+#include "record/allocators/allocators.h"
+#include "record/allocators/function_calls.h"
 #include "record/probes/needed_files.h"
 #include "record/probes/probe_files.h"
 #include "record/proc/numbers.h"

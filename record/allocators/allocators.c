@@ -1,5 +1,5 @@
 /* The table of allocator functions, and what follows from a row. */
-#include "record/probes/allocators.h"
+#include "record/allocators/allocators.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* -e malloc, --alloc-function, --free-function: probes at functions that give and free blocks. */
-#ifndef MT_RECORD_PROBES_ALLOCATOR_PROBES_H
-#define MT_RECORD_PROBES_ALLOCATOR_PROBES_H
+#ifndef MT_RECORD_ALLOCATORS_ALLOCATOR_PROBES_H
+#define MT_RECORD_ALLOCATORS_ALLOCATOR_PROBES_H
 
 struct mt_allocator_choice;
 struct mt_allocator_probe;

@@ -2,7 +2,7 @@
  * From the files of allocators_files.h to their probes: an entry and a return for what gives a
  * block, an entry for what frees one.
  */
-#include "record/probes/allocator_probes.h"
+#include "record/allocators/allocator_probes.h"
 
 #include <elf.h>
 #include <stdbool.h>
@@ -12,9 +12,9 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "record/probes/allocator_files.h"
-#include "record/probes/allocators.h"
-#include "record/probes/own_functions.h"
+#include "record/allocators/allocator_files.h"
+#include "record/allocators/allocators.h"
+#include "record/allocators/own_functions.h"
 #include "record/probes/probe_files.h"
 #include "record/probes/probes.h"
 #include "record/tracepoints/tracepoint_source.h"

@@ -1,5 +1,5 @@
 /* Parsed as the word of a probe, whose fields then have to be those of an allocator's function. */
-#include "record/probes/own_functions.h"
+#include "record/allocators/own_functions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
