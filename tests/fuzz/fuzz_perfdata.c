@@ -112,7 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	bool good = fd >= 0 && write(fd, data, size) == (ssize_t)size;
 
-	if (good && (size < 8 || memcmp(data, "PERF", 4) != 0))
+	/* What begins otherwise would be read as text (fuzz_text). */
+	if (good && (size < 8 || (memcmp(data, "PERFILE2", 8) && memcmp(data, "PERFFILE", 8))))
 		good = pwrite(fd, "PERFILE2", 8, 0) == 8;
 	if (good)
 		read_file(fd);

@@ -143,6 +143,7 @@ MT_TEST(the_recorders_child_counts_from_its_exec_on)
 	struct mt_builder b;
 
 	report_records_begin(&b);
+	report_records_info(&b, "target", "all");
 	report_records_info(&b, "command-pid", "5");
 	report_records_comm(&b, 10, 5, 5, "mtrec", false);
 	report_records_comm(&b, 10, 6, 6, "other", false);
