@@ -134,7 +134,9 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 		.change = row->values[c->change].value,
 		.mapped = row->values[c->mapped].value -
 			  (c->reserved == MT_COLUMN_NONE ? 0 : row->values[c->reserved].value),
-		.sized = row->values[c->mapped_now].value > 0,
+		/* Of what ended, the last gauge may be of long before its peak. */
+		.sized = row->values[c->mapped_now].value > 0 &&
+			 row->values[c->mapped_now].value >= row->values[c->now].value,
 		.ended = !strcmp(life, "ended last"),
 	};
 
