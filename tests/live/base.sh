@@ -1,6 +1,7 @@
 #!/bin/bash
 # --base: a program before and after its leak was mended, stacks matched by names; xorenc with its chunk freed.
 # timeout: 120
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'reading tracepoint ids'

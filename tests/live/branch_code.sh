@@ -3,6 +3,7 @@
 # There is no PMU here: tests/workloads/branch_pmu.c gives mtrec the records that tests/oracle/lbr_step.c has of a program it steps through;
 # all else is the recorder, the kernel and the reader as they are.
 # timeout: 400
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 needs_mtrec

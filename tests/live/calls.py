@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# together: it looks at what it starts itself, and at nothing else
 """mtreport --shm and --mmaps beside strace, of the same run: every call, its arguments and its result; and what stays attached."""
 import collections
 import csv

@@ -3,6 +3,7 @@
 # raw stacks give, past dumps that were too small and on code without tables, too.
 # timeout: 300
 # slow: dozens of recordings
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"

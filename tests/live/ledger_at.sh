@@ -1,5 +1,6 @@
 #!/bin/bash
 # --outstanding at the peak, at any moment and at the end: what a program that grows and gives back in steps had reserved then.
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'

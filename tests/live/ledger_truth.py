@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# together: it looks at what it starts itself, and at nothing else
 """What the ledger makes of the recorded calls of a process that changes its memory at random, by several threads at
 once, is what /proc/PID/maps said at each checkpoint; without the events that tell the order of calls, every difference
 lies in what is reported as doubtful.

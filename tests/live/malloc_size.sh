@@ -1,6 +1,7 @@
 #!/bin/bash
 # --malloc-size: only blocks of those sizes are recorded, and all their frees, whatever the allocator.
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'defining probes'

@@ -2,6 +2,7 @@
 # --resident adds up to what smaps_rollup says, to the kilobyte, after each step of a program that gains and loses pages in
 # every way, with and without huge pages; and each stack has what it touched and did not give back.
 # timeout: 180
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'

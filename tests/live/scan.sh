@@ -1,5 +1,6 @@
 #!/bin/bash
 # mtreport --scan: callers behind code without CFI and frame pointers are guessed, each marked; nothing is without being asked for.
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command "${CC:-cc}"

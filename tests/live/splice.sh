@@ -3,6 +3,7 @@
 # is what was there, on stacks that are swapped or left by longjmp and exceptions as well.
 # timeout: 300
 # slow: tens of thousands of stacks, each held against the truth
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command "${CXX:-g++}"
