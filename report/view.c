@@ -48,6 +48,8 @@ struct mt_view mt_report_view(const struct mt_report_options *options, struct mt
 		.shown_first = options->shown_first,
 		.words = options->words,
 		.word_count = options->word_count,
+		.given = options->given,
+		.given_count = options->given_count,
 	};
 	struct winsize size;
 

@@ -574,6 +574,19 @@ const struct mt_option_group mt_option_groups[MT_OPTION_GROUPS] = {
 	{"Help", help},
 };
 
+bool mt_option_is_repeated(const struct mt_option *option)
+{
+	static const struct mt_option *const groups[] = {selectors, names, unwinding};
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
+		for (const struct mt_option *o = groups[i]; o->name; o++) {
+			if (o == option)
+				return true;
+		}
+	}
+	return false;
+}
+
 struct mt_error *mt_option_take(const struct mt_option *option, struct mt_report_options *options,
 				const char *name, const char *value)
 {

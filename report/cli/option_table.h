@@ -5,6 +5,7 @@
 #ifndef MT_REPORT_CLI_OPTION_TABLE_H
 #define MT_REPORT_CLI_OPTION_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct mt_error;
@@ -72,6 +73,9 @@ extern const struct mt_unwind_method *const mt_method_tables[MT_METHOD_TABLES];
 /* Stores the value as the row's kind says, or calls its function. */
 struct mt_error *mt_option_take(const struct mt_option *option, struct mt_report_options *options,
 				const char *name, const char *value);
+
+/* Whether commands to go on with need it to ask about the same: selectors, names, unwinding. */
+bool mt_option_is_repeated(const struct mt_option *option);
 
 /* Adds an input file. */
 mt_set_option mt_option_add_file;

@@ -232,24 +232,43 @@ static const char *next_value(const struct parser *parser, const struct mt_optio
 	return err ? NULL : word;
 }
 
+/* Keeps an option that commands to go on with repeat. */
+static struct mt_error *keep_given(struct mt_report_options *o, const struct mt_option *option,
+				   const char *value)
+{
+	if (!mt_option_is_repeated(option))
+		return NULL;
+	if (!mt_array_grow((void **)&o->given, &o->given_capacity, o->given_count + 1,
+			   sizeof(*o->given)))
+		return mt_error_nomem();
+	o->given[o->given_count++] = (struct mt_given_option){
+		.name = option->name,
+		.letter = option->letter,
+		.value = value,
+		.attached = value && *option->argument == '[',
+	};
+	return NULL;
+}
+
 /* The option's value from behind '=' or, where it needs one, the next word. */
 static struct mt_error *apply(struct parser *parser, const struct mt_option *option,
 			      const char *name, const char *value)
 {
 	bool needs = option->argument && *option->argument != '[';
+	struct mt_error *err;
 
 	if (!option->argument && value)
 		return mt_error_create(MT_ERR_USAGE, "%s takes no value", name);
 	if (needs && !value) {
-		struct mt_error *err = take_word(parser, name, option->argument, &value);
-
+		err = take_word(parser, name, option->argument, &value);
 		if (err)
 			return err;
 	} else if (!value) {
 		value = next_value(parser, option);
 		parser->at += value != NULL;
 	}
-	return mt_option_take(option, &parser->options, name, value);
+	err = mt_option_take(option, &parser->options, name, value);
+	return err ? err : keep_given(&parser->options, option, value);
 }
 
 static struct mt_error *parse_long(struct parser *parser, const char *word)
@@ -523,4 +542,5 @@ void mt_report_options_deinit(struct mt_report_options *options)
 	mt_match_destroy(options->not_ours);
 	free(options->files);
 	free(options->words);
+	free(options->given);
 }

@@ -21,6 +21,7 @@
 
 struct mt_analysis;
 struct mt_error;
+struct mt_given_option;
 struct mt_output;
 struct mt_unwind_method;
 
@@ -52,6 +53,8 @@ struct mt_report_options {
 	const char *shown_first;     /* the analysis that --html shows first; or NULL */
 	const char **words; /* word_count of the command line, without analysis and output */
 	size_t word_count, word_capacity;
+	struct mt_given_option *given; /* given_count that say what is asked about */
+	size_t given_count, given_capacity;
 	const char *subject; /* what --annotate is of; or NULL */
 	struct mt_source_paths source_paths;
 	enum mt_asm assembly;	       /* --asm */

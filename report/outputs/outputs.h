@@ -45,6 +45,14 @@ struct mt_remainder {
 	double narrow_pixels; /* they are narrower than that */
 };
 
+/* An option of the command line that a command to go on with repeats. */
+struct mt_given_option {
+	const char *name;  /* without dashes */
+	char letter;	   /* 0: none */
+	const char *value; /* NULL: none */
+	bool attached;	   /* the value stands behind "=" */
+};
+
 /* How to show the table. Everything is borrowed. */
 struct mt_view {
 	const struct mt_facts *facts; /* complete after the table's last row */
@@ -66,6 +74,8 @@ struct mt_view {
 	const char *shown_first;  /* name of the analysis that was asked for */
 	const char *const *words; /* of the command line, but for analysis and output */
 	size_t word_count;
+	const struct mt_given_option *given; /* selectors, and how stacks are unwound and named */
+	size_t given_count;
 	const char *subject; /* with MT_TAKES_SUBJECT */
 	const struct mt_source_paths *source_paths;
 	enum mt_asm assembly;		      /* --asm */

@@ -7,13 +7,16 @@ scenes=$MT_TOP/tests/golden/scenes
 cd "$scenes" || exit 1
 mkdir "$TMPDIR/files"
 ln -s "$scenes/program.elf" "$TMPDIR/files/scenes" # of which a recording carries no lines
+ln -s "$scenes"/*.mtr "$TMPDIR"
+cd "$TMPDIR" || exit 1 # the screen names the folder
 for recording in *.mtr; do
 	name=${recording%.mtr}
-	check "$name is shown" "$MT_BUILD/mtreport" -q --symfs "$TMPDIR/files" "$recording"
-	[ -z "${UPDATE:-}" ] || cp "$out" "$name.txt"
+	check "$name is shown" "$MT_BUILD/mtreport" -q --symfs files "$recording"
+	[ -z "${UPDATE:-}" ] || cp "$out" "$scenes/$name.txt"
 	cp "$out" "$TMPDIR/got"
-	check '... as it was read' diff "$name.txt" "$TMPDIR/got"
+	check '... as it was read' diff "$scenes/$name.txt" "$TMPDIR/got"
 done
+cd "$scenes" || exit 1
 for key in process image cgroup container; do
 	"$MT_BUILD/mtreport" -q --summary --by $key forks.mtr >"$TMPDIR/want"
 	"$MT_BUILD/mtreport" -q --by $key forks.mtr >"$TMPDIR/got"
@@ -36,6 +39,14 @@ head -c 40000 leak.mtr >"$TMPDIR/a-name-that-is-long-enough.mtr"
 tail -c 20000 leak.mtr >>"$TMPDIR/a-name-that-is-long-enough.mtr"
 "$MT_BUILD/mtreport" -q "$TMPDIR/a-name-that-is-long-enough.mtr" >"$TMPDIR/got"
 check 'a note that is too long is cut behind a word' grep -Eq '^! .*[a-z] \.\.$' "$TMPDIR/got"
+given=(--pid 5222,7 --comm 'scenes,a b' --time ,14 --max-stack 30 --no-inline --debug-dir=.)
+"$MT_BUILD/mtreport" -q "${given[@]}" leak.mtr >"$TMPDIR/got"
+sed -n '/^NEXT/,$p' "$TMPDIR/got" | sed 's/^NEXT//; s/^ *//' | sed -e ':a' -e '/\\$/N; s/ *\\\n */ /; ta' >"$TMPDIR/next"
+check 'commands to go on with keep what was given' test 2 -eq \
+	"$(grep -c -- " -p 5222,7 --comm 'scenes,a b' --time ,14 --max-stack 30 --no-inline --debug-dir \\. leak.mtr\$" "$TMPDIR/next")"
+"$MT_BUILD/mtreport" -q --outstanding "${given[@]}" leak.mtr >"$TMPDIR/want"
+sed -n 's/^mtreport \(--outstanding\)/"$MT_BUILD\/mtreport" -q \1/p' "$TMPDIR/next" >"$TMPDIR/command"
+check '... and print the same as they are' sh -c 'cd "$1" && . "$2" | diff "$3" -' - "$PWD" "$TMPDIR/command" "$TMPDIR/want"
 check '--all shows what is small, too' "$MT_BUILD/mtreport" -q --all --symfs "$TMPDIR/files" nothing.mtr
 cp "$out" "$TMPDIR/got"
 check '... of a program that only starts what the loader touched' grep -q 'scenes: \[ld-linux-x86-64.so.2\]' "$TMPDIR/got"

@@ -158,6 +158,15 @@ def check_calm(tap, folder):
     tap.check(not {"WHO GREW", "NEXT"} & set(screen(folder, data, "-p", "999").split()), "where no process is selected, none is listed")
 
 
+def check_next(tap, folder):
+    """Two grow: to go on with one of them is to ask about it in place of both."""
+    records = b"".join(execed(1000, pid, b"python\0\0") + count(1100, ANON, 2560 * (pid - 299), pid, pid, pid=pid) + ended(699000, pid)
+                       for pid in (300, 301))
+    text = screen(folder, recording(call(690000, 300) + records, until=SECOND * 7 // 10), "-p", "300,301", "--comm", "python")
+    tap.check("mtreport -p 301 --comm python " in text, "a command that narrows a selector has it in place of the one that was given", text)
+    tap.check("--flamegraph out.svg -p 300,301 --comm python" in text, "... and the others keep it", text)
+
+
 def check_widths(tap, folder):
     """Columns are those of a terminal, where a wide character takes two and a combining one none."""
     records = b"".join(execed(1000, pid, name.encode().ljust(16, b"\0")) + count(1100, ANON, 2560, pid, pid, pid=pid) + ended(699000, pid)
@@ -216,6 +225,7 @@ def main():
         check_exec(tap, folder)
         check_peak(tap, folder)
         check_calm(tap, folder)
+        check_next(tap, folder)
         check_widths(tap, folder)
     tap.finish()
 

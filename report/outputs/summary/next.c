@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/counts.h"
@@ -21,21 +22,30 @@ static bool is_quoted(const char *word)
 	return !*word || word[strspn(word, plain)];
 }
 
-/* A word of a command behind a blank, or on a line of its own where that has no room for it. */
+/* The columns of a word and the blank before it. */
+static size_t columns_of(const char *word)
+{
+	return 1 + mt_text_columns(word) + (is_quoted(word) ? 2 : 0);
+}
+
+/* Goes on in a line of its own where this one has no room for so many columns. */
+static size_t make_room(const struct mt_summary *s, size_t columns, size_t used)
+{
+	if (used + columns <= s->view->width)
+		return used;
+	fprintf(s->to, " \\\n%*s", INDENT + 3, "");
+	return INDENT + 3;
+}
+
 static size_t print_word(const struct mt_summary *s, const char *word, size_t used)
 {
-	size_t columns = 1 + mt_text_columns(word) + (is_quoted(word) ? 2 : 0);
-
-	if (used + columns > s->view->width) {
-		fprintf(s->to, " \\\n%*s", INDENT + 3, "");
-		used = INDENT + 3;
-	}
+	used = make_room(s, columns_of(word), used);
 	fputc(' ', s->to);
 	if (is_quoted(word))
 		mt_text_print_quoted(word, s->to);
 	else
 		fputs(word, s->to);
-	return used + columns;
+	return used + columns_of(word);
 }
 
 /* What stands for the recordings in a command: standard input cannot be read again. */
@@ -47,9 +57,30 @@ static const char *file_word(const struct mt_facts *facts)
 								 : "FILE";
 }
 
-/* One command to go on with: what stands before it, options, the last one's word or NULL. */
-static void print_command(const struct mt_summary *s, const char *what, const char *options,
-			  const char *word)
+/* An option that was given, as one can type it again. */
+static size_t print_given(const struct mt_summary *s, const struct mt_given_option *given,
+			  size_t used)
+{
+	const char *value = given->attached ? NULL : given->value;
+	MT_CLEANUP_FREE char *option = NULL;
+
+	if (given->letter ? asprintf(&option, "-%c", given->letter) < 0
+			  : asprintf(&option, "--%s%s%s", given->name, given->attached ? "=" : "",
+				     given->attached ? given->value : "") < 0) {
+		option = NULL;
+		return used;
+	}
+	used = make_room(s, columns_of(option) + (value ? columns_of(value) : 0), used);
+	used = print_word(s, option, used);
+	return value ? print_word(s, value, used) : used;
+}
+
+/*
+ * One command to go on with: what stands before it, options, the last one's word or NULL, and what
+ * was given, but for the option that this command narrows.
+ */
+static void print_narrowed(const struct mt_summary *s, const char *what, const char *options,
+			   const char *word, const char *narrows)
 {
 	size_t used = INDENT + strlen("mtreport ") + strlen(options);
 
@@ -57,8 +88,19 @@ static void print_command(const struct mt_summary *s, const char *what, const ch
 	fprintf(s->to, "%*smtreport %s", INDENT - (int)strlen(what), "", options);
 	if (word)
 		used = print_word(s, word, used);
+	for (size_t i = 0; i < s->view->given_count; i++) {
+		const struct mt_given_option *given = &s->view->given[i];
+
+		if (!narrows || strcmp(given->name, narrows) != 0)
+			used = print_given(s, given, used);
+	}
 	print_word(s, file_word(s->view->facts), used + 2);
 	fputc('\n', s->to);
+}
+
+static void print_command(const struct mt_summary *s, const char *what, const char *options)
+{
+	print_narrowed(s, what, options, NULL, NULL);
 }
 
 static bool has_event(const struct mt_summary *s, const char *part)
@@ -109,18 +151,18 @@ static struct mt_error *print_after_memory(const struct mt_summary *s)
 		return err;
 	if (mt_summary_grower(s, &pid)) {
 		snprintf(options, sizeof(options), "-p %ld", pid);
-		print_command(s, what, options, NULL);
+		print_narrowed(s, what, options, NULL, "pid");
 		what = "";
 	}
 	snprintf(options, sizeof(options), "--%s --flamegraph out.svg",
 		 s->blocks     ? "blocks"
 		 : s->resident ? "resident"
 			       : "growth");
-	print_command(s, what, options, NULL);
+	print_command(s, what, options);
 	if (s->growth || s->resident)
-		print_command(s, "", s->growth ? "--outstanding" : "--resident", NULL);
+		print_command(s, "", s->growth ? "--outstanding" : "--resident");
 	if (has_blocks(s))
-		print_command(s, "", "--leaks", NULL);
+		print_command(s, "", "--leaks");
 	return NULL;
 }
 
@@ -130,12 +172,13 @@ static void print_after_counts(const struct mt_summary *s)
 
 	fputc('\n', s->to);
 	if (mt_counts_event(s->counts, 1))
-		print_command(s, "NEXT", "--flamegraph out.svg -e", mt_counts_event(s->counts, 0));
+		print_narrowed(s, "NEXT", "--flamegraph out.svg -e", mt_counts_event(s->counts, 0),
+			       "event");
 	else
-		print_command(s, "NEXT", "--flamegraph out.svg", NULL);
+		print_command(s, "NEXT", "--flamegraph out.svg");
 	if (thread)
-		print_command(s, "", "--comm", thread);
-	print_command(s, "", has_blocks(s) ? "--blocks" : "--script", NULL);
+		print_narrowed(s, "", "--comm", thread, "comm");
+	print_command(s, "", has_blocks(s) ? "--blocks" : "--script");
 }
 
 struct mt_error *mt_summary_print_next(const struct mt_summary *s)
@@ -143,7 +186,7 @@ struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 	const struct mt_facts *facts = s->view->facts;
 
 	if (s->host && !facts->samples && !facts->marks)
-		print_command(s, "NEXT", "--host", NULL);
+		print_command(s, "NEXT", "--host");
 	if (!facts->selected && !facts->marks)
 		return NULL;
 	if (s->growth || s->resident || s->blocks)
