@@ -17,6 +17,7 @@
 MT_DEFINE_CLEANUP(mt_beside, struct mt_beside)
 
 struct mt_beside {
+	const struct mt_report_options *options;
 	struct mt_session *session;
 	struct mt_baseline *baseline; /* or NULL */
 	struct mt_memory_beside *memory;
@@ -68,6 +69,7 @@ struct mt_error *mt_beside_listen(const struct mt_report_options *options,
 	beside = calloc(1, sizeof(*beside));
 	if (!beside)
 		return mt_error_nomem();
+	beside->options = options;
 	beside->session = session;
 	beside->baseline = baseline;
 	err = mt_memory_listen(session, &options->selection.time,
@@ -138,6 +140,40 @@ struct mt_error *mt_beside_finish(struct mt_beside *beside)
 		return err;
 	err = mt_recording_tables_finish(beside->base, NULL);
 	return err ? err : compare(beside);
+}
+
+/* Leaves the table at its first row. */
+static bool has_rows(struct mt_table *table)
+{
+	struct mt_error *err = mt_table_rewind(table);
+	struct mt_row row;
+	bool more = false;
+
+	err = err ? err : mt_table_next(table, &row, &more);
+	more &= !err;
+	err = err ? err : mt_table_rewind(table);
+	mt_error_destroy(err);
+	return more;
+}
+
+bool mt_beside_is_gauged(const struct mt_beside *beside)
+{
+	const struct mt_selection *asked = beside ? &beside->options->selection : NULL;
+	const struct mt_named_table *tables;
+	bool given, row = false;
+	size_t count;
+
+	/* Gauges know neither events nor stacks nor CPUs. */
+	if (!beside || asked->events || asked->dsos || asked->symbols || asked->cpus.count ||
+	    (beside->options->output->needs & (MT_SHOWS_RECORDING | MT_MEMORY_BESIDE)))
+		return false;
+	given = mt_selection_given(asked);
+	tables = mt_memory_tables(beside->memory, &count);
+	for (size_t i = 0; i < count && !row; i++) {
+		if (!strcmp(tables[i].name, given ? "processes" : "host"))
+			row = has_rows(tables[i].table);
+	}
+	return row;
 }
 
 void mt_beside_show(const struct mt_beside *beside, struct mt_view *view)

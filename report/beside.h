@@ -10,6 +10,8 @@
 #ifndef MT_REPORT_BESIDE_H
 #define MT_REPORT_BESIDE_H
 
+#include <stdbool.h>
+
 struct mt_baseline;
 struct mt_beside;
 struct mt_error;
@@ -28,6 +30,12 @@ void mt_beside_destroy(struct mt_beside *beside);
 
 /* Makes the tables. Of NULL nothing. */
 struct mt_error *mt_beside_finish(struct mt_beside *beside);
+
+/*
+ * Whether gauges tell of what is selected: of the host, where nothing is selected, or of processes.
+ * False of NULL.
+ */
+bool mt_beside_is_gauged(const struct mt_beside *beside);
 
 /* Sets the tables of the view, which borrows them. */
 void mt_beside_show(const struct mt_beside *beside, struct mt_view *view);

@@ -239,6 +239,7 @@ struct sides {
 	struct mt_session *session;
 	struct mt_baseline *baseline;
 	struct mt_follow *follow; /* --follow, borrowed; or NULL */
+	bool gauged;		  /* the output shows gauges of what is selected */
 };
 
 static void sides_deinit(struct sides *sides)
@@ -259,6 +260,12 @@ static uint64_t selected(const struct sides *sides)
 	return count + facts->selected + facts->marks;
 }
 
+/* Whether there is anything to show: samples, or what needs none. */
+static bool has_rows(const struct mt_report_options *options, const struct sides *sides)
+{
+	return options->analysis->states || sides->gauged || selected(sides);
+}
+
 static struct mt_error *analyse(const struct mt_report_options *options,
 				const struct mt_analysis_request *request,
 				const struct sides *sides, struct mt_table **out)
@@ -274,9 +281,25 @@ static struct mt_error *analyse(const struct mt_report_options *options,
 					 sides->session, now, out);
 }
 
+/* Seconds of the longest recording, where --time begins behind its end; else 0. */
+static double ends_before_time(const struct mt_report_options *options,
+			       const struct mt_facts *facts)
+{
+	const struct mt_timespan *time = &options->selection.time;
+	double longest = 0;
+
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_facts_recording *r = &facts->recordings.items[i];
+		double seconds = r->end > r->start ? (double)(r->end - r->start) / 1e9 : 0;
+
+		longest = seconds > longest ? seconds : longest;
+	}
+	return !time->given || time->percent || time->from < longest ? 0 : longest;
+}
+
 /* Runs analysis and output. */
 static struct mt_error *report(const struct mt_report_options *options,
-			       const struct mt_analysis_request *request, const struct sides *sides,
+			       const struct mt_analysis_request *request, struct sides *sides,
 			       struct progress *progress)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
@@ -291,8 +314,10 @@ static struct mt_error *report(const struct mt_report_options *options,
 	if (err)
 		return err;
 	end_progress(progress);
+	sides->gauged = mt_beside_is_gauged(beside) &&
+			ends_before_time(options, mt_session_facts(sides->session)) <= 0;
 	/* Nothing is written over where there is nothing to say. */
-	if (!request->listing && !options->analysis->states && !selected(sides) &&
+	if (!request->listing && !has_rows(options, sides) &&
 	    !(options->output->needs & MT_TELLS_FACTS))
 		return NULL;
 	err = mt_outfile_open(options->output_path, &out);
@@ -304,6 +329,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 		mt_follow_begin(sides->follow, view.facts, out.file);
 	if (beside)
 		mt_beside_show(beside, &view);
+	view.gauged = sides->gauged;
 	err = print_limits(options, &view, view.facts, out.file);
 	if (!err && sides->baseline)
 		err = print_limits(options, &view,
@@ -388,20 +414,12 @@ static struct mt_error *open_debuginfod(const struct mt_report_options *options,
 /* A time that begins after the end is all that has to be said. */
 static bool print_empty_time(const struct mt_report_options *options, const struct mt_facts *facts)
 {
-	const struct mt_timespan *time = &options->selection.time;
-	double longest = 0;
+	double longest = ends_before_time(options, facts);
 
-	for (size_t i = 0; i < facts->recordings.count; i++) {
-		const struct mt_facts_recording *r = &facts->recordings.items[i];
-		double seconds = r->end > r->start ? (double)(r->end - r->start) / 1e9 : 0;
-
-		longest = seconds > longest ? seconds : longest;
-	}
-	if (!time->given || time->percent || time->from < longest)
-		return false;
-	fprintf(stderr, TOOL ": --time begins at %g s, and the recording ends at %.3f s\n",
-		time->from, longest);
-	return true;
+	if (longest > 0)
+		fprintf(stderr, TOOL ": --time begins at %g s, and the recording ends at %.3f s\n",
+			options->selection.time.from, longest);
+	return longest > 0;
 }
 
 static bool has_event(const struct mt_facts *facts, const char *alias, size_t length)
@@ -522,7 +540,7 @@ static enum status conclude(const struct mt_report_options *options, const struc
 		print_lines_problem(sides->session);
 		mt_session_print_missing_names(sides->session, TOOL ": ", stderr);
 	}
-	if (!options->analysis->states && !selected(sides))
+	if (!has_rows(options, sides))
 		return say_nothing(options, facts);
 	status = base ? judge(options, base) : STATUS_OK;
 	return status == STATUS_OK ? judge(options, facts) : status;

@@ -68,6 +68,7 @@ struct mt_view {
 	struct mt_row_limit limit;
 	const struct mt_named_table *beside; /* more tables of the recording, for the summary */
 	size_t beside_count;
+	bool gauged; /* gauges tell of what is selected, whether it has samples or not */
 	/* With MT_SHOWS_RECORDING: what other analyses have, and the course of time. */
 	const struct mt_named_table *analyses;
 	size_t analysis_count;

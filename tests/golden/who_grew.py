@@ -155,6 +155,15 @@ def check_calm(tap, folder):
     data = recording(calm + LAST, gauges=gauged(990, 100, 50) + gauged(9 * SECOND, 300, 2560))
     tap.same(block(folder, data, "-p", "300"), ["300 calm 0 B 10.5 MB +10.5 MB +21.0 MB -"], "one without calls grew by what its gauges say")
     tap.check("BY WHICH PATH" in screen(folder, data, "-p", "300"), "... on the paths that touched it")
+    quiet = gauged(990, 100, 50) + gauged(9 * SECOND, 300, 2560)
+    data = recording(execed(1000, 300, b"calm\0\0\0\0") + LAST, gauges=quiet)
+    text = screen(folder, data, "-p", "300")
+    tap.check("! no samples of the selection\n" in text and " 300 calm " in text, "one without samples has its gauges, and the screen says so", text)
+    tap.check("\n\nNEXT       mtreport --processes -p 300 " in text and "BY WHICH" not in text, "... and leads to what else they tell", text)
+    notes = json.loads(screen(folder, data, "-p", "300", "--summary", "--json"))["summary"]["notes"]
+    tap.check("no samples of the selection" in notes, "... in --json as well", notes)
+    for options in (("-p", "999"), ("-p", "300", "--time", "60,"), ("-p", "300", "-S", "main"), ("-p", "300", "--folded")):
+        tap.check("no sample matches the selectors" in screen(folder, data, *options), f"... where nothing matches {options} that is an error")
     tap.check(not {"WHO GREW", "NEXT"} & set(screen(folder, data, "-p", "999").split()), "where no process is selected, none is listed")
 
 

@@ -185,10 +185,15 @@ struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 {
 	const struct mt_facts *facts = s->view->facts;
 
-	if (s->host && !facts->samples && !facts->marks)
-		print_command(s, "NEXT", "--host");
-	if (!facts->selected && !facts->marks)
+	if (mt_summary_is_empty(s)) {
+		if (s->view->gauged)
+			fputc('\n', s->to);
+		if (facts->samples && s->view->gauged)
+			print_command(s, "NEXT", "--processes");
+		else if (s->host && !facts->samples)
+			print_command(s, "NEXT", "--host");
 		return NULL;
+	}
 	if (s->growth || s->resident || s->blocks)
 		return print_after_memory(s);
 	if (mt_counts_event(s->counts, 0))

@@ -118,6 +118,11 @@ size_t mt_summary_group(const struct mt_table *table)
 	return column;
 }
 
+bool mt_summary_is_empty(const struct mt_summary *s)
+{
+	return !s->view->facts->selected && !s->view->facts->marks;
+}
+
 /* ---- The whole ---- */
 
 static struct mt_error *print_memory(const struct mt_summary *s)
@@ -160,7 +165,9 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	print_head(&s);
 	err = mt_summary_print_host(&s);
 	mt_summary_print_notes(&s);
-	if (!err)
+	if (!err && mt_summary_is_empty(&s))
+		err = view->gauged ? mt_summary_print_growers(&s) : NULL;
+	else if (!err)
 		err = s.growth || s.resident || s.blocks ? print_memory(&s) : print_counts(&s);
 	return err ? err : mt_summary_print_next(&s);
 }

@@ -74,6 +74,9 @@ void mt_summary_print_heading(const struct mt_summary *s, const char *heading);
  */
 void mt_summary_print_beside(const struct mt_summary *s, const char *heading, const char *text);
 
+/* Whether the selection has no samples: all that is known comes from gauges. */
+bool mt_summary_is_empty(const struct mt_summary *s);
+
 /* The key column that groups processes, as --by asks; MT_COLUMN_NONE: none. */
 size_t mt_summary_group(const struct mt_table *table);
 

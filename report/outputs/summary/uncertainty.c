@@ -30,6 +30,16 @@ __attribute__((format(printf, 2, 3))) static void print_warning(struct notes *s,
 	s->put(s->context, text);
 }
 
+/* Where nothing matched at all an error says so. */
+static void print_empty(struct notes *s)
+{
+	const struct mt_facts *facts = s->view->facts;
+
+	if (s->view->gauged && !facts->selected && !facts->marks)
+		print_warning(s, facts->samples ? "no samples of the selection"
+						: "no samples in this recording");
+}
+
 static void print_losses(struct notes *s)
 {
 	const struct mt_facts *facts = s->view->facts;
@@ -96,6 +106,7 @@ void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, con
 {
 	struct notes notes = {.view = s->view, .put = put, .context = context};
 
+	print_empty(&notes);
 	print_losses(&notes);
 	print_unseen(&notes);
 	print_said(&notes);
