@@ -122,6 +122,15 @@ def check_shapes(path, seconds, what):
           f"{what}: which lies within its bounds", row)
 
 
+def check_rates(path, what):
+    """The screen tells how fast what grows does, and of what does not a slope would be of the moment."""
+    lines = [" ".join(line.split()) for line in report(path, "--all")[1].splitlines()]
+    told = [line for line in lines if line.split(":")[0].split(",")[0] in set(WANT.values()) | {"grows steadily"} and "reservations" in line]
+    check(len(told) >= 4, f"{what}: the screen has a verdict on what still holds memory", told)
+    rated = {line.split(",")[0] for line in told if ", +" in line.split(":")[0] or ", -" in line.split(":")[0]}
+    check(rated and rated <= {"leak", "grows steadily"}, f"{what}: ... with a rate where it grows, and only there", told)
+
+
 def check_cut(path, cut, what):
     status, out, said = report(path, "--verdict", "--by", "process", "--csv", "--time", f"0,{cut}")
     got = [(row["process"], row["verdict"], row["per-hour"], row["confidence"]) for row in rows(out)]
@@ -155,6 +164,7 @@ def main():
             path = os.path.join(folder, "made.mtr")
             write(path, seconds)
             check_shapes(path, seconds, what)
+            check_rates(path, what)
             check_cut(path, 5, what)
             if seconds == 40:
                 check_timeline(path, seconds)

@@ -509,7 +509,8 @@ static struct mt_error *print_verdict(const struct mt_summary *s, const struct j
 	err = print_whose(s, judged, c, s->to);
 	if (err)
 		return err;
-	if (isfinite(per_hour) && fabs(per_hour) >= 1)
+	/* The slope of what is bounded, or rises and falls, is that of the moment. */
+	if (grows(s, &row, c) && isfinite(per_hour) && fabs(per_hour) >= 1)
 		describe_rate(per_hour, rate, sizeof(rate));
 	snprintf(text, sizeof(text), "%.60s%s: %.300s",
 		 mt_table_string(s->verdict, &row, c->verdict), rate,
