@@ -11,10 +11,6 @@
 
 #include "report/tables/text.h"
 
-enum {
-	UNSEEN_SHOWN = 5, /* sentences */
-};
-
 uint64_t mt_facts_lost(const struct mt_facts_recording *recording)
 {
 	uint64_t lost = 0;
@@ -237,42 +233,50 @@ static void tell_counts(const struct mt_facts_blocks *blocks,
 	}
 }
 
+/* The processes with such calls: the first one, and how many. */
+static const struct mt_facts_unseen *find_unseen(const struct mt_facts *facts,
+						 enum mt_unseen_calls call, size_t *count)
+{
+	const struct mt_facts_unseen *first = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < facts->unseen.count; i++) {
+		const struct mt_facts_unseen *unseen = &facts->unseen.items[i];
+
+		if (!(unseen->calls & call))
+			continue;
+		first = first ? first : unseen;
+		++*count;
+	}
+	return first;
+}
+
 void mt_facts_tell_unseen(const struct mt_facts *facts,
 			  void (*print)(void *context, const char *sentence), void *context)
 {
 	static const struct {
 		enum mt_unseen_calls call;
-		const char *sentence;
+		const char *one, *several, *sentence;
 	} sentences[] = {
-		{MT_UNSEEN_NARROW,
-		 "is a 32-bit program, whose calls go unseen: all mapped is in doubt"},
-		{MT_UNSEEN_RING, "has io_uring, whose madvise goes unseen: it may hold less"},
-		{MT_UNSEEN_ADVICE,
-		 "has called process_madvise, whose range goes unseen: any process may hold less"},
+		{MT_UNSEEN_NARROW, "is", "are", "32-bit, calls go unseen: mapped is in doubt"},
+		{MT_UNSEEN_RING, "has", "have", "io_uring, madvise goes unseen: may hold less"},
+		{MT_UNSEEN_ADVICE, "has", "have", "used process_madvise: what it took goes unseen"},
 	};
-	size_t shown = 0, more = 0;
-	char text[256];
+	char text[160];
 
 	tell_counts(&facts->blocks, &facts->durations, print, context);
-	for (size_t i = 0; i < facts->unseen.count; i++) {
-		const struct mt_facts_unseen *unseen = &facts->unseen.items[i];
+	for (size_t k = 0; k < sizeof(sentences) / sizeof(sentences[0]); k++) {
+		size_t count;
+		const struct mt_facts_unseen *first = find_unseen(facts, sentences[k].call, &count);
 
-		if (shown >= UNSEEN_SHOWN) {
-			more++;
-			continue;
-		}
-		for (size_t k = 0; k < sizeof(sentences) / sizeof(sentences[0]); k++) {
-			if (!(unseen->calls & sentences[k].call))
-				continue;
-			snprintf(text, sizeof(text), "%.40s (%d) %s", unseen->process,
-				 (int)unseen->pid, sentences[k].sentence);
+		if (count > 1)
+			snprintf(text, sizeof(text), "%.40s and %zu more %s %s", first->process,
+				 count - 1, sentences[k].several, sentences[k].sentence);
+		else if (count)
+			snprintf(text, sizeof(text), "%.40s (%d) %s %s", first->process,
+				 (int)first->pid, sentences[k].one, sentences[k].sentence);
+		if (count)
 			print(context, text);
-			shown++;
-		}
-	}
-	if (more) {
-		snprintf(text, sizeof(text), "calls of %zu more processes go unseen", more);
-		print(context, text);
 	}
 }
 

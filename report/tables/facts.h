@@ -207,9 +207,8 @@ bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *u
 bool mt_facts_blocks_rate(const struct mt_facts_blocks *blocks, char *out, size_t size);
 
 /*
- * Calls `print` with one sentence for each kind of unseen call of the first few processes, and one
- * with the number of the remaining processes. And with one for each kind of call of allocators that
- * the accounts of blocks do not show.
+ * Calls `print` with one sentence for each kind of unseen call, however many processes have it. And
+ * with one for each kind of call of allocators that the accounts of blocks do not show.
  */
 void mt_facts_tell_unseen(const struct mt_facts *facts,
 			  void (*print)(void *context, const char *sentence), void *context);

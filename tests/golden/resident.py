@@ -313,11 +313,11 @@ def check_unseen(tap, folder):
                              capture_output=True, text=True)
         rows = {row["pid"]: tuple(int(row.get(key, row["bytes"])) // PAGE for key in ("bytes", "bytes_low", "bytes_high"))
                 for row in csv.DictReader(run.stdout.splitlines())}
-        return rows, [line.split(": ", 1)[1].split(",")[0] for line in run.stderr.splitlines() if "goes unseen" in line]
+        return rows, [line.split(": ", 1)[1].split(",")[0].split(": ")[0] for line in run.stderr.splitlines() if "goes unseen" in line]
 
     touched = each_touched(1000, 8)
     ring = ["worker (100) has io_uring"]
-    advice = ["worker (100) has called process_madvise"]
+    advice = ["worker (100) has used process_madvise"]
     for counts in (True, False):
         how = "" if counts else ", by faults alone"
         tap.same(figures(touched, counts), ({"100": (8, 8, 8)}, []), "what was touched is resident" + how)

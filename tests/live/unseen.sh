@@ -33,7 +33,7 @@ name_unseen() {
 }
 
 name_unseen ring io_uring
-name_unseen advise 'called process_madvise'
+name_unseen advise 'used process_madvise'
 expect 0 'a program that does nothing of the kind' "$mtrec" -q -e vm,rss -o plain.mtr true
 check '... is reported' "$report" --growth --csv plain.mtr
 is '... and nothing is said' "$(grep -c 'go unseen\|goes unseen' "$err")" 0
@@ -42,12 +42,12 @@ if ${CC:-cc} -m32 -DNARROW -O1 -nostdlib -static -fno-pie -no-pie -fno-stack-pro
 	./narrow 2>>why; then
 	check 'a 32-bit program is recorded' "$mtrec" -q -e vm -o narrow.mtr sh -c './narrow; true'
 	check '... --growth' "$report" --growth --csv --by process narrow.mtr
-	says '... says that it is one' 'narrow \([0-9]+\) is a 32-bit program'
+	says '... says that it is one' 'narrow \([0-9]+\) is 32-bit'
 	is '... and that it may have grown, or shrunk, by all that it can address' "$(awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 		$2 == "narrow [exited]" { print ($(at["bytes_high"]) - $(at["bytes_low"])) / 2 ^ 33 }' "$out")" 1
 	check '... the summary' "$report" narrow.mtr
-	says '... says that it is one' '^! narrow \([0-9]+\) is a 32-bit program' "$out"
+	says '... says that it is one' '^! narrow \([0-9]+\) is 32-bit' "$out"
 else
 	skip 'a 32-bit program is said to be one' 'none can be built or run here'
 fi
