@@ -276,6 +276,7 @@ static void pass_sample(struct mt_stream *stream, uint32_t event, uint64_t time,
 	}
 	stream->last_time = time;
 	count(&stream->counts.records, 1);
+	count(&stream->counts.raw_bytes, size);
 	if (planned->role == MT_ROLE_SAMPLE)
 		count(&stream->counts.samples, 1);
 }
@@ -364,18 +365,16 @@ static bool take_other(struct mt_stream *stream, const struct perf_event_header 
 		atomic_store_explicit(&stream->tells, true, memory_order_relaxed);
 		stream->last_time = time;
 		count(&stream->counts.records, 1);
+		count(&stream->counts.raw_bytes, size);
 	}
 	return true;
 }
 
 static bool take_record(struct mt_stream *stream, const struct perf_event_header *header)
 {
-	if (header->type == PERF_RECORD_SAMPLE
-		    ? !take_sample(stream, (const uint8_t *)header, header->size)
-		    : !take_other(stream, header))
-		return false;
-	count(&stream->counts.raw_bytes, header->size);
-	return true;
+	return header->type == PERF_RECORD_SAMPLE
+		       ? take_sample(stream, (const uint8_t *)header, header->size)
+		       : take_other(stream, header);
 }
 
 /* Room for the kernel; and where images are short, the sooner there are more the better. */

@@ -37,6 +37,7 @@ says '... is told' '^mtrec: --filter: page-faults is no tracepoint$' "$err"
 
 # --comm: steps names its threads worker0, worker1
 expect 0 '--comm' "$mtrec" -e page-faults --comm '^worker1$' -o f.mtr -- "$steps" threads 3 200
+says '... and tells the size of what it kept' 'stacks ([0-9.]+ kB|[0-5]\.[0-9] MB) -> ' "$err"
 cp "$out" told
 regions told
 dump f.mtr
