@@ -36,11 +36,12 @@
 			 ? "misses"                                                        \
 			 : "accesses",                                                     \
 	 .help = (text)},
-#define MT_SYSCALL(name, size_class, text) \
-	{.alias = #name,                   \
-	 .kind = MT_EVENT_SYSCALL,         \
-	 .class = MT_CLASS_##size_class,   \
-	 .unit = "calls",                  \
+#define MT_SYSCALL(name, size_class, read_by, text) \
+	{.alias = #name,                            \
+	 .kind = MT_EVENT_SYSCALL,                  \
+	 .class = MT_CLASS_##size_class,            \
+	 .unit = "calls",                           \
+	 .report = (read_by),                       \
 	 .help = (text)},
 #define MT_MARK(name, size_class, let_through, if_batched, lost) \
 	{.alias = (name),                                        \
@@ -50,13 +51,19 @@
 	 .batched = (if_batched),                                \
 	 .unit = "events",                                       \
 	 .help = (lost)},
-#define MT_GROUP(name, text, words) \
-	{.alias = (name), .kind = MT_EVENT_GROUP, .members = (words), .help = (text)},
+#define MT_GROUP(name, size_class, read_by, text, words) \
+	{.alias = (name),                                \
+	 .kind = MT_EVENT_GROUP,                         \
+	 .class = MT_CLASS_##size_class,                 \
+	 .members = (words),                             \
+	 .report = (read_by),                            \
+	 .help = (text)},
 #define MT_ALLOCATOR(name, text)     \
 	{.alias = (name),            \
 	 .kind = MT_EVENT_ALLOCATOR, \
 	 .class = MT_CLASS_STORM,    \
 	 .unit = "calls",            \
+	 .report = "blocks",         \
 	 .help = (text)},
 
 static const struct mt_event_def defs[] = {
@@ -90,6 +97,16 @@ const struct mt_event_def *mt_event_def_find(const char *alias, size_t length)
 			return &defs[i];
 	}
 	return find_cache(alias, length);
+}
+
+const char *mt_event_report(const struct mt_event_def *def)
+{
+	bool faults = !strcmp(def->unit ? def->unit : "", "faults");
+
+	return def->report		    ? def->report
+	       : def->kind == MT_EVENT_MARK ? NULL
+	       : faults			    ? "faults"
+					    : "samples";
 }
 
 const char *mt_event_unit(const char *name, size_t length)

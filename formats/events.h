@@ -37,6 +37,8 @@ struct mt_event_def {
 	/* marks: only opened where kmem:rss_stat does not report each change */
 	bool batched;
 	const char *members; /* groups: comma-separated aliases */
+	/* The analysis of mtreport that reads it; NULL: of counters, see mt_event_report() */
+	const char *report;
 };
 
 /* All rows, in the table's order. */
@@ -44,6 +46,9 @@ const struct mt_event_def *mt_event_defs(size_t *count);
 
 /* The row of an alias, or of a cache event by any of perf's names; NULL if unknown. */
 const struct mt_event_def *mt_event_def_find(const char *alias, size_t length);
+
+/* The analysis of mtreport that reads what the row records, without dashes; of a mark: NULL. */
+const char *mt_event_report(const struct mt_event_def *def);
 
 /* What one period of an event of this kernel name counts: "events" for one not in the table. */
 const char *mt_event_unit(const char *name, size_t length);

@@ -218,6 +218,18 @@ static int count(const struct mt_record_options *options, int argc, char **argv)
 	return options->command ? command_exit(options, &result) : EXIT_CLEAN;
 }
 
+/* Columns of standard output; 0: it is no terminal. */
+static size_t columns(void)
+{
+	struct winsize window = {0};
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) || window.ws_col < MT_LIST_WIDTH_MIN)
+		return 80;
+	return window.ws_col;
+}
+
 /* Without access to tracefs the list is the table alone, and says so. */
 static struct mt_error *list(const struct mt_record_options *options)
 {
@@ -227,7 +239,7 @@ static struct mt_error *list(const struct mt_record_options *options)
 
 	if (options->pids.count)
 		return mt_probes_list_usdt(&targets, options->list_pattern, stdout);
-	err = mt_list_events(options->list_pattern, stdout, &count);
+	err = mt_list_events(options->list_pattern, columns(), stdout, &count);
 
 	if (!err || !count)
 		return err;

@@ -14,17 +14,13 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/events.h"
-#include "record/cli/options.h"
+#include "record/cli/host_events.h"
 #include "record/open/features.h"
-#include "record/open/group_trial.h"
 #include "record/open/limits.h"
 #include "record/open/perf_event.h"
-#include "record/open/trials.h"
-#include "record/plan/plan.h"
 #include "record/proc/procfs.h"
 #include "record/rings/ring_sizes.h"
 #include "record/tracepoints/tracefs.h"
-#include "record/tracepoints/tracepoint_source.h"
 #include "record/tracepoints/tracepoints.h"
 
 #define WANTED_RINGS (MT_RING_STORM_MAX + MT_RING_RARE_MAX) /* a CPU */
@@ -35,10 +31,7 @@
 
 struct checker {
 	struct mt_check *check;
-	struct mt_perf_features features;
-	bool pmu;
-	struct mt_trials trials;
-	struct mt_tracepoints *tracepoints;
+	struct mt_host_events host;
 	size_t cpus;
 };
 
@@ -148,7 +141,7 @@ static void check_features(struct checker *checker)
 	const struct mt_feature *rows = mt_feature_rows(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		bool has = mt_feature_has(&checker->features, &rows[i]);
+		bool has = mt_feature_has(&checker->host.features, &rows[i]);
 
 		if (has || rows[i].harmless)
 			add(checker, rows[i].name, MT_CHECK_OK,
@@ -197,16 +190,6 @@ static void check_tracefs(struct checker *checker)
 	mt_tracefs_close(&tracefs);
 }
 
-static bool opens(const struct checker *checker, const struct perf_event_attr *attr, pid_t pid,
-		  int cpu)
-{
-	int fd = mt_perf_open(attr, pid, cpu, &checker->features);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 /* Branch stacks of user code, as the last callers of a stack. */
 static void check_lbr(struct checker *checker)
 {
@@ -218,12 +201,11 @@ static void check_lbr(struct checker *checker)
 		.disabled = 1,
 		.exclude_kernel = 1,
 	};
-	bool counts = opens(checker, &attr, 0, -1), branches;
+	bool counts = checker->host.pmu, branches;
 
-	checker->pmu = counts;
 	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
 	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-	branches = counts && opens(checker, &attr, 0, -1);
+	branches = counts && mt_host_events_opens(&checker->host, &attr, 0, -1);
 	add(checker, "PMU", counts ? MT_CHECK_OK : MT_CHECK_PART, text("%s", counts ? "yes" : "no"),
 	    counts ? NULL : text("no hardware events: cpu-clock samples by time instead"),
 	    counts ? NULL : text("in a virtual machine: let its host pass the PMU through"));
@@ -234,14 +216,9 @@ static void check_lbr(struct checker *checker)
 
 static void check_uprobes(struct checker *checker)
 {
-	long type = mt_read_number("/sys/bus/event_source/devices/uprobe/type", -1);
-	struct perf_event_attr attr = {
-		.type = (uint32_t)type, .size = sizeof(attr), .disabled = 1, .sample_period = 1};
-	bool may = mt_limits_capable(CAP_PERFMON) || mt_limits_capable(CAP_SYS_ADMIN);
+	long type;
+	bool may = mt_host_events_may_probe(&checker->host, &type);
 
-	/* no path is given: EACCES and EPERM come first */
-	if (type >= 0 && !opens(checker, &attr, 0, -1) && (errno == EACCES || errno == EPERM))
-		may = false;
 	add(checker, "uprobes", may ? MT_CHECK_OK : MT_CHECK_PART,
 	    text("%s", type < 0 ? "through tracefs only (before Linux 4.17)"
 		       : may	? "yes"
@@ -250,66 +227,22 @@ static void check_uprobes(struct checker *checker)
 	    may ? NULL : text("run as root, or give mtrec CAP_PERFMON"));
 }
 
-/* Whether all events of a plan open there. */
-static bool plan_opens(const struct checker *checker, const struct mt_plan *plan, pid_t pid,
-		       int cpu)
-{
-	for (size_t i = 1; i < plan->events.count; i++) {
-		struct perf_event_attr attr = plan->events.items[i].attr;
-
-		attr.inherit = 0;
-		if (!opens(checker, &attr, pid, cpu))
-			return false;
-	}
-	return true;
-}
-
-static struct mt_error *plan_alias(struct checker *checker, const char *alias, struct mt_plan **out)
-{
-	struct mt_tracepoint_source source = mt_tracepoints_source(checker->tracepoints);
-	struct mt_group_trial trial = {&checker->features, &checker->trials, -1, false};
-	const char *words[] = {alias};
-	struct mt_record_options options = {
-		.events = {.items = words, .count = 1},
-		.call_graph = MT_GRAPH_DWARF,
-		.dump_size = 8192,
-	};
-
-	source.together = mt_group_trial_together;
-	source.together_context = &trial;
-	return mt_plan_create(&options, &checker->features, &source, out);
-}
-
 /* One alias of the event table, planned and opened as a recording would. */
 static void check_alias(struct checker *checker, const struct mt_event_def *def)
 {
-	struct mt_plan *plan = NULL;
-	struct mt_error *err = plan_alias(checker, def->alias, &plan);
-	bool own, wide, stand_in;
-	int failed;
+	struct mt_host_event event;
 
-	if (err) {
-		add_refused(checker, def->alias, def->help, err);
-		return;
-	}
-	stand_in =
-		(def->kind == MT_EVENT_SYSCALL || def->kind == MT_EVENT_GROUP) && plan->notes.count;
-	wide = plan_opens(checker, plan, -1, 0);
-	own = wide || plan_opens(checker, plan, 0, -1);
-	failed = errno;
-	if (!own && def->kind == MT_EVENT_HARDWARE && !checker->pmu)
-		add(checker, def->alias, MT_CHECK_NO, text("no PMU"), NULL, NULL);
-	else if (!own)
-		add_refused(checker, def->alias, NULL,
-			    mt_perf_open_error(failed, def->alias, false,
-					       &plan->events.items[1].attr));
+	mt_host_events_try(&checker->host, def, &event);
+	if (event.err)
+		add_refused(checker, def->alias, def->kind == MT_EVENT_HARDWARE ? NULL : def->help,
+			    MT_TAKE(event.err));
 	else
-		add(checker, def->alias, wide && !stand_in ? MT_CHECK_OK : MT_CHECK_PART,
-		    text("%s", wide ? "every process" : "own processes"),
-		    stand_in ? text("%s", plan->notes.items[0]) : NULL, NULL);
-	if (own && (def->kind == MT_EVENT_SOFTWARE || !stand_in))
+		add(checker, def->alias, event.wide && !event.in_part ? MT_CHECK_OK : MT_CHECK_PART,
+		    text("%s", event.wide ? "every process" : "own processes"),
+		    MT_TAKE(event.missing), NULL);
+	if (event.own && (def->kind == MT_EVENT_SOFTWARE || !event.in_part))
 		checker->check->can_record = true;
-	mt_plan_destroy(plan);
+	mt_host_event_deinit(&event);
 }
 
 static void check_events(struct checker *checker)
@@ -328,19 +261,18 @@ static void check_events(struct checker *checker)
 /* With tracefs at hand the list is written, otherwise it is a source of ids. */
 static struct mt_error *open_tracepoints(struct checker *checker, const char *ids_file)
 {
-	struct mt_error *err = mt_tracepoints_create(&checker->features, &checker->trials, NULL,
-						     &checker->tracepoints);
+	struct mt_tracepoints **tracepoints = &checker->host.tracepoints;
+	struct mt_error *err = mt_host_events_open(&checker->host, NULL);
 	size_t written = 0;
 
 	if (err || !ids_file)
 		return err;
-	if (!mt_tracepoints_has_tracefs(checker->tracepoints)) {
-		mt_tracepoints_destroy(checker->tracepoints);
-		checker->tracepoints = NULL;
-		return mt_tracepoints_create(&checker->features, &checker->trials, ids_file,
-					     &checker->tracepoints);
+	if (!mt_tracepoints_has_tracefs(*tracepoints)) {
+		mt_tracepoints_destroy(*tracepoints);
+		*tracepoints = NULL;
+		return mt_host_events_open(&checker->host, ids_file);
 	}
-	err = mt_tracepoints_save(checker->tracepoints, ids_file, &written);
+	err = mt_tracepoints_save(*tracepoints, ids_file, &written);
 	if (!err)
 		add(checker, "tracepoint ids", MT_CHECK_OK,
 		    text("%zu written to %s", written, ids_file), NULL, NULL);
@@ -356,7 +288,7 @@ struct mt_error *mt_check_host(const char *ids_file, struct mt_check *out)
 	check_kernel(&checker);
 	check_paranoid(&checker);
 	check_capabilities(&checker);
-	err = mt_features_probe(&checker.features);
+	err = mt_host_events_probe(&checker.host);
 	if (err) {
 		add_refused(&checker, "perf_event_open", "nothing can be recorded", err);
 		return NULL;
@@ -369,8 +301,7 @@ struct mt_error *mt_check_host(const char *ids_file, struct mt_check *out)
 	err = open_tracepoints(&checker, ids_file);
 	if (!err)
 		check_events(&checker);
-	mt_tracepoints_destroy(checker.tracepoints);
-	mt_trials_end(&checker.trials);
+	mt_host_events_deinit(&checker.host);
 	if (err)
 		mt_check_deinit(out);
 	return err;

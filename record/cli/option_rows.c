@@ -29,9 +29,10 @@ const struct mt_option_row mt_option_rows[] = {
 	      "usdt:PATH:PROVIDER:NAME, k:FUNCTION, kr:, each with (NAME=arg1,...); repeatable; "
 	      "default: " MT_DEFAULT_EVENTS)},
 	{NULL, MT_OPT_LIST, "list", "[PATTERN]",
-	 BOTH("print the events known here, or those matching",
-	      "print the events known here, or those matching; usdt with -p: the static probes of "
-	      "what the process maps")},
+	 BOTH("print the events, and what this host has of each",
+	      "print the events, or those matching: what this host has of each and why not all, "
+	      "its cost, the report that reads it; usdt with -p: the static probes of what the "
+	      "process maps")},
 	{NULL, MT_OPT_CHECK, "check", NULL,
 	 BOTH("print what this host allows, and what is missing",
 	      "print what this host allows; for what is missing, what that costs a recording and "

@@ -92,6 +92,25 @@ expect 0 '--list takes shell patterns' "$mtrec" --list 'm*map'
 says '... mmap and' '^mmap +syscall ' "$out"
 expect 0 '--list=PATTERN' "$mtrec" --list=brk
 says '... has it too' '^brk +syscall ' "$out"
+"$mtrec" --list 2>/dev/null >list
+"$MT_BUILD/mtreport" --help all >analyses
+awk '$2 ~ /^(syscall|group|probes|software|hardware)$/ {
+	if ($3 !~ /^(yes|part|no)$/ || $4 !~ /^(rare|storm|timed)$/ || NF < 7) print
+	else if ($3 != "yes" && !/; here: ./) print "no reason: " $0
+	else print $5 >"read_by"
+}' list >wrong
+is '--list: each event has kind, yes or part or no and why, cost, report, unit, help' "$(cat wrong)" ''
+between '... of the whole table' 90 "$(wc -l <read_by)" 200
+is '... and mtreport has each of those reports' \
+	"$(sort -u read_by | while read -r report; do grep -q -- "^ *$report " analyses || echo "$report"; done)" ''
+if command -v script >/dev/null; then
+	script -qec "stty cols 80; '$mtrec' --list" /dev/null </dev/null 2>/dev/null | tr -d '\r' >folded
+	is '... 80 columns wide on a terminal' "$(grep -v : folded | awk 'length > 80'; awk 'length > 80 && / /' folded)" ''
+	says '... under a head' '^event +kind +here +cost +mtreport +unit' folded
+	is '... with the same words' "$(sed -n '/^mremap /,/^mprotect /p' folded | sed '$d' | tr -s ' \n' ' ')" "$(grep '^mremap ' list | tr -s ' \n' ' ')"
+else
+	skip '... 80 columns wide on a terminal' 'script is not installed'
+fi
 usage 'two patterns' '--list takes one pattern' --list brk mmap
 usage 'a command behind --clean' "--clean runs no command: 'true'" --clean -- true
 usage 'static probes of nobody' '--list usdt: no process is given' --list usdt

@@ -100,8 +100,18 @@ says "... is the kernel's own" 'clock +the kernel.s perf clock' info
 expect 0 '3.10: the whole host' on 3.10 "$mtrec" -q --call-graph dwarf,8192 -e brk,mmap,page-faults -a -o our.mtr env -u LD_PRELOAD ./grow
 TZ=UTC holds '3.10, -a' 90
 
+expect 0 '3.10: --list' on 3.10 "$mtrec" --list
+cp "$out" list
+says '... has brk' '^brk +syscall +yes +rare ' list
+says '... not what came later, and why' '^cgroup-switches +software +no +.*here: .*No such file' list
+
 # Events that stand in.
 export OLD_KERNEL_WITHOUT=syscalls
+expect 0 'without syscalls:*: --list' on 5.4 "$mtrec" --list
+cp "$out" list
+says '... what serves instead' '^vm +group +part +.*here: .*raw_syscalls with a filter serve' list
+says '... what is missing' '^memory +group +part +.*here: .*no syscalls:sys_exit_mmap' list
+says '... what is not' '^kmem +group +yes ' list
 expect 0 'without syscalls:*' on 5.4 "$mtrec" -v --call-graph dwarf,8192 -e brk,mmap,page-faults -o our.mtr env -u LD_PRELOAD ./grow
 says '... raw_syscalls serve, and it is said' 'raw_syscalls with a filter serve; calls of 32-bit programs are left out'
 TZ=UTC holds 'raw_syscalls'
@@ -115,7 +125,13 @@ check '... one line says so' test "$(grep -c 'stand in' "$err")" -eq 1
 check '... page faults are there' test "$(calls page-faults ';map_some')" -ge 80
 "$MT_BUILD/mtreport" --info our.mtr >info 2>/dev/null
 says '... with the records of data mappings' 'dummy: side-band, [1-9][0-9]{2,} records' info
+expect 0 '... --list' on 5.4 "$mtrec" --list
+cp "$out" list
+says '... has what stands in' '^brk +syscall +part +.*here: page faults .* stand in for brk' list
+says '... and what nothing stands in for' '^kmem +group +no +.*here: .*tracefs' list
 export OLD_KERNEL_WITHOUT=perf
+expect 0 '--list without perf events' on 5.4 "$mtrec" --list
+is '... has nothing of the table' "$(awk '$2 ~ /^(syscall|group|software)$/ && ($3 != "no" || !/here: cannot record: perf_event_open/)' "$out")" ''
 expect 3 '--check without perf events' on 5.4 "$mtrec" --check
 says '... says that nothing can be recorded' 'costs: nothing can be recorded' "$out"
 finish

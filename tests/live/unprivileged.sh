@@ -78,6 +78,8 @@ if [ ! -r /sys/kernel/tracing/events ] || ! user test -r /sys/kernel/tracing/eve
 	expect 0 '--list without tracefs' user "$free/mtrec" --list
 	cp "$out" "$free/list"
 	says '... has the table' '^page-faults ' "$free/list"
+	[ "$paranoid" -lt 1 ] || says '... as far as this user may' '^page-faults +software +part .*here: of own processes only' "$free/list"
+	says '... and why not the rest' '^kmem +group +no +.*here: .*tracefs' "$free/list"
 	expect 3 '... but cannot tell of a tracepoint' user "$free/mtrec" --list sched_switch
 else
 	skip 'tracepoints without tracefs' 'tracefs is open to everybody here'
