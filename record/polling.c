@@ -26,10 +26,10 @@
 
 #define POLL_NS 1000000000ull
 #define STATUS_NS 1000000000ull
-#define POLL_SHARE 400	      /* polling takes at most one part in so many */
-#define ROLLUP_NS 10000000ull /* at the start, where how long it will record is not known */
-#define ROLLUP_SHARE 100      /* at the end: one part in so many of the recording */
-#define ROLLUP_MAX_NS 1000000000ull
+#define POLL_SHARE 400	    /* polling takes at most one part in so many */
+#define WALK_NS 10000000ull /* at the start, where how long it will record is not known */
+#define WALK_SHARE 100	    /* at the end: one part in so many of the recording */
+#define WALK_MAX_NS 1000000000ull
 #define FAMILY_MAX 65536
 
 enum poll_kind {
@@ -140,13 +140,13 @@ static void poll_family(struct poll *poll)
 }
 
 /* How long the kernel may walk the pages of processes for the dearest of gauges. */
-static uint64_t rollup_ns(const struct mt_recorder *r, enum poll_kind kind)
+static uint64_t walk_ns(const struct mt_recorder *r, enum poll_kind kind)
 {
-	uint64_t share = (mt_clock_now(&r->clock) - r->started) / ROLLUP_SHARE;
+	uint64_t share = (mt_clock_now(&r->clock) - r->started) / WALK_SHARE;
 
 	if (kind != POLL_LAST)
-		return kind == POLL_FIRST ? ROLLUP_NS : 0;
-	return share < ROLLUP_NS ? ROLLUP_NS : share > ROLLUP_MAX_NS ? ROLLUP_MAX_NS : share;
+		return kind == POLL_FIRST ? WALK_NS : 0;
+	return share < WALK_NS ? WALK_NS : share > WALK_MAX_NS ? WALK_MAX_NS : share;
 }
 
 static uint64_t cpu_ns(void)
@@ -180,7 +180,8 @@ static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 		add_to_family(&poll, r->command.pid);
 	poll_family(&poll);
 	if (gauges)
-		mt_gauges_finish(r->gauges, rollup_ns(r, kind));
+		mt_gauges_finish(r->gauges,
+				 &(struct mt_gauge_walks){walk_ns(r, kind), .mappings = !wide});
 	mt_array_deinit(&poll.family);
 	mt_state_flush(&poll.state);
 	took = kind == POLL_AGAIN ? (cpu_ns() - cpu) * POLL_SHARE : 0;

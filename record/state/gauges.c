@@ -17,6 +17,7 @@
 #include "record/state/cgroup_gauges.h"
 #include "record/state/existing.h"
 #include "record/state/host_gauges.h"
+#include "record/state/mapping_gauges.h"
 
 #define GAUGES_DETAILED 50
 #define OPEN_MAX                                                                         \
@@ -355,24 +356,32 @@ static int by_size(const void *a, const void *b)
 
 typedef MT_ARRAY(struct process *) process_list;
 
-static void put_rollups(struct mt_gauges *gauges, const process_list *list, uint64_t rollup_ns)
+/* The largest first, as far as time allows. */
+static void put_walked(struct mt_gauges *gauges, const process_list *list,
+		       const struct mt_gauge_walks *walks)
 {
-	uint64_t end = mt_clock_now(gauges->clock) + rollup_ns;
+	uint64_t end = mt_clock_now(gauges->clock) + walks->ns;
 
 	qsort(list->items, list->count, sizeof(*list->items), by_size);
 	for (size_t i = 0; i < list->count && mt_clock_now(gauges->clock) < end; i++) {
-		if (list->items[i]->resident <= ROLLUP_MAX)
-			put_rollup(gauges, list->items[i]);
+		const struct process *process = list->items[i];
+
+		if (process->resident > ROLLUP_MAX)
+			continue;
+		put_rollup(gauges, list->items[i]);
+		if (walks->mappings)
+			mt_mapping_gauges_put(gauges->state, gauges->clock, process->pid,
+					      process->start_time, end);
 	}
 }
 
-void mt_gauges_finish(struct mt_gauges *gauges, uint64_t rollup_ns)
+void mt_gauges_finish(struct mt_gauges *gauges, const struct mt_gauge_walks *walks)
 {
 	process_list list = {0};
 
 	if (gauges->all)
 		put_status(gauges, &gauges->recorder);
-	if (rollup_ns)
+	if (walks->ns)
 		put_rollup(gauges, &gauges->recorder);
 	read_sizes(gauges);
 	if (!mt_array_reserve(&list, gauges->processes.count + 1))
@@ -389,8 +398,8 @@ void mt_gauges_finish(struct mt_gauges *gauges, uint64_t rollup_ns)
 			put_sizes(gauges, list.items[i]);
 	}
 	mt_cgroup_gauges_put(&gauges->cgroups, gauges->state, gauges->clock, gauges->all);
-	if (rollup_ns && list.count)
-		put_rollups(gauges, &list, rollup_ns);
+	if (walks->ns && list.count)
+		put_walked(gauges, &list, walks);
 	mt_array_deinit(&list);
 }
 

@@ -17,6 +17,12 @@ struct mt_state;
 struct mt_gauges *mt_gauges_create(const struct mt_clock *clock);
 void mt_gauges_destroy(struct mt_gauges *gauges);
 
+/* Reading of files for which the kernel walks all pages of a process. */
+struct mt_gauge_walks {
+	uint64_t ns;   /* time limit for all processes; 0: none is read */
+	bool mappings; /* beside /proc/PID/smaps_rollup also /proc/PID/smaps */
+};
+
 /*
  * One reading of everything, in this order:
  *
@@ -29,12 +35,11 @@ void mt_gauges_destroy(struct mt_gauges *gauges);
  * resident size changed most since the last such reading, or with `all` for every process. Without
  * `all`, values unchanged since they were written are left out, and so is the recorder itself.
  *
- * rollup_ns: time limit for reading /proc/PID/smaps_rollup, for which the kernel walks all pages of
- * a process; largest processes first. 0: not read.
+ * Files for which the kernel walks pages come last, those of the largest processes first.
  */
 void mt_gauges_begin(struct mt_gauges *gauges, struct mt_state *state, bool all);
 void mt_gauges_add(struct mt_gauges *gauges, pid_t pid);
-void mt_gauges_finish(struct mt_gauges *gauges, uint64_t rollup_ns);
+void mt_gauges_finish(struct mt_gauges *gauges, const struct mt_gauge_walks *walks);
 
 /* Resident bytes of all processes of the last reading. */
 uint64_t mt_gauges_resident(const struct mt_gauges *gauges);

@@ -371,9 +371,10 @@ static bool stood(void *context, const struct mt_ledger *ledger,
 	struct mt_page_counts *counts;
 	size_t at = 0;
 
-	(void)regions;
 	mt_residence_note(r, ledger, time);
 	if (index == UINT32_MAX ||
+	    (r->options.stood && !r->options.stood(r->options.context, ledger, space, regions, time,
+						   &r->books.items[index]->map)) ||
 	    (!r->each && !r->options.peak &&
 	     !put_rest(r, ledger, index, space->ended || r->options.moment ? time : UINT64_MAX)))
 		return false;

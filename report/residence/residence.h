@@ -16,6 +16,7 @@
 
 #include "report/ledger/ledger.h"
 
+struct mt_page_map;
 struct mt_residence;
 
 /* Pages touched by one stack, or that came or went for one cause. */
@@ -38,6 +39,13 @@ struct mt_residence_options {
 	 */
 	bool (*held)(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
 		     uint64_t time);
+	/*
+	 * Called where the ledger calls `stood`, with the pages that were touched and not given
+	 * back. May be NULL; false out of memory.
+	 */
+	bool (*stood)(void *context, const struct mt_ledger *ledger,
+		      const struct mt_ledger_space *space, const struct mt_extents *regions,
+		      uint64_t time, const struct mt_page_map *touched);
 	void *context;
 	bool peak;	    /* report each space at its peak of resident pages */
 	bool ended_at_peak; /* report spaces that ended at theirs: many free all before they exit */

@@ -269,6 +269,40 @@ def check_moments(tap, folder):
         tap.same(rows(folder, data, "--by", "process", "--at", at), {"100": want}, f"--at {at}")
 
 
+def walked(time, start, pages, **sizes):
+    """What smaps said of a mapping."""
+    return b"".join(make.gauge(time, f"smaps {start:x}-{start + pages * PAGE:x} {name}", value * PAGE) for name, value in sizes.items())
+
+
+def check_map(tap, folder):
+    """(pages mapped, resident, dirty, touched) by the mapping's first page, of region B below 0; "-": not known."""
+    def map_of(records, gauges, *options):
+        path = os.path.join(folder, "made.mtr")
+        with open(path, "wb") as f:
+            f.write(recording(records, gauges=gauges))
+        run = subprocess.run([os.path.join(BUILD, "mtreport"), "--map", "--csv", *options, path], capture_output=True, text=True)
+        figure = lambda row, name: int(row[name]) // PAGE if row[name] else "-"  # noqa: E731
+        return {(int(row["start"], 16) - A) // PAGE if int(row["start"], 16) < B else -1:
+                tuple(figure(row, name) for name in ("bytes", "resident", "dirty", "touched"))
+                for row in csv.DictReader(run.stdout.splitlines())}, run.stderr
+
+    touched = each_touched(1000, 8) + call("munmap", 1100, 0, A, 4 * PAGE)
+    once = walked(960, A, 32, Rss=20, Dirty=3) + walked(960, A + 32 * PAGE, 32, Rss=5)
+    got, _ = map_of(touched, once, "--at", "@1050000")
+    tap.same(got, {0: (32, 20, 3, 8), 32: (32, 5, 0, 0), -1: (1024, "-", "-", 0)},
+             "--map: the kernel's mappings, with what smaps said of each and what was touched until then")
+    got, _ = map_of(touched, once, "--at", "end")
+    tap.same(got, {4: (60, "-", "-", 4), -1: (1024, "-", "-", 0)}, "... and of what a call changed since then nothing but that")
+    far = walked(2000000, A, 64, Rss=9)
+    got, _ = map_of(touched, far, "--at", "@1050000")
+    tap.same(got, {0: (64, "-", "-", 8), -1: (1024, "-", "-", 0)}, "... not what it said a second later")
+    got, _ = map_of(touched, once + walked(1090, A, 64, Rss=9), "--at", "@1080000")
+    tap.same(got[0], (64, 9, 0, 8), "... but what it said next to the moment")
+    for name in ("smaps 7f-", "smaps zz-1000 Rss", "smaps 2000-1000 Rss", "smaps 1000-2000", "smaps 1000-2000 Rss more", "smaps "):
+        got, said = map_of(touched, make.gauge(960, name, PAGE), "--at", "@1050000")
+        tap.same(got, {0: (64, "-", "-", 8), -1: (1024, "-", "-", 0)}, f"... not what is none: '{name}'")
+
+
 def check_batched(tap, folder):
     pages = fault(1000, 0) + fault(1001, 0) + fault(1002, 1) + count(1003, ANON, 64)
     for kernel, counts in (("5.15.0", True), ("6.1.0", True), ("5.4.0", False), ("6.8.0", False)):
@@ -362,6 +396,7 @@ def main():
         check_start(tap, folder)
         check_reserver(tap, folder)
         check_moments(tap, folder)
+        check_map(tap, folder)
         check_batched(tap, folder)
         check_unseen(tap, folder)
     tap.finish()

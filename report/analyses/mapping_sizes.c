@@ -1,0 +1,394 @@
+/*
+ * --map: each mapping of each process at a moment with what it holds, as pmap -x. Resident, dirty
+ * and swapped bytes are the kernel's, where /proc/PID/smaps was read within a second of the moment;
+ * touched pages are those of the recorded page faults, at any moment.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "formats/records/record.h"
+#include "report/analyses/analyses.h"
+#include "report/ledger/ledger.h"
+#include "report/residence/page_map.h"
+#include "report/residence/residence.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/facts.h"
+
+MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
+MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
+MT_DEFINE_CLEANUP(mt_residence, struct mt_residence)
+
+#define NEAR_NS 1000000000u /* a reading holds for moments less than that apart */
+#define PAGE 4096
+
+enum {
+	KEY_PID,
+	KEY_START,
+	KEY_PERMISSIONS,
+	KEY_MAPPING,
+	KEYS,
+};
+
+static const struct mt_key_column key_columns[KEYS] = {
+	[KEY_PID] = {"pid", MT_KEY_NUMBER},
+	[KEY_START] = {"start", MT_KEY_ADDRESS},
+	[KEY_PERMISSIONS] = {"perms", MT_KEY_STRING},
+	[KEY_MAPPING] = {"mapping", MT_KEY_STRING},
+};
+
+enum {
+	VALUE_BYTES,
+	VALUE_RESIDENT, /* from here to VALUE_HUGE: of smaps */
+	VALUE_DIRTY,
+	VALUE_SWAPPED,
+	VALUE_HUGE,
+	VALUE_TOUCHED,
+	VALUES,
+};
+
+static const struct mt_value_column value_columns[VALUES] = {
+	{"bytes", "B"},	  {"resident", "B"}, {"dirty", "B"},
+	{"swapped", "B"}, {"huge", "B"},     {"touched", "B"},
+};
+
+/* As mtrec names them (formats/FORMAT.md, 5.1). */
+static const char *const gauge_names[VALUES] = {
+	[VALUE_RESIDENT] = "Rss",
+	[VALUE_DIRTY] = "Dirty",
+	[VALUE_SWAPPED] = "Swap",
+	[VALUE_HUGE] = "AnonHugePages",
+};
+
+/* A mapping of one reading of a process's smaps. */
+struct line {
+	uint32_t recording;
+	int32_t pid;
+	uint64_t before, after; /* `before` is the same for all lines of a reading */
+	uint64_t start, end;
+	double values[VALUES];
+};
+
+struct map {
+	struct mt_session *session;
+	struct mt_sum_table *groups;
+	struct mt_observer observer;
+	MT_ARRAY(struct line) lines;
+	struct mt_at at;
+	bool has_faults; /* page faults were recorded */
+};
+
+/* The mappings of one space, and what is known of them. */
+struct standing {
+	const struct map *map;
+	const struct mt_ledger *ledger;
+	const struct mt_ledger_space *space;
+	const struct mt_page_map *touched;
+	const struct line *lines; /* the reading's, by address */
+	size_t count;
+};
+
+/* ---- What smaps said ---- */
+
+/* "smaps START-END NAME". */
+static bool parse_name(const struct mt_text *name, struct line *line, int *value)
+{
+	MT_CLEANUP_FREE char *text = strndup(name->bytes, name->size);
+	char *at;
+
+	if (!text || strncmp(text, "smaps ", 6) != 0)
+		return false;
+	line->start = strtoull(text + 6, &at, 16);
+	if (*at != '-')
+		return false;
+	line->end = strtoull(at + 1, &at, 16);
+	if (*at != ' ' || line->end <= line->start)
+		return false;
+	for (*value = VALUE_RESIDENT; *value <= VALUE_HUGE; ++*value) {
+		if (!strcmp(at + 1, gauge_names[*value]))
+			return true;
+	}
+	return false;
+}
+
+static bool observe(void *context, const struct mt_observed *observed)
+{
+	struct map *map = context;
+	const struct mt_gauge_record *gauge = observed->gauge;
+	struct line *last = map->lines.count ? &map->lines.items[map->lines.count - 1] : NULL;
+	struct line line = {.recording = observed->recording};
+	int value;
+
+	if (observed->kind == MT_OBSERVED_EVENT) {
+		const struct mt_facts *facts = mt_session_facts(map->session);
+
+		map->has_faults |= mt_page_event_of(&facts->events.items[observed->event]).moment ==
+				   MT_PAGE_FAULT;
+		return true;
+	}
+	if (observed->kind != MT_OBSERVED_GAUGE || !parse_name(&gauge->name, &line, &value))
+		return true;
+	if (!last || last->recording != line.recording || last->pid != gauge->pid ||
+	    last->before != gauge->before || last->start != line.start || last->end != line.end) {
+		line.pid = gauge->pid;
+		line.before = gauge->before;
+		line.after = gauge->after;
+		last = mt_array_push(&map->lines);
+		if (!last)
+			return false;
+		*last = line;
+	}
+	last->values[value] = (double)gauge->value;
+	return true;
+}
+
+static uint64_t distance(const struct line *line, uint64_t time)
+{
+	return time < line->before  ? line->before - time
+	       : time > line->after ? time - line->after
+				    : 0;
+}
+
+/* The lines of the process's reading that is nearest to the moment, if one is near. */
+static void find_reading(struct standing *standing, uint64_t time)
+{
+	const struct map *map = standing->map;
+	uint64_t least = NEAR_NS;
+
+	for (size_t i = 0, end; i < map->lines.count; i = end) {
+		const struct line *first = &map->lines.items[i];
+		bool own = first->recording == standing->space->recording &&
+			   first->pid == standing->space->pid;
+
+		for (end = i + 1; end < map->lines.count; end++) {
+			const struct line *next = &map->lines.items[end];
+
+			if (next->before != first->before || next->pid != first->pid ||
+			    next->recording != first->recording || next->start < next[-1].end)
+				break;
+		}
+		if (own && distance(first, time) < least) {
+			least = distance(first, time);
+			standing->lines = first;
+			standing->count = end - i;
+		}
+	}
+}
+
+/* The first line that ends above the address; NULL without. */
+static const struct line *line_after(const struct standing *standing, uint64_t address)
+{
+	size_t low = 0, high = standing->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (standing->lines[middle].end > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < standing->count ? &standing->lines[low] : NULL;
+}
+
+/* ---- Rows ---- */
+
+static double touched_bytes(const struct standing *standing, uint64_t start, uint64_t end)
+{
+	uint64_t page = start / PAGE, pages = 0;
+	const struct mt_page_run *run;
+
+	while ((run = mt_page_map_after(standing->touched, page)) && run->first < end / PAGE) {
+		uint64_t from = run->first > page ? run->first : page, to = run->first + run->pages;
+
+		pages += (to < end / PAGE ? to : end / PAGE) - from;
+		page = to;
+	}
+	return (double)(pages * PAGE);
+}
+
+static bool intern(const struct map *map, const char *text, uint64_t *out)
+{
+	*out = mt_strings_intern(mt_session_strings(map->session), text, strlen(text));
+	return *out != MT_STRING_NONE;
+}
+
+/* A mapping of the region's nature; line: what smaps said of it, or NULL. */
+static bool add_row(const struct standing *standing, const struct mt_extent *region, uint64_t start,
+		    uint64_t end, const struct line *line)
+{
+	const struct map *map = standing->map;
+	const struct mt_natures *natures = mt_ledger_natures(standing->ledger);
+	const struct mt_nature *nature = mt_natures_get(natures, region->nature);
+	const char *name = mt_natures_file_get(natures, nature->file).name;
+	char permissions[] = {nature->prot & PROT_READ ? 'r' : '-',
+			      nature->prot & PROT_WRITE ? 'w' : '-',
+			      nature->prot & PROT_EXEC ? 'x' : '-',
+			      nature->flags & MT_REGION_SHARED ? 's' : 'p', '\0'};
+	uint64_t keys[KEYS] = {
+		[KEY_PID] = (uint64_t)standing->space->pid,
+		[KEY_START] = start,
+	};
+	struct mt_value values[VALUES] = {[VALUE_BYTES] = mt_value_exact((double)(end - start))};
+
+	for (int i = VALUE_RESIDENT; i <= VALUE_HUGE; i++)
+		values[i] = mt_value_exact(line ? line->values[i] : NAN);
+	values[VALUE_TOUCHED] =
+		mt_value_exact(map->has_faults ? touched_bytes(standing, start, end) : NAN);
+	return intern(map, permissions, &keys[KEY_PERMISSIONS]) &&
+	       intern(map, *name ? name : mt_region_kind_name((enum mt_region_kind)nature->kind),
+		      &keys[KEY_MAPPING]) &&
+	       mt_sum_table_add(map->groups, keys, values);
+}
+
+/* True if the regions from one of them on have no gap up to the end, where the last one ends. */
+static bool fill(const struct mt_extents *regions, const struct mt_extent *region, uint64_t end)
+{
+	uint64_t at = region->end;
+
+	while (at < end) {
+		region = mt_extents_after(regions, at);
+		if (!region || region->start != at)
+			return false;
+		at = region->end;
+	}
+	return at == end;
+}
+
+/*
+ * One region, as the kernel's mappings divide it or join it with those behind it. *done: the end of
+ * what has a row.
+ */
+static bool add_region(const struct standing *standing, const struct mt_extents *regions,
+		       const struct mt_extent *region, uint64_t *done)
+{
+	uint64_t at = region->start > *done ? region->start : *done;
+
+	while (at < region->end) {
+		const struct line *line = line_after(standing, at);
+		uint64_t end = region->end;
+
+		if (line && line->start == at &&
+		    (line->end <= region->end || fill(regions, region, line->end)))
+			end = line->end;
+		else
+			line = NULL;
+		if (!add_row(standing, region, at, end, line))
+			return false;
+		at = *done = end;
+	}
+	return true;
+}
+
+/* The moment that is asked for; `time` is that of the last event before it. */
+static uint64_t moment_of(const struct map *map, const struct mt_ledger_space *space, uint64_t time)
+{
+	const struct mt_facts_recording *recording =
+		&mt_session_facts(map->session)->recordings.items[space->recording];
+	uint64_t clock = mt_at_clock(&map->at, recording->start, recording->end);
+
+	if (map->at.when == MT_AT_PEAK || space->ended)
+		return time;
+	return clock == UINT64_MAX ? recording->end : clock;
+}
+
+static bool add_space(void *context, const struct mt_ledger *ledger,
+		      const struct mt_ledger_space *space, const struct mt_extents *regions,
+		      uint64_t time, const struct mt_page_map *touched)
+{
+	const struct map *map = context;
+	const struct mt_task leader = {.pid = space->pid, .tid = space->pid, .comm = space->comm};
+	struct standing standing = {
+		.map = map, .ledger = ledger, .space = space, .touched = touched};
+	const struct mt_extent *region = mt_extents_after(regions, 0);
+	uint64_t done = 0;
+
+	if ((map->at.when == MT_AT_TIME && space->ended) ||
+	    !mt_session_selects(map->session, &leader, time ? time - 1 : 0))
+		return true;
+	find_reading(&standing, moment_of(map, space, time));
+	for (; region; region = mt_extents_after(regions, region->end)) {
+		if (!add_region(&standing, regions, region, &done))
+			return false;
+	}
+	return true;
+}
+
+static bool tells_pages(void *context, uint32_t recording)
+{
+	(void)context;
+	(void)recording;
+	return false; /* touched pages are by their addresses, which counts do not have */
+}
+
+static struct mt_error *run_map(struct map *map, const struct mt_analysis_request *request)
+{
+	const struct mt_residence_options how = {
+		.each = tells_pages,
+		.stood = add_space,
+		.context = map,
+		.moment = request->at.when == MT_AT_TIME,
+	};
+	MT_CLEANUP(mt_residence_destroy_p)
+	struct mt_residence *residence = mt_residence_create(&how);
+	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
+	struct mt_ledger_options options = {.at = request->at};
+
+	if (!residence)
+		return mt_error_nomem();
+	mt_residence_listen(residence, &options);
+	options.stackless = true;
+	return mt_ledger_run(map->session, &options, &ledger);
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	const struct mt_table shape = {
+		.name = mt_analysis_map.name,
+		.keys = key_columns,
+		.key_count = KEYS,
+		.values = value_columns,
+		.value_count = VALUES,
+		.strings = mt_session_strings(session),
+	};
+	MT_CLEANUP(mt_sum_table_destroy_p)
+	struct mt_sum_table *groups = mt_sum_table_create(&shape);
+	struct map map = {
+		.session = session,
+		.groups = groups,
+		.at = request->at,
+	};
+	struct mt_error *err;
+
+	map.observer = (struct mt_observer){.context = &map, .observe = observe};
+	if (!groups || !mt_session_observe(session, &map.observer))
+		return mt_error_nomem();
+	err = run_map(&map, request);
+	mt_session_ignore(session, &map.observer);
+	mt_array_deinit(&map.lines);
+	if (err)
+		return err;
+	*out = mt_sum_table_table(MT_TAKE(groups));
+	return NULL;
+}
+
+const struct mt_analysis mt_analysis_map = {
+	.name = "map",
+	.help = "each mapping at a moment: size, resident, dirty",
+	.rare = true,
+	.groups = true,
+	.moments = true,
+	.states = true,
+	.needs = MT_NEEDS_MAPS,
+	.record = "vm,rss",
+	.output = "table",
+	.run = run,
+};
