@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <locale.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,25 @@ static struct mt_error *print_limits(const struct mt_report_options *options,
 	return NULL;
 }
 
+/* Of a comparison, whose base may have been shorter, or had fewer events. */
+static void print_scale(const struct mt_report_options *options, const struct mt_view *view,
+			const struct mt_table *table, FILE *to)
+{
+	const char *per = options->baseline.per;
+	char text[200];
+
+	if (!table->compared || fabs(table->base_scale - 1) < 0.005)
+		return;
+	snprintf(text, sizeof(text),
+		 "the base's figures are multiplied by %.3g, to the same %.80s: --per none shows "
+		 "them as they are",
+		 table->base_scale, per ? per : "time");
+	if (options->output->needs & MT_FOR_READERS)
+		mt_text_print_wrapped("", "", text, view->width, to);
+	else if (!options->quiet)
+		print_remark(NULL, text);
+}
+
 /* What the output has no room for. A table without figures leaves nothing. */
 static void print_remainder(const struct mt_remainder *remainder, const char *output,
 			    const struct mt_table *table, size_t value)
@@ -337,6 +357,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 				   out.file);
 	if (err)
 		return err;
+	print_scale(options, &view, table, out.file);
 	err = (json_line ? write_json_line : write_table)(options, &view, table, out.file);
 	if (err)
 		return err;

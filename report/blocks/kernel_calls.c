@@ -89,21 +89,20 @@ static uint64_t number(const struct mt_field *from, const struct mt_sample *samp
 	return mt_field_get(from, sample, &value) ? value : 0;
 }
 
-/* The text that a field of __data_loc points to: its offset, and its length above. */
 static void find_name(const struct mt_kernel_event *event, const struct mt_sample *sample,
 		      const char **cache, uint32_t *length)
 {
-	uint64_t place = number(&event->name, sample);
-	uint64_t from = place & 0xffff, size = place >> 16 & 0xffff;
+	size_t size;
+	const char *name = mt_field_text(&event->name, sample, &size);
 
 	*cache = event->allocator->name && !event->allocator->has_name_field
 			 ? event->allocator->name
 			 : "";
 	*length = (uint32_t)strlen(*cache);
-	if (!event->name.size || from + size > sample->raw_size)
+	if (!name)
 		return;
-	*cache = (const char *)sample->raw + from;
-	*length = (uint32_t)strnlen(*cache, size);
+	*cache = name;
+	*length = (uint32_t)size;
 }
 
 enum mt_kernel_account mt_kernel_call_take(const struct mt_kernel_event *event,

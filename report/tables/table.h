@@ -108,6 +108,7 @@ struct mt_table {
 	bool ordered; /* sums in an order of their own, which outputs keep */
 	bool by_weight;	   /* rows are apart by the figure of --weight: the others are shown, too */
 	bool compared;	   /* the values are base, now and change (comparison.h) */
+	double base_scale; /* of a comparison: what the base's figures were multiplied by */
 	uint64_t interval; /* sums with a time column: ns of each interval; 0: no such column */
 	const struct mt_key_column *keys;
 	size_t key_count;

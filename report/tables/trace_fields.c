@@ -87,3 +87,20 @@ bool mt_field_number(const struct mt_field *field, const struct mt_sample *sampl
 	*out = field->is_signed ? (double)((int64_t)(value << shift) >> shift) : (double)value;
 	return true;
 }
+
+/* A __data_loc is 16 bits of offset, then 16 of length. */
+const char *mt_field_text(const struct mt_field *field, const struct mt_sample *sample,
+			  size_t *length)
+{
+	uint64_t place;
+	size_t offset, size;
+
+	if (field->size != 4 || !mt_field_get(field, sample, &place))
+		return NULL;
+	offset = place & 0xffff;
+	size = place >> 16;
+	if (offset > sample->raw_size || size > sample->raw_size - offset)
+		return NULL;
+	*length = strnlen((const char *)sample->raw + offset, size);
+	return (const char *)sample->raw + offset;
+}

@@ -25,4 +25,11 @@ bool mt_field_get(const struct mt_field *field, const struct mt_sample *sample, 
 /* The same as a number with its sign. */
 bool mt_field_number(const struct mt_field *field, const struct mt_sample *sample, double *out);
 
+/*
+ * The text of a __data_loc, borrowed from the sample, of *length bytes; NULL without the field, or
+ * if the raw bytes end before the text.
+ */
+const char *mt_field_text(const struct mt_field *field, const struct mt_sample *sample,
+			  size_t *length);
+
 #endif

@@ -212,4 +212,10 @@ check '--growth --folded' "$report" --growth --folded memory_calls.mtr
 says '... says how much shrinking it leaves out' '2,105,344 B of shrinking are left out: --folded has no room' "$err"
 check 'the two-column form has it' "$report" -q --growth --folded --base-time 0%-50% --time 50%-100% memory_calls.mtr
 says '... before, now' '^.* [0-9]+ [0-9]+$' "$out"
+check 'a base of half the time' "$report" --growth --folded --base-time 0%-50% --time 0%-100% memory_calls.mtr
+says '... is doubled, which is said' 'figures are multiplied by 2, to the same time: --per none shows them' "$err"
+check '... in front of a text' "$report" -q --growth --table --base-time 0%-50% --time 0%-100% memory_calls.mtr
+says '... too' 'figures are multiplied by 2, to the same time' "$out"
+check '... but for --per none' "$report" --growth --folded --base-time 0%-50% --time 0%-100% --per none memory_calls.mtr
+is '... which leaves it as it is' "$(grep -c multiplied "$err")" 0
 finish

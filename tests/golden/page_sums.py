@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -114,6 +115,32 @@ def check_table(tap, page, table, path):
         tap.check(all(found[n] == expected.get(n, 0) for n in found if n in ("bytes", "count")), f"{what}: intervals {first} to {last} are --time", (span, found, expected))
 
 
+def check_marks(tap, folder):
+    """An OOM kill is told by its victim, not by the task that asked for memory, whose event it is."""
+    pid, name = ("int pid", 8, 4), ("__data_loc char[] comm", 12, 4)
+    for what, fields, data, victim in (("by its name", (pid, name), struct.pack("<QII", 0, 77, 16 | 7 << 16) + b"victim\0", "victim"),
+                                       ("by its number on older kernels", (pid,), struct.pack("<QI", 0, 77), "process 77"),
+                                       ("that is the task itself", (pid,), struct.pack("<QI", 0, 100), None),
+                                       ("whose name lies outside", (pid, name), struct.pack("<QII", 0, 77, 16 | 900 << 16), "process 77")):
+        make = kernel_memory.make
+        kinds = make.event(60, 0, "oom:mark_victim", "oom", make.attr(2, 960, kernel_memory.made.MARK_TYPE), form=kernel_memory.form(*fields), klass=1)
+        path = os.path.join(folder, "oom.mtr")
+        with open(path, "wb") as file:
+            file.write(blocks.recording(kernel_memory.at(60, 1000, data), kinds=kinds))
+        facts = Page(path).facts
+        marks = [row["process"] for row in facts["marks"]["rows"] if row["mark"] == "oom"]
+        tap.check(len(marks) == 1 and (marks[0] == victim or victim is None and marks[0] and not marks[0].startswith("process")), f"a victim {what}", marks)
+
+
+def check_host(tap, path):
+    rows = Page(path).facts["host_gauges"]["rows"]
+    names = {row["gauge"] for row in rows}
+    tap.check({"meminfo MemAvailable", "meminfo SwapFree", "vmstat oom_kill"} <= names and len(names) <= 5, "the page has the host's memory over time", names)
+    screen = subprocess.run([REPORT, "-q", "--summary", path], capture_output=True, check=True, text=True).stdout
+    shown = [row["value"] for row in rows if row["gauge"] == "meminfo MemAvailable"]
+    tap.check(f"{shown[-1] / 1e9:.1f} GB" in re.search("available.*?GB", screen)[0], "as the first screen has it", (shown, screen))
+
+
 def check_page(tap, path):
     page = Page(path)
     tables = [table for table in page.facts["tables"] if any("items" in value and value["items"][1] for value in table["values"])]
@@ -129,6 +156,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, path in made(folder):
             tap.check(name in check_page(tap, path), f"a page has --{name} where the recording can answer it")
+        check_marks(tap, folder)
+    check_host(tap, os.path.join(TOP, "tests", "golden", "scenes", "leak.mtr"))
     print(f"1..{tap.count}")
     return 1 if tap.failed else 0
 

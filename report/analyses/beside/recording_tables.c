@@ -1,6 +1,7 @@
 /* Runs every analysis that listens, each with a ledger of its own. */
 #include "report/analyses/beside/recording_tables.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
+#include "formats/records/record.h"
 #include "formats/records/sample.h"
 #include "report/analyses/analyses.h"
 #include "report/gauges/gauge_log.h"
@@ -16,6 +18,7 @@
 #include "report/sums/sum_table.h"
 #include "report/tables/facts.h"
 #include "report/tables/table.h"
+#include "report/tables/trace_fields.h"
 
 MT_DEFINE_CLEANUP(mt_recording_tables, struct mt_recording_tables)
 MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
@@ -24,7 +27,7 @@ MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 enum {
 	LISTENERS_MOST = 16,
 	PROCESSES_MOST = 40, /* whose gauges are shown */
-	MARKS_MOST = 200,
+	EXECS_MOST = 200,    /* that are marked; OOM kills all are */
 };
 
 struct listening {
@@ -39,7 +42,7 @@ struct mt_recording_tables {
 	struct listening listening[LISTENERS_MOST];
 	size_t listening_count;
 	struct mt_sum_table *marks;
-	size_t mark_count;
+	size_t exec_count;
 	MT_ARRAY(struct mt_named_table) tables;
 };
 
@@ -72,17 +75,22 @@ static uint64_t since_start(const struct mt_session *session, uint32_t recording
 	return time > start ? time - start : 0;
 }
 
+static uint32_t intern(const struct mt_recording_tables *t, const char *text, size_t length)
+{
+	return mt_strings_intern(mt_session_strings(t->session), text, length);
+}
+
 static bool add_mark(struct mt_recording_tables *t, const struct mt_observed *observed,
-		     const char *mark)
+		     const char *mark, uint32_t process)
 {
 	const struct mt_value one = mt_value_exact(1);
 	const uint64_t keys[] = {
 		since_start(t->session, observed->recording, observed->time),
-		mt_strings_intern(mt_session_strings(t->session), mark, strlen(mark)),
-		observed->task ? observed->task->comm : 0,
+		intern(t, mark, strlen(mark)),
+		process,
 	};
 
-	return t->mark_count++ >= MARKS_MOST || mt_sum_table_add(t->marks, keys, &one);
+	return mt_sum_table_add(t->marks, keys, &one);
 }
 
 static bool is_oom(const struct mt_recording_tables *t, const struct mt_observed *observed)
@@ -93,15 +101,39 @@ static bool is_oom(const struct mt_recording_tables *t, const struct mt_observed
 	       !strcmp(facts->events.items[observed->event].name, "oom:mark_victim");
 }
 
+/*
+ * The victim's name, from Linux 6.9 on in the event; before, its pid. The event's own task is the
+ * one that asked for memory.
+ */
+static uint32_t victim_of(const struct mt_recording_tables *t, const struct mt_observed *observed)
+{
+	const char *text = mt_session_facts(t->session)->events.items[observed->event].format;
+	const struct mt_text format = {.bytes = text, .size = strlen(text)};
+	struct mt_field field = mt_field_find(&format, "comm");
+	char number[32];
+	double pid = -1;
+	size_t length;
+	const char *name = mt_field_text(&field, observed->sample, &length);
+
+	if (name)
+		return intern(t, name, length);
+	field = mt_field_find(&format, "pid");
+	if (observed->task &&
+	    (!mt_field_number(&field, observed->sample, &pid) || pid == observed->task->pid))
+		return observed->task->comm;
+	length = (size_t)snprintf(number, sizeof(number), "process %.0f", pid);
+	return intern(t, number, length);
+}
+
 static bool observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_recording_tables *t = context;
 
 	if (is_oom(t, observed))
-		return add_mark(t, observed, "oom");
+		return add_mark(t, observed, "oom", victim_of(t, observed));
 	if (observed->kind == MT_OBSERVED_KERNEL && observed->kernel->type == MT_KERNEL_COMM &&
-	    observed->kernel->exec)
-		return add_mark(t, observed, "exec");
+	    observed->kernel->exec && t->exec_count++ < EXECS_MOST)
+		return add_mark(t, observed, "exec", observed->task ? observed->task->comm : 0);
 	return true;
 }
 
@@ -204,15 +236,20 @@ static struct mt_error *end(struct mt_recording_tables *t, struct listening *slo
 	return err ? err : add(t, slot->analysis->name, limits, MT_TAKE(table));
 }
 
-static bool add_points(const struct mt_recording_tables *t, struct mt_sum_table *sums,
-		       const struct mt_gauged_process *process, const char *name,
-		       const struct mt_series *series)
-{
-	uint64_t keys[] = {(uint64_t)process->pid,
-			   process->comm == MT_STRING_NONE ? 0 : process->comm,
-			   mt_strings_intern(mt_session_strings(t->session), name, strlen(name)),
-			   0};
+/* Keys of the tables of gauges. */
+enum {
+	GAUGE_PID,
+	GAUGE_PROCESS,
+	GAUGE_NAME,
+	GAUGE_TIME,
+	GAUGE_KEYS
+};
 
+/* The values of a series; `keys` has all but their times. */
+static bool add_points(const struct mt_recording_tables *t, struct mt_sum_table *sums,
+		       uint32_t recording, const struct mt_series *series,
+		       uint64_t keys[GAUGE_KEYS])
+{
 	for (uint16_t i = 0; i <= series->count; i++) {
 		bool last = i == series->count || !series->points;
 		uint64_t time = last ? series->last_time : series->points[i].time;
@@ -222,7 +259,7 @@ static bool add_points(const struct mt_recording_tables *t, struct mt_sum_table 
 		if (!series->count || (i && last && series->points &&
 				       series->points[i - 1].time >= series->last_time))
 			break;
-		keys[3] = since_start(t->session, process->recording, time);
+		keys[GAUGE_TIME] = since_start(t->session, recording, time);
 		if (!mt_sum_table_add(sums, keys, &value))
 			return false;
 		if (last)
@@ -258,20 +295,44 @@ static double least_peak(const struct mt_gauge_log *gauges)
 	return least;
 }
 
-static struct mt_error *add_gauges(struct mt_recording_tables *t, const struct mt_gauge_log *gauges)
+static struct mt_sum_table *create_gauges(const struct mt_recording_tables *t)
 {
-	static const struct mt_key_column keys[] = {{"pid", MT_KEY_NUMBER},
-						    {"process", MT_KEY_STRING},
-						    {"gauge", MT_KEY_STRING},
-						    {"time", MT_KEY_TIME}};
-	static const struct mt_value_column values[] = {{"bytes", "B"}};
+	static const struct mt_key_column keys[GAUGE_KEYS] = {
+		[GAUGE_PID] = {"pid", MT_KEY_NUMBER},
+		[GAUGE_PROCESS] = {"process", MT_KEY_STRING},
+		[GAUGE_NAME] = {"gauge", MT_KEY_STRING},
+		[GAUGE_TIME] = {"time", MT_KEY_TIME},
+	};
+	static const struct mt_value_column value = {"value", ""};
 	const struct mt_table shape = {.name = "gauges",
 				       .keys = keys,
-				       .key_count = 4,
-				       .values = values,
+				       .key_count = GAUGE_KEYS,
+				       .values = &value,
 				       .value_count = 1,
 				       .strings = mt_session_strings(t->session)};
-	MT_CLEANUP(mt_sum_table_destroy_p) struct mt_sum_table *sums = mt_sum_table_create(&shape);
+
+	return mt_sum_table_create(&shape);
+}
+
+static bool add_gauge(const struct mt_recording_tables *t, struct mt_sum_table *sums,
+		      const struct mt_gauged_process *process, const char *name,
+		      enum mt_process_gauge gauge)
+{
+	static const char unknown[] = "[unknown]";
+	uint64_t keys[GAUGE_KEYS] = {
+		[GAUGE_PID] = (uint64_t)process->pid,
+		[GAUGE_PROCESS] = process->comm != MT_STRING_NONE
+					  ? process->comm
+					  : intern(t, unknown, strlen(unknown)),
+		[GAUGE_NAME] = intern(t, name, strlen(name)),
+	};
+
+	return add_points(t, sums, process->recording, &process->series[gauge], keys);
+}
+
+static struct mt_error *add_gauges(struct mt_recording_tables *t, const struct mt_gauge_log *gauges)
+{
+	MT_CLEANUP(mt_sum_table_destroy_p) struct mt_sum_table *sums = create_gauges(t);
 	const struct mt_gauged_process *process;
 	double least = least_peak(gauges);
 
@@ -281,12 +342,35 @@ static struct mt_error *add_gauges(struct mt_recording_tables *t, const struct m
 		if (!process->selected || process->other ||
 		    process->series[MT_PROCESS_RESIDENT].most < least || shown++ >= PROCESSES_MOST)
 			continue;
-		if (!add_points(t, sums, process, "resident",
-				&process->series[MT_PROCESS_RESIDENT]) ||
-		    !add_points(t, sums, process, "mapped", &process->series[MT_PROCESS_MAPPED]))
+		if (!add_gauge(t, sums, process, "resident", MT_PROCESS_RESIDENT) ||
+		    !add_gauge(t, sums, process, "mapped", MT_PROCESS_MAPPED))
 			return mt_error_nomem();
 	}
 	return add(t, "gauges", NULL, mt_sum_table_table(MT_TAKE(sums)));
+}
+
+/* Of the first recording, as the summary's line on the host. */
+static struct mt_error *add_host(struct mt_recording_tables *t, const struct mt_gauge_log *gauges)
+{
+	static const char shown[] = "|meminfo MemAvailable|meminfo SwapTotal|meminfo SwapFree|"
+				    "pressure memory some|vmstat oom_kill|";
+	MT_CLEANUP(mt_sum_table_destroy_p) struct mt_sum_table *sums = create_gauges(t);
+	const struct mt_host_gauge *gauge;
+	char word[64];
+
+	if (!sums)
+		return mt_error_nomem();
+	for (size_t i = 0; (gauge = mt_gauge_log_host(gauges, i)); i++) {
+		uint64_t keys[GAUGE_KEYS] = {[GAUGE_PROCESS] = intern(t, "host", strlen("host")),
+					     [GAUGE_NAME] = gauge->name};
+
+		snprintf(word, sizeof(word), "|%s|",
+			 mt_strings_get(mt_session_strings(t->session), gauge->name));
+		if (!gauge->recording && strstr(shown, word) &&
+		    !add_points(t, sums, 0, &gauge->series, keys))
+			return mt_error_nomem();
+	}
+	return add(t, "host_gauges", NULL, mt_sum_table_table(MT_TAKE(sums)));
 }
 
 struct mt_error *mt_recording_tables_finish(struct mt_recording_tables *t,
@@ -299,6 +383,7 @@ struct mt_error *mt_recording_tables_finish(struct mt_recording_tables *t,
 	if (err || !gauges)
 		return err;
 	err = add_gauges(t, gauges);
+	err = err ? err : add_host(t, gauges);
 	return err ? err : add(t, "marks", NULL, mt_sum_table_table(MT_TAKE(t->marks)));
 }
 

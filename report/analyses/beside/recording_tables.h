@@ -42,8 +42,9 @@ struct mt_error *mt_recording_tables_finish(struct mt_recording_tables *tables,
  * Those with rows, by the names of their analyses, and
  *
  *	gauges		by process and time, resident and mapped bytes as they were read
+ *	host_gauges	of the first recording by time: available memory, swap, pressure, OOM kills
  *	marks		when a process called exec, and when the kernel killed one for want of
- * memory
+ *			memory
  */
 struct mt_named_table *mt_recording_tables_get(struct mt_recording_tables *tables, size_t *count);
 

@@ -93,23 +93,16 @@ struct oom {
 
 /* ---- Kills ---- */
 
-/* The name in the event: a __data_loc, 16 bits of offset and 16 of length. */
 static uint32_t name_in(const struct oom *oom, const struct mt_text *format,
 			const struct mt_sample *sample)
 {
 	struct mt_field field = mt_field_find(format, "comm");
-	uint64_t where;
-	size_t offset, size;
+	size_t length;
+	const char *name = mt_field_text(&field, sample, &length);
 
-	if (!mt_field_get(&field, sample, &where) || field.size != 4)
+	if (!name || length > NAME_MOST)
 		return MT_STRING_NONE;
-	offset = where & 0xffff;
-	size = where >> 16 & 0xffff;
-	if (offset > sample->raw_size || size > sample->raw_size - offset || size > NAME_MOST)
-		return MT_STRING_NONE;
-	return mt_strings_intern(mt_session_strings(oom->session),
-				 (const char *)sample->raw + offset,
-				 strnlen((const char *)sample->raw + offset, size));
+	return mt_strings_intern(mt_session_strings(oom->session), name, length);
 }
 
 static bool take_kill(struct oom *oom, const struct mt_session_sample *sample)

@@ -292,14 +292,14 @@ class Graph {
 			ink.globalAlpha = 1;
 		if (wide < TEXT_ROOM)
 			return;
-		const room = Math.floor((wide - 6) / this.character), label = node ? text : "all";
 		ink.fillStyle = marked ? "#fff" : this.dark ? "#eee" : "#111";
-		ink.save();
-		ink.beginPath();
-		ink.rect(left, top, wide - 3, ROW);
-		ink.clip();
-		ink.fillText(label.length > room * 1.4 ? `${label.slice(0, Math.max(room - 2, 1))}..` : label, left + 3, top + ROW / 2);
-		ink.restore();
+		ink.fillText(this.fit(ink, node ? text : "all", wide - 6), left + 3, top + ROW / 2);
+	}
+
+	// As much of a name as has room; few letters are wider than twice the common width.
+	fit(ink, text, room) {
+		const shown = text.slice(0, Math.ceil(room / this.character * 2)), wide = ink.measureText(shown).width;
+		return wide <= room && shown.length === text.length ? text : `${shown.slice(0, Math.max(Math.floor(shown.length * room / wide) - 3, 1))}..`;
 	}
 
 	// Green for memory, as mtreport --flamegraph; of a comparison red for more and blue for less.

@@ -66,6 +66,11 @@ function numberPlaces(stacks, keyOf) {
 	return { of, one };
 }
 
+// What is not shown of a long list.
+function more(rows) {
+	return rows.length > ROWS_SHOWN ? [element("p", { className: "note", textContent: `and ${count(rows.length - ROWS_SHOWN)} more` })] : [];
+}
+
 function baseName(path) {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
@@ -74,6 +79,7 @@ function baseName(path) {
 function sortedTable(columns, rows, state, choose) {
 	const body = element("tbody"), head = element("tr"), table = element("table", {}, element("thead", {}, head), body);
 	const fill = () => {
+		columns.forEach((each, i) => i === state.sort ? head.children[i].setAttribute("aria-sort", each.number ? "descending" : "ascending") : head.children[i].removeAttribute("aria-sort"));
 		const column = columns[state.sort], shown = rows.slice().sort((a, b) => column.number ? column.order(b) - column.order(a) : column.order(a) < column.order(b) ? -1 : 1);
 		body.replaceChildren(...shown.slice(0, ROWS_SHOWN).map((row) => {
 			const line = element("tr", { tabIndex: 0 }, ...columns.map((each) => element("td", { className: each.number ? "number" : each.code ? "text code" : "text", textContent: each.text(row), title: each.title ? each.title(row) : "" })));
@@ -91,8 +97,7 @@ function sortedTable(columns, rows, state, choose) {
 		head.append(element("th", { className: column.number ? "number" : "text" }, button));
 	});
 	fill();
-	const more = rows.length > ROWS_SHOWN ? [element("p", { textContent: `and ${count(rows.length - ROWS_SHOWN)} more` })] : [];
-	return element("div", { className: "list" }, table, ...more);
+	return element("div", { className: "list" }, table, ...more(rows));
 }
 
 function functionsView(stacks, sums, unit, state, choose) {
@@ -133,14 +138,14 @@ function sourceView(stacks, sources, sums, options) {
 		{ head: "line", order: where, text: (row) => `${baseName(path(row))}:${stacks.line[row.place]}`, title: where },
 		...(sources.of.size ? [{ head: "source", order: text, text: (row) => text(row).trim(), code: true }] : []),
 		{ head: "function", order: (row) => stacks.texts[stacks.name[row.place]], text: (row) => stacks.texts[stacks.name[row.place]] },
-	], rows, state, (row) => sources.of.has(stacks.file[row.place]) ? options.open(path(row)) : options.choose(stacks.texts[stacks.name[row.place]]));
+	], rows, state, (row) => sources.of.has(stacks.file[row.place]) ? options.open(path(row), state.line = stacks.line[row.place]) : options.choose(stacks.texts[stacks.name[row.place]]));
 	if (sources.left)
 		table.append(element("p", { className: "note", textContent: `the text of ${count(sources.left)} more lines had no room in this page: mtreport --annotate shows it` }));
 	return table;
 }
 
 // One file: its lines with figures and those around them.
-function fileView(stacks, sources, rows, whole, { unit, file, open, choose }) {
+function fileView(stacks, sources, rows, whole, { unit, state, file, open, choose }) {
 	const id = stacks.file[rows[0].place], byLine = new Map(rows.map((row) => [stacks.line[row.place], row])), texts = sources.of.get(id) || new Map();
 	const lines = Array.from(new Set([...texts.keys(), ...byLine.keys()])).sort((a, b) => a - b), most = Math.max(...rows.map((row) => row.all));
 	const back = element("button", { id: "back", textContent: "all lines" }), box = element("div", { className: "list file" }), note = sources.changed.has(id) ? " (changed after it was recorded: lines may be others)" : texts.size ? "" : " (its text is not in this page)";
@@ -159,6 +164,8 @@ function fileView(stacks, sources, rows, whole, { unit, file, open, choose }) {
 			item.style.setProperty("--part", `${(100 * row.all / most).toFixed(1)}%`);
 			item.addEventListener("click", () => choose(item.title));
 			item.addEventListener("keydown", (event) => event.key === "Enter" && choose(item.title));
+			if (byLine.has(state.line) ? line === state.line : row.all === most)
+				requestAnimationFrame(() => item.scrollIntoView({ block: "center" }));
 		}
 		box.append(item);
 	});
@@ -184,8 +191,10 @@ function treeView(stacks, sums, unit) {
 			element("span", { className: "name", textContent: `${inner.length ? "▸" : " "} ${node ? stacks.texts[name[node]] : "all"}` }));
 		line.lastChild.style.paddingLeft = `${Math.min(depth, 60)}em`;
 		const open = (wanted) => {
-			if (wanted && !group.childElementCount)
+			if (wanted && !group.childElementCount) {
 				inner.slice(0, ROWS_SHOWN).forEach((child) => add(group, child, depth + 1));
+				group.append(...more(inner));
+			}
 			group.hidden = !wanted;
 			if (inner.length)
 				line.lastChild.textContent = (wanted ? "▾" : "▸") + line.lastChild.textContent.slice(1);
@@ -199,7 +208,7 @@ function treeView(stacks, sums, unit) {
 			}
 		});
 		parent.append(line, group);
-		if (inner.length === 1 || depth === 0)
+		if (sums.total[node] > whole / (inner.length === 1 ? 20 : 2))
 			open(true);
 	};
 	const step = (line, by) => {

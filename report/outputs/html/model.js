@@ -156,7 +156,7 @@ class Sources {
 // One table: rows of a set of keys, a node, an interval and values.
 class Table {
 	constructor(facts, stacks, columns) {
-		Object.assign(this, { name: facts.name, compared: facts.compared, limits: facts.limits });
+		Object.assign(this, { name: facts.name, compared: facts.compared, scale: facts.scale, limits: facts.limits });
 		this.interval = facts.interval / 1e9;
 		this.keys = {};
 		for (const key of facts.keys)

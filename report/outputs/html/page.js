@@ -148,7 +148,7 @@ function status() {
 	if (whole && (value.low !== value.sum || value.high !== value.sum))
 		parts[0] += ` (${figure(value.low, value.unit)} to ${figure(value.high, value.unit)}: records were lost)`;
 	if (table.compared)
-		parts.push(`the base had ${figure(sums.baseSum, value.unit)}; red is more than there, blue less`);
+		parts.push(`the base had ${figure(sums.baseSum, value.unit)}${Math.abs(table.scale - 1) < 0.005 ? "" : `, multiplied by ${table.scale.toPrecision(3)} (--per none: as it is)`}; red is more than there, blue less`);
 	if (sums.below < 0)
 		parts.push(`${figure(-sums.below, value.unit)} of shrinking has no width`);
 	if (table.limits)
@@ -266,13 +266,22 @@ function listen() {
 		show();
 	});
 	document.addEventListener("keydown", pressed);
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 }
 
 function toggleTheme() {
 	const root = document.documentElement, dark = getComputedStyle(root).getPropertyValue("--dark").trim() === "1";
 	root.dataset.theme = dark ? "light" : "dark";
+	redraw();
+}
+
+// Canvases keep the colours that they were drawn in.
+function redraw() {
 	page.timeline.draw();
-	page.graphs.forEach((graph) => graph.draw());
+	page.graphs.forEach((graph) => {
+		graph.colors.clear();
+		graph.draw();
+	});
 }
 
 function escape() {
@@ -320,9 +329,10 @@ function build() {
 	}));
 	byId("legend").append(...page.timeline.legend().map(({ color, text }) => {
 		const item = element("span", { textContent: text });
-		item.style.setProperty("--line", color);
+		if (color)
+			item.style.setProperty("--line", color);
 		return item;
-	}), ...(page.timeline.gauges.length ? [element("span", { textContent: "resident; dashed: mapped; bars: the analysis shown" })] : []));
+	}));
 	const close = element("button", { textContent: "close" });
 	close.addEventListener("click", () => byId("help").close());
 	byId("help").append(element("table", {}, ...KEYS.map(([key, text]) => element("tr", {}, element("td", {}, element("kbd", { textContent: key })), element("td", { textContent: text })))), close);

@@ -82,28 +82,19 @@ static void put_words(const struct mt_view *view, FILE *json)
 	fputc(']', json);
 }
 
-/* The rows of a table without stacks, each an object with its keys and its first value. */
-static struct mt_error *put_rows(const struct mt_named_table *named, FILE *json)
+/* A table without stacks, as --json has it. */
+static struct mt_error *put_table(const struct mt_view *view, const struct mt_named_table *named,
+				  FILE *json)
 {
-	struct mt_table *table = named->table;
-	struct mt_error *err = mt_table_rewind(table);
-	struct mt_row row;
-	bool more = true;
+	struct mt_view all = *view;
+	struct mt_error *err;
 
-	fprintf(json, ",\"%s\":[", named->name);
-	for (size_t count = 0; !err; count++) {
-		err = mt_table_next(table, &row, &more);
-		if (err || !more)
-			break;
-		fprintf(json, "%s{\"value\":%.17g", count ? "," : "", row.values[0].value);
-		for (size_t i = 0; i < table->key_count; i++) {
-			struct mt_snippet room;
-
-			put_text(table->keys[i].name, mt_cell_text(table, &row, i, &room), json);
-		}
-		fputc('}', json);
-	}
-	fputc(']', json);
+	all.limit = (struct mt_row_limit){0};
+	all.weighed = false;
+	fprintf(json, ",\"%s\":{", named->name);
+	err = mt_table_rewind(named->table);
+	err = err ? err : mt_json_table(&all, named->table, json);
+	fputc('}', json);
 	return err;
 }
 
@@ -117,7 +108,7 @@ struct mt_error *mt_page_facts_put(const struct mt_view *view, FILE *json)
 	put_text("shown", view->shown_first ? view->shown_first : "", json);
 	for (size_t i = 0; i < view->analysis_count && !err; i++) {
 		if (!view->analyses[i].table->stacks)
-			err = put_rows(&view->analyses[i], json);
+			err = put_table(view, &view->analyses[i], json);
 	}
 	return err;
 }

@@ -281,6 +281,8 @@ static bool write_all(const struct page_rows *r, const struct mt_named_table *na
 
 	fprintf(json, "{\"name\":\"%s\",\"compared\":%s,\"interval\":%" PRIu64, named->name,
 		r->table->compared ? "true" : "false", r->interval);
+	if (r->table->compared)
+		fprintf(json, ",\"scale\":%.17g", r->table->base_scale);
 	if (named->limits) {
 		fputs(",\"limits\":", json);
 		mt_json_string(named->limits, json);

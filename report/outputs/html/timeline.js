@@ -1,24 +1,49 @@
-// The recording over time: bars of the analysis shown, memory of processes, losses and marks. A drag selects a range.
+// The recording over time: bars of the analysis shown, memory of processes and of the host, losses and marks. A drag selects a range.
 
-const LINES = ["#d1495b", "#00798c", "#edae49", "#8f5db7", "#6a994e", "#bc6c25"];
+const LINES = ["#d1495b", "#00798c", "#edae49", "#8f5db7", "#6a994e", "#bc6c25"], HOST = 34, AXIS = 12;
 
-// The readings of each process and gauge in order of time.
-function gaugeLines(rows) {
+// A table's points [time, value], by the text that keyOf(row) gives.
+function pointsBy(table, keyOf) {
 	const lines = new Map();
-	for (const { pid, process, gauge, time, value } of rows) {
-		const key = `${gauge}\n${pid}\n${process}`;
-		if (!lines.has(key))
-			lines.set(key, { gauge, process: `${pid} ${process}`, points: [] });
-		lines.get(key).points.push([Number(time), value]);
+	for (const row of table ? table.rows : []) {
+		const key = keyOf(row);
+		lines.set(key, [...lines.get(key) || [], [row.time, row.value]]);
 	}
-	return Array.from(lines.values()).sort((a, b) => b.points[b.points.length - 1][1] - a.points[a.points.length - 1][1]);
+	return lines;
+}
+
+const last = (points) => points[points.length - 1][1];
+const most = (points, least = 0) => points.reduce((top, [, value]) => Math.max(top, value), least);
+
+// The gauges of each process, heaviest first.
+function gaugeLines(table) {
+	const lines = pointsBy(table, ({ gauge, pid, process }) => `${gauge}\n${pid} ${process}`);
+	return Array.from(lines, ([key, points]) => ({ gauge: key.split("\n")[0], process: key.slice(key.indexOf("\n") + 1), points }))
+		.sort((a, b) => last(b.points) - last(a.points));
+}
+
+// The host's memory; counts as [from, to, change]. A count is written when it changes: it did so since the reading before.
+function hostLines(table) {
+	const lines = pointsBy(table, ({ gauge }) => gauge), available = lines.get("meminfo MemAvailable");
+	if (!available)
+		return null;
+	const step = available.reduce((least, [time], i) => i ? Math.min(least, time - available[i - 1][0]) : least, Infinity);
+	const changes = (name) => (lines.get(name) || []).map(([time, value], i, all) => i ? [Math.max(all[i - 1][0], time - step), time, value - all[i - 1][1]] : [0, 0, 0]);
+	const total = lines.has("meminfo SwapTotal") ? last(lines.get("meminfo SwapTotal")) : 0;
+	return {
+		available, swap: (lines.get("meminfo SwapFree") || []).map(([time, free]) => [time, Math.max(total - free, 0)]),
+		stalled: changes("pressure memory some").map(([from, to, us]) => [from, to, to > from ? Math.min(us / (to - from) / 1e6, 1) : 0]),
+		kills: changes("vmstat oom_kill").filter(([, , count]) => count > 0),
+	};
 }
 
 class Timeline {
 	constructor(canvas, facts, onRange) {
 		Object.assign(this, { canvas, facts, onRange, range: null, bars: null, interval: 0, buckets: 0 });
-		this.gauges = gaugeLines(facts.gauges || []);
-		this.seconds = facts.recordings.reduce((most, recording) => Math.max(most, recording.seconds), 0) || 1;
+		this.gauges = gaugeLines(facts.gauges);
+		this.host = hostLines(facts.host_gauges);
+		this.marks = facts.marks ? facts.marks.rows : [];
+		this.seconds = facts.recordings.reduce((top, recording) => Math.max(top, recording.seconds), 0) || 1;
 		canvas.addEventListener("pointerdown", (event) => {
 			this.from = this.bucket(event);
 			canvas.setPointerCapture(event.pointerId);
@@ -38,10 +63,7 @@ class Timeline {
 	}
 
 	show(table, bars, range) {
-		this.interval = table.interval;
-		this.buckets = table.buckets;
-		this.bars = bars;
-		this.range = range;
+		Object.assign(this, { interval: table.interval, buckets: table.buckets, bars, range });
 		this.draw();
 	}
 
@@ -62,7 +84,7 @@ class Timeline {
 		const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
 		if (!by || !this.interval)
 			return;
-		const [from, to] = this.range || [0, 0], last = this.buckets - 1, fit = (bucket) => Math.max(0, Math.min(last, bucket));
+		const [from, to] = this.range || [0, 0], fit = (bucket) => Math.max(0, Math.min(this.buckets - 1, bucket));
 		event.preventDefault();
 		this.onRange(event.shiftKey ? [from, Math.max(from, fit(to + by))] : [fit(from + by), fit(to + by)]);
 	}
@@ -74,79 +96,113 @@ class Timeline {
 		this.canvas.width = width * scale;
 		this.canvas.height = height * scale;
 		const ink = this.canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+		Object.assign(this, { ink, width, height, top: this.host ? HOST : 0, color: (name) => style.getPropertyValue(name).trim() });
 		ink.scale(scale, scale);
 		ink.font = "11px sans-serif";
-		this.color = (name) => style.getPropertyValue(name).trim();
-		const x = (seconds) => seconds / this.seconds * width;
-		this.drawLosses(ink, x, height);
-		this.drawBars(ink, x, height);
-		this.drawGauges(ink, x, height);
-		this.drawMarks(ink, x, height);
-		this.drawRange(ink, x, width, height);
+		this.drawLosses();
+		this.drawBars();
+		this.drawHost();
+		this.drawGauges();
+		this.drawMarks();
+		this.drawRange();
 		ink.fillStyle = this.color("--faint");
 		for (let i = 1; i < 10; i++)
 			ink.fillText(`${(this.seconds * i / 10).toPrecision(3)} s`, width * i / 10, height - 2);
 	}
 
-	drawLosses(ink, x, height) {
-		ink.fillStyle = this.color("--loss");
-		for (const loss of this.facts.recordings.flatMap((recording) => recording.losses))
-			ink.fillRect(x(loss.from), 0, Math.max(x(loss.to) - x(loss.from), 1), height);
+	x(seconds) {
+		return seconds / this.seconds * this.width;
 	}
 
-	drawBars(ink, x, height) {
+	fill(color, from, to, top, bottom) {
+		this.ink.fillStyle = this.color(color);
+		this.ink.fillRect(this.x(from), top, Math.max(this.x(to) - this.x(from), 1), bottom - top);
+	}
+
+	line(points, y) {
+		points.forEach(([time, value], i) => this.ink[i ? "lineTo" : "moveTo"](this.x(time), y(value)));
+	}
+
+	drawLosses() {
+		for (const loss of this.facts.recordings.flatMap((recording) => recording.losses))
+			this.fill("--loss", loss.from, loss.to, 0, this.height);
+	}
+
+	drawBars() {
 		if (!this.bars || !this.interval)
 			return;
-		const most = this.bars.reduce((a, b) => Math.max(a, Math.abs(b)), 0) || 1;
-		for (let i = 0; i < this.bars.length; i++) {
-			const tall = Math.abs(this.bars[i]) / most * (height - 14) * 0.6;
-			ink.fillStyle = this.color(this.bars[i] < 0 ? "--less" : "--bar");
-			ink.fillRect(x(i * this.interval), height - 12 - tall, Math.max(x(this.interval) - 0.5, 1), tall);
-		}
+		const top = this.bars.reduce((a, b) => Math.max(a, Math.abs(b)), 0) || 1, bottom = this.height - AXIS;
+		this.bars.forEach((value, i) => value && this.fill(value < 0 ? "--less" : "--bar", i * this.interval, (i + 0.8) * this.interval, bottom - Math.abs(value) / top * (bottom - this.top) * 0.6, bottom));
+	}
+
+	// A lane of its own: available memory as an area, swap in use as a line, and how much of the time tasks waited for memory.
+	drawHost() {
+		if (!this.host)
+			return;
+		const { ink, host } = this, scale = most(host.swap, most(host.available)) || 1, y = (value) => HOST - 1 - value / scale * (HOST - 4);
+		ink.fillStyle = this.color("--edge");
+		ink.beginPath();
+		this.line([[host.available[0][0], 0], ...host.available, [this.seconds, last(host.available)], [this.seconds, 0]], y);
+		ink.fill();
+		ink.strokeStyle = LINES[3];
+		ink.beginPath();
+		this.line(most(host.swap) ? host.swap : [], y);
+		ink.stroke();
+		for (const [from, to, part] of host.stalled)
+			this.fill("--alarm", from, part ? to : from, HOST - 1 - part * (HOST - 4), HOST - 1);
+		this.fill("--edge", 0, this.seconds, HOST - 1, HOST);
 	}
 
 	// A line for each process: resident memory; thin and dashed, what is mapped.
-	drawGauges(ink, x, height) {
+	drawGauges() {
+		const { ink } = this, bottom = this.height - AXIS;
 		for (const gauge of ["mapped", "resident"]) {
-			const all = this.gauges.filter((each) => each.gauge === gauge);
-			const most = all.reduce((top, each) => Math.max(top, ...each.points.map((point) => point[1])), 1);
-			all.forEach((each, i) => {
+			const all = this.gauges.filter((each) => each.gauge === gauge), scale = all.reduce((top, { points }) => most(points, top), 1);
+			all.forEach(({ points }, i) => {
 				ink.strokeStyle = LINES[i % LINES.length];
 				ink.lineWidth = gauge === "resident" ? 1.8 : 0.8;
 				ink.setLineDash(gauge === "resident" ? [] : [4, 3]);
 				ink.beginPath();
-				each.points.forEach(([time, value], k) => ink[k ? "lineTo" : "moveTo"](x(time), height - 12 - value / most * (height - 18)));
+				this.line(points, (value) => bottom - value / scale * (bottom - this.top - 6));
 				ink.stroke();
 			});
 		}
 		ink.setLineDash([]);
 	}
 
-	drawMarks(ink, x, height) {
+	// Kills by their events; without them, as the host's count rose.
+	drawMarks() {
+		const ooms = this.marks.filter(({ mark }) => mark === "oom"), counted = this.host && !ooms.length ? this.host.kills : [];
 		let free = 0;
-		for (const { time, mark, process } of this.facts.marks || []) {
-			const left = x(Number(time)), text = mark === "oom" ? `OOM kill: ${process}` : `exec ${process}`;
-			ink.fillStyle = this.color(mark === "oom" ? "--alarm" : "--faint");
-			ink.fillRect(left, 0, mark === "oom" ? 2 : 1, height - 12);
-			if (left < free && mark !== "oom")
+		for (const [time, color, text] of [...ooms.map(({ time, process }) => [time, "--alarm", `OOM kill: ${process}`]), ...counted.map(([, time, kills]) => [time, "--alarm", `OOM kills: ${kills}`]),
+			...this.marks.filter(({ mark }) => mark === "exec").map(({ time, process }) => [time, "--faint", `exec ${process}`])]) {
+			const alarm = color === "--alarm", left = this.x(time), shown = text.slice(0, 30), wide = this.ink.measureText(shown).width;
+			this.fill(color, time, time, alarm ? 0 : this.top, this.height - AXIS);
+			if (left < free && !alarm)
 				continue;
-			ink.fillText(text.slice(0, 30), left + 3, 10);
-			free = left + ink.measureText(text.slice(0, 30)).width + 8;
+			this.ink.fillText(shown, Math.min(left + 3, this.width - wide - 3), this.top + 11);
+			free = left + wide + 8;
 		}
 	}
 
-	// Who the lines are, heaviest first.
+	// Who the lines are, heaviest first, and the host.
 	legend() {
-		return this.gauges.filter((each) => each.gauge === "resident").slice(0, LINES.length)
-			.map(({ process, points }, i) => ({ color: LINES[i], text: `${process} ${figure(points[points.length - 1][1], "B")}` }));
+		const { host } = this, rows = this.gauges.filter((each) => each.gauge === "resident").slice(0, LINES.length)
+			.map(({ process, points }, i) => ({ color: LINES[i], text: `${process} ${figure(last(points), "B")}` }));
+		if (rows.length)
+			rows.push({ text: "resident; dashed: mapped; bars: the analysis" });
+		if (host) {
+			const swap = most(host.swap), stalled = Math.round(100 * host.stalled.reduce((top, [, , part]) => Math.max(top, part), 0));
+			rows.push({ color: "var(--edge)", text: `host: ${figure(last(host.available), "B")} available` }, { color: swap ? LINES[3] : "", text: `swap ${figure(swap, "B")}` },
+				{ color: stalled ? "var(--alarm)" : "", text: `pressure ${stalled} %` }, { text: `OOM kills ${host.kills.reduce((sum, [, , kills]) => sum + kills, 0)}` });
+		}
+		return rows;
 	}
 
-	drawRange(ink, x, width, height) {
+	drawRange() {
 		if (!this.range || !this.interval)
 			return;
-		const [left, right] = [x(this.range[0] * this.interval), x((this.range[1] + 1) * this.interval)];
-		ink.fillStyle = this.color("--shade");
-		ink.fillRect(0, 0, left, height);
-		ink.fillRect(right, 0, width - right, height);
+		this.fill("--shade", 0, this.range[0] * this.interval, 0, this.height);
+		this.fill("--shade", (this.range[1] + 1) * this.interval, this.seconds, 0, this.height);
 	}
 }

@@ -103,9 +103,11 @@ async function checkKeys(page) {
 
 async function checkDark(page) {
 	const paper = () => page.$eval("body", (body) => getComputedStyle(body).backgroundColor);
-	const light = await paper();
+	const drawn = () => page.evaluate(() => [window.mtreport.graphs[0], window.mtreport.timeline].map(({ canvas }) => canvas.toDataURL()));
+	const light = await paper(), before = await drawn();
 	await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
-	const dark = await paper();
+	const dark = await paper(), after = await drawn();
+	check(before.every((picture, i) => picture !== after[i]), "graph and timeline are drawn anew where the system turns dark");
 	await page.evaluate(() => document.activeElement.blur());
 	await page.keyboard.press("d");
 	check(light === "rgb(255, 255, 255)" && dark !== light && await paper() === light, "dark where the system is, and as d says", [light, dark, await paper()]);
@@ -138,7 +140,9 @@ async function checkAnalyses(page) {
 		await page.keyboard.press("Escape");
 	}
 	check((await page.evaluate(() => window.mtreport.timeline.gauges.length)) === 2, "resident and mapped memory stand over time");
-	check((await page.evaluate(() => window.mtreport.facts.marks.some(({ mark }) => mark === "exec"))), "and when it called exec");
+	check((await page.evaluate(() => window.mtreport.facts.marks.rows.some(({ mark }) => mark === "exec"))), "and when it called exec");
+	const free = (await page.evaluate(() => window.mtreport.facts.summary)).match(/available .*?([\d.]+ [kMGT]?B)/)[1];
+	check((await text(page, "legend")).includes(`host: ${free} available`), "beside what the host had available, as the first screen says", [free, await text(page, "legend")]);
 }
 
 async function checkChanges(page) {
