@@ -37,6 +37,22 @@ uint64_t mt_facts_throttled(const struct mt_facts *facts)
 	return times;
 }
 
+const char *mt_facts_build_id(const struct mt_facts *facts, const char *path)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < facts->images.count; i++) {
+		const struct mt_facts_image *image = &facts->images.items[i];
+
+		if (strcmp(image->path, path) != 0 || !*image->build_id)
+			continue;
+		if (found && strcmp(found, image->build_id) != 0)
+			return NULL;
+		found = image->build_id;
+	}
+	return found;
+}
+
 uint64_t mt_facts_lost_all(const struct mt_facts *facts)
 {
 	uint64_t lost = 0;

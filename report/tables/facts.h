@@ -163,6 +163,9 @@ struct mt_facts {
 uint64_t mt_facts_lost(const struct mt_facts_recording *recording);
 uint64_t mt_facts_lost_all(const struct mt_facts *facts);
 
+/* The build id of the image at a path, borrowed; NULL where none or several are known. */
+const char *mt_facts_build_id(const struct mt_facts *facts, const char *path);
+
 /* THROTTLE records in all recordings; the samples lost by throttling are not counted anywhere. */
 uint64_t mt_facts_throttled(const struct mt_facts *facts);
 

@@ -4,9 +4,13 @@
 #include "report/tables/text.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <wchar.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/strings.h"
 
 struct mt_snippet mt_text_count(double value)
 {
@@ -240,4 +244,18 @@ void mt_text_print_wrapped(const char *first, const char *rest, const char *text
 		fprintf(to, "%s%.*s\n", mark, (int)cut, text);
 		text += cut + (text[cut] == ' ');
 	}
+}
+
+uint32_t mt_text_intern(struct mt_strings *strings, const char *text)
+{
+	MT_CLEANUP_FREE char *clean = malloc(strlen(text) + 1);
+	size_t used = 0, size;
+
+	while (clean && *text) {
+		const char *character = mt_text_take(&text, &size);
+
+		memcpy(clean + used, character, size);
+		used += size;
+	}
+	return clean ? mt_strings_intern(strings, clean, used) : MT_STRING_NONE;
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct mt_strings;
+
 /* A formatter's result, returned by value so that one printf can hold several. */
 struct mt_snippet {
 	char text[48];
@@ -55,6 +57,9 @@ size_t mt_text_character(const char *text);
  * mt_text_character() rejects.
  */
 const char *mt_text_take(const char **text, size_t *size);
+
+/* The id of the text with each such character as "?"; MT_STRING_NONE out of memory. */
+uint32_t mt_text_intern(struct mt_strings *strings, const char *text);
 
 /*
  * Prints sanitized text, broken between words into lines of `width` columns. The first line begins

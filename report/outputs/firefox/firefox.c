@@ -19,6 +19,7 @@
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/cells.h"
+#include "report/outputs/parts/places.h"
 #include "report/stacks/frames.h"
 #include "report/tables/byte_runs.h"
 #include "report/tables/facts.h"
@@ -50,7 +51,7 @@ struct firefox {
 	struct mt_named_table tables[32]; /* that have stacks; the first: --samples */
 	size_t table_count;
 	struct mt_table *gauges; /* or NULL */
-	struct mt_shared_tables *shared;
+	struct mt_places *places;
 	struct mt_byte_runs *tracks;
 	MT_ARRAY(uint32_t) order; /* tracks as the profile has them, by process */
 	MT_ARRAY(uint32_t) place; /* of each track in `order` */
@@ -62,7 +63,7 @@ struct firefox {
 
 static void firefox_deinit(struct firefox *f)
 {
-	mt_shared_tables_destroy(f->shared);
+	mt_places_destroy(f->places);
 	mt_byte_runs_destroy(f->tracks);
 	mt_array_deinit(&f->order);
 	mt_array_deinit(&f->place);
@@ -114,14 +115,14 @@ static struct columns columns_of(const struct mt_table *table)
 	};
 }
 
-/* Other keys, then the stack; MT_SHARED_FAILED out of memory. */
+/* Other keys, then the stack; MT_PLACES_NONE out of memory. */
 static uint32_t node_of(struct firefox *f, const struct mt_table *table, const struct columns *c,
 			const struct mt_row *row)
 {
-	uint32_t node = MT_SHARED_ROOT;
+	uint32_t node = 0;
 	struct mt_snippet room;
 
-	for (size_t i = 0; i < table->key_count && node != MT_SHARED_FAILED; i++) {
+	for (size_t i = 0; i < table->key_count && node != MT_PLACES_NONE; i++) {
 		const char *text;
 
 		if (i == c->pid || i == c->tid || i == c->comm || i == c->time ||
@@ -130,11 +131,11 @@ static uint32_t node_of(struct firefox *f, const struct mt_table *table, const s
 			continue;
 		text = mt_cell_text(table, row, i, &room);
 		if (text && *text)
-			node = mt_shared_tables_words(f->shared, node, text);
+			node = mt_places_words(f->places, node, text);
 	}
-	if (c->stack == MT_COLUMN_NONE || node == MT_SHARED_FAILED)
+	if (c->stack == MT_COLUMN_NONE || node == MT_PLACES_NONE)
 		return node;
-	return mt_shared_tables_stack(f->shared, table, node, (uint32_t)row->keys[c->stack]);
+	return mt_places_stack(f->places, table, node, (uint32_t)row->keys[c->stack]);
 }
 
 static bool add_sample(struct firefox *f, struct track track, double ms, uint32_t node,
@@ -167,7 +168,7 @@ static bool add_row(struct firefox *f, uint32_t at, const struct columns *c,
 	double ms = c->time == MT_COLUMN_NONE ? f->ms : (double)row->keys[c->time] / 1e6;
 	struct track track = {.pid = key_or(row, c->pid, 0), .tid = UINT64_MAX, .table = at};
 
-	if (node == MT_SHARED_FAILED)
+	if (node == MT_PLACES_NONE)
 		return false;
 	if (!at) {
 		track.tid = key_or(row, c->tid, 0);
@@ -324,10 +325,10 @@ static void put_samples(const struct firefox *f, size_t first, size_t count, boo
 	fputs("\"samples\":{\"stack\":[", to);
 	for (size_t i = 0; i < count; i++) {
 		fputs(i ? "," : "", to);
-		if (samples[i].node == MT_SHARED_ROOT)
-			fputs("null", to);
+		if (samples[i].node)
+			fprintf(to, "%" PRIu32, samples[i].node - 1);
 		else
-			fprintf(to, "%" PRIu32, samples[i].node);
+			fputs("null", to);
 	}
 	fputs("],\n\"time\":[", to);
 	for (size_t i = 0; i < count; i++)
@@ -667,16 +668,17 @@ static struct mt_error *write_firefox(const struct mt_view *view, struct mt_tabl
 	MT_CLEANUP(firefox_deinit)
 	struct firefox f = {
 		.view = view,
-		.shared = mt_shared_tables_create(),
+		.places = mt_places_create(),
 		.tracks = mt_byte_runs_create(),
 	};
-	struct mt_error *err = f.shared && f.tracks ? choose_tables(&f, table) : mt_error_nomem();
+	struct mt_error *err = f.places && f.tracks ? choose_tables(&f, table) : mt_error_nomem();
 
 	err = err ? err : read_all(&f);
 	if (err)
 		return err;
 	put_meta(&f, to);
-	mt_shared_tables_write(f.shared, view->facts, to);
+	if (!mt_shared_tables_write(f.places, view->facts, to))
+		return mt_error_nomem();
 	fputs(",\n", to);
 	put_counters(&f, to);
 	put_threads(&f, to);

@@ -1,23 +1,19 @@
 /*
- * Rows are interned byte runs, whose ids are the rows' indices. A stack of an analysis is walked
- * once for each caller that it stands below.
+ * Places and nodes are rows of frames and stacks; functions, images and files are interned as they
+ * are written, and their ids are the rows' indices.
  */
 #include "report/outputs/firefox/shared_tables.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/map64.h"
-#include "formats/base/strings.h"
 #include "report/outputs/json.h"
-#include "report/stacks/frames.h"
-#include "report/stacks/stacks.h"
+#include "report/outputs/parts/places.h"
 #include "report/tables/byte_runs.h"
 #include "report/tables/facts.h"
-#include "report/tables/table.h"
 
 /* NONE in a column of indices: null, or -1. */
 #define NONE UINT32_MAX
@@ -26,145 +22,65 @@ struct func {
 	uint32_t name, image, source;
 };
 
+/* Of a place. */
 struct frame {
-	uint32_t func, line; /* line 0: not known */
-	uint32_t depth;	     /* of inlining: 0 is the function itself */
-	uint32_t category;
+	uint32_t func, line, depth, category; /* line 0: not known */
 };
 
-struct node {
-	uint32_t prefix, frame;
+struct shared {
+	const struct mt_places *places;
+	struct mt_byte_runs *images, *sources; /* of ids of texts */
+	struct mt_byte_runs *funcs;
+	MT_ARRAY(struct frame) frames; /* by place */
 };
 
-struct mt_shared_tables {
-	struct mt_strings *strings;
-	struct mt_byte_runs *images, *sources; /* of string ids */
-	struct mt_byte_runs *funcs, *frames, *nodes;
-	struct mt_map64 walked; /* caller and stack to node */
-};
-
-void mt_shared_tables_destroy(struct mt_shared_tables *shared)
+static void shared_deinit(struct shared *shared)
 {
-	if (!shared)
-		return;
-	mt_strings_destroy(shared->strings);
 	mt_byte_runs_destroy(shared->images);
 	mt_byte_runs_destroy(shared->sources);
 	mt_byte_runs_destroy(shared->funcs);
-	mt_byte_runs_destroy(shared->frames);
-	mt_byte_runs_destroy(shared->nodes);
-	mt_map64_deinit(&shared->walked);
-	free(shared);
-}
-
-MT_DEFINE_CLEANUP(mt_shared_tables, struct mt_shared_tables)
-
-struct mt_shared_tables *mt_shared_tables_create(void)
-{
-	MT_CLEANUP(mt_shared_tables_destroy_p)
-	struct mt_shared_tables *shared = calloc(1, sizeof(*shared));
-
-	if (!shared)
-		return NULL;
-	shared->strings = mt_strings_create();
-	shared->images = mt_byte_runs_create();
-	shared->sources = mt_byte_runs_create();
-	shared->funcs = mt_byte_runs_create();
-	shared->frames = mt_byte_runs_create();
-	shared->nodes = mt_byte_runs_create();
-	if (!shared->strings || !shared->images || !shared->sources || !shared->funcs ||
-	    !shared->frames || !shared->nodes)
-		return NULL;
-	return MT_TAKE(shared);
+	mt_array_deinit(&shared->frames);
 }
 
 /* ---- Rows ---- */
 
-static uint32_t string_of(struct mt_shared_tables *shared, const char *text)
+static bool add_frame(struct shared *shared, const struct mt_stack_place *place)
 {
-	return mt_strings_intern(shared->strings, text, strlen(text));
-}
+	bool words = place->kinds & MT_PLACE_WORDS;
+	const struct func func = {
+		.name = place->name,
+		.image = words ? NONE
+			       : mt_byte_runs_intern(shared->images, &place->image,
+						     sizeof(place->image)),
+		.source = place->file ? mt_byte_runs_intern(shared->sources, &place->file,
+							    sizeof(place->file))
+				      : NONE,
+	};
+	struct frame *frame = mt_array_push(&shared->frames);
 
-/* The row of a text in a table that has but texts; NONE for NULL, and out of memory. */
-static uint32_t text_row(struct mt_shared_tables *shared, struct mt_byte_runs *rows,
-			 const char *text)
-{
-	uint32_t id = text ? string_of(shared, text) : MT_STRING_NONE;
-
-	return id == MT_STRING_NONE ? NONE : mt_byte_runs_intern(rows, &id, sizeof(id));
-}
-
-static uint32_t node_of(struct mt_shared_tables *shared, uint32_t prefix, const struct func *func,
-			struct frame frame)
-{
-	struct node node = {.prefix = prefix};
-
-	frame.func = mt_byte_runs_intern(shared->funcs, func, sizeof(*func));
-	node.frame = mt_byte_runs_intern(shared->frames, &frame, sizeof(frame));
-	if (func->name == MT_STRING_NONE || frame.func == MT_SEQUENCE_NONE ||
-	    node.frame == MT_SEQUENCE_NONE)
-		return MT_SHARED_FAILED;
-	node.frame = mt_byte_runs_intern(shared->nodes, &node, sizeof(node));
-	return node.frame == MT_SEQUENCE_NONE ? MT_SHARED_FAILED : node.frame;
-}
-
-uint32_t mt_shared_tables_words(struct mt_shared_tables *shared, uint32_t caller, const char *text)
-{
-	const struct func func = {string_of(shared, text), NONE, NONE};
-
-	return node_of(shared, caller, &func, (struct frame){.category = MT_CATEGORY_OTHER});
-}
-
-/* A frame's functions, the outermost first. */
-static uint32_t frame_nodes(struct mt_shared_tables *shared, const struct mt_table *table,
-			    uint32_t node, uint32_t frame)
-{
-	const struct mt_frame_key *key = mt_frames_key(table->frames, frame);
-	size_t count;
-	const struct mt_frame_name *names = mt_frames_names(table->frames, frame, &count);
-	bool words = key->flags & MT_FRAME_WORDS;
-
-	if (!names)
-		return MT_SHARED_FAILED;
-	for (size_t i = count; i-- && node != MT_SHARED_FAILED;) {
-		const char *name = mt_strings_get(mt_frames_strings(table->frames), names[i].name);
-		const struct func func = {
-			string_of(shared, name),
-			words ? NONE : text_row(shared, shared->images, names[i].dso),
-			text_row(shared, shared->sources, names[i].file),
-		};
-
-		node = node_of(shared, node, &func,
-			       (struct frame){
-				       .line = names[i].file ? names[i].line : 0,
-				       .depth = (uint32_t)(count - 1 - i),
-				       .category = words ? MT_CATEGORY_OTHER
-						   : key->flags & MT_FRAME_IN_KERNEL
-							   ? MT_CATEGORY_KERNEL
-							   : MT_CATEGORY_USER,
-			       });
-	}
-	return node;
-}
-
-uint32_t mt_shared_tables_stack(struct mt_shared_tables *shared, const struct mt_table *table,
-				uint32_t caller, uint32_t stack)
-{
-	uint64_t key = (uint64_t)caller << 32 | stack, known;
-	size_t depth;
-	const uint32_t *frames = mt_stacks_get(table->stacks, stack, &depth);
-	uint32_t node = caller;
-
-	if (mt_map64_get(&shared->walked, key, &known))
-		return (uint32_t)known;
-	while (depth-- && node != MT_SHARED_FAILED)
-		node = frame_nodes(shared, table, node, frames[depth]);
-	if (node != MT_SHARED_FAILED && !mt_map64_put(&shared->walked, key, node))
-		return MT_SHARED_FAILED;
-	return node;
+	if (!frame)
+		return false;
+	*frame = (struct frame){
+		.func = mt_byte_runs_intern(shared->funcs, &func, sizeof(func)),
+		.line = place->file ? place->line : 0,
+		.depth = place->depth,
+		.category = words			     ? MT_CATEGORY_OTHER
+			    : place->kinds & MT_PLACE_KERNEL ? MT_CATEGORY_KERNEL
+							     : MT_CATEGORY_USER,
+	};
+	return frame->func != MT_SEQUENCE_NONE;
 }
 
 /* ---- Columns ---- */
+
+static void put_index(uint32_t at, uint32_t value, const char *none, FILE *to)
+{
+	fputs(at ? "," : "", to);
+	if (value == NONE)
+		fputs(none, to);
+	else
+		fprintf(to, "%" PRIu32, value);
+}
 
 /* A column of the u32 at that offset of each run; NONE is written as `none`. */
 static void put_column(const char *name, const struct mt_byte_runs *rows, size_t offset,
@@ -174,15 +90,21 @@ static void put_column(const char *name, const struct mt_byte_runs *rows, size_t
 
 	fprintf(to, "\"%s\":[", name);
 	for (uint32_t i = 0; i < count; i++) {
-		const uint8_t *row = mt_byte_runs_get(rows, i, &size);
-		uint32_t value;
+		const char *row = mt_byte_runs_get(rows, i, &size);
 
-		memcpy(&value, row + offset, sizeof(value));
-		fputs(i ? "," : "", to);
-		if (value == NONE)
-			fputs(none, to);
-		else
-			fprintf(to, "%" PRIu32, value);
+		put_index(i, *(const uint32_t *)(row + offset), none, to);
+	}
+	fputs("],\n", to);
+}
+
+/* The same of frames; NONE is written as 0. */
+static void put_frames(const char *name, const struct shared *shared, size_t offset, FILE *to)
+{
+	fprintf(to, "\"%s\":[", name);
+	for (uint32_t i = 0; i < shared->frames.count; i++) {
+		const char *frame = (const char *)&shared->frames.items[i];
+
+		put_index(i, *(const uint32_t *)(frame + offset), "0", to);
 	}
 	fputs("],\n", to);
 }
@@ -201,79 +123,77 @@ static void begin_table(const char *name, FILE *to)
 	fprintf(to, "\"%s\":{\n", name);
 }
 
-static void end_table(const struct mt_byte_runs *rows, FILE *to)
+static void end_table(size_t count, FILE *to)
 {
-	fprintf(to, "\"length\":%zu},\n", rows ? mt_byte_runs_count(rows) : 0);
+	fprintf(to, "\"length\":%zu},\n", count);
 }
 
-/* How far in front of each stack its caller stands; 0: it has none. */
-static void put_prefixes(const struct mt_byte_runs *nodes, FILE *to)
+/* Nodes, and how far in front of each its caller stands; 0: it has none. */
+static void write_stacks(const struct mt_places *places, FILE *to)
 {
-	size_t count = mt_byte_runs_count(nodes), size;
+	size_t count = mt_places_node_count(places);
 
-	fputs("\"prefixOffset\":[", to);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct node *node = mt_byte_runs_get(nodes, i, &size);
+	begin_table("stackTable", to);
+	fputs("\"frame\":[", to);
+	for (uint32_t i = 1; i <= count; i++)
+		put_index(i - 1, mt_places_node(places, i).place, "0", to);
+	fputs("],\n\"prefixOffset\":[", to);
+	for (uint32_t i = 1; i <= count; i++) {
+		uint32_t parent = mt_places_node(places, i).parent;
 
-		fprintf(to, "%s%" PRIu32, i ? "," : "",
-			node->prefix == MT_SHARED_ROOT ? 0 : i - node->prefix);
+		put_index(i - 1, parent ? i - parent : 0, "0", to);
 	}
 	fputs("],\n", to);
+	end_table(count, to);
 }
 
 /* Lines are 1 and up; 0 is null. */
-static void put_lines(const struct mt_byte_runs *frames, FILE *to)
+static void put_lines(const struct shared *shared, FILE *to)
 {
-	size_t count = mt_byte_runs_count(frames), size;
-
 	fputs("\"line\":[", to);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct frame *frame = mt_byte_runs_get(frames, i, &size);
+	for (uint32_t i = 0; i < shared->frames.count; i++) {
+		uint32_t line = shared->frames.items[i].line;
 
-		if (frame->line)
-			fprintf(to, "%s%" PRIu32, i ? "," : "", frame->line);
-		else
-			fputs(i ? ",null" : "null", to);
+		put_index(i, line ? line : NONE, "null", to);
 	}
 	fputs("],\n", to);
 }
 
 /* The image of each frame's function: an index in "libs". */
-static void put_libs(const struct mt_shared_tables *shared, FILE *to)
+static void put_libs(const struct shared *shared, FILE *to)
 {
-	size_t count = mt_byte_runs_count(shared->frames), size;
+	size_t size;
 
 	fputs("\"lib\":[", to);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct frame *frame = mt_byte_runs_get(shared->frames, i, &size);
-		const struct func *func = mt_byte_runs_get(shared->funcs, frame->func, &size);
+	for (uint32_t i = 0; i < shared->frames.count; i++) {
+		const struct func *func =
+			mt_byte_runs_get(shared->funcs, shared->frames.items[i].func, &size);
 
-		fprintf(to, "%s%" PRId32, i ? "," : "", (int32_t)func->image);
+		put_index(i, func->image, "-1", to);
 	}
 	fputs("],\n", to);
 }
 
-static void write_frames(const struct mt_shared_tables *shared, FILE *to)
+static void write_frames(const struct shared *shared, FILE *to)
 {
 	static const char *const nulls[] = {"nativeSymbol", "innerWindowID", "column",
 					    "originalLocation"};
-	const struct mt_byte_runs *frames = shared->frames;
-	size_t count = mt_byte_runs_count(frames);
+	size_t count = shared->frames.count;
 
 	begin_table("frameTable", to);
 	put_same("address", count, "-1", to);
 	put_libs(shared, to);
-	put_column("inlineDepth", frames, offsetof(struct frame, depth), "0", to);
-	put_column("category", frames, offsetof(struct frame, category), "0", to);
+	put_frames("inlineDepth", shared, offsetof(struct frame, depth), to);
+	put_frames("category", shared, offsetof(struct frame, category), to);
 	put_same("subcategory", count, "0", to);
-	put_column("func", frames, offsetof(struct frame, func), "0", to);
-	put_lines(frames, to);
+	put_frames("func", shared, offsetof(struct frame, func), to);
+	put_lines(shared, to);
 	for (size_t i = 0; i < sizeof(nulls) / sizeof(*nulls); i++)
 		put_same(nulls[i], count, "null", to);
-	end_table(frames, to);
+	end_table(count, to);
 }
 
-static void write_funcs(const struct mt_shared_tables *shared, FILE *to)
+static void write_funcs(const struct shared *shared, FILE *to)
 {
 	static const char *const nulls[] = {"lineNumber", "columnNumber", "originalLocation"};
 	const struct mt_byte_runs *funcs = shared->funcs;
@@ -287,11 +207,11 @@ static void write_funcs(const struct mt_shared_tables *shared, FILE *to)
 	put_column("source", funcs, offsetof(struct func, source), "null", to);
 	for (size_t i = 0; i < sizeof(nulls) / sizeof(*nulls); i++)
 		put_same(nulls[i], count, "null", to);
-	end_table(funcs, to);
+	end_table(count, to);
 }
 
 /* An image is a resource, and of the type of a library. */
-static void write_resources(const struct mt_shared_tables *shared, FILE *to)
+static void write_resources(const struct shared *shared, FILE *to)
 {
 	size_t count = mt_byte_runs_count(shared->images);
 
@@ -299,10 +219,10 @@ static void write_resources(const struct mt_shared_tables *shared, FILE *to)
 	put_column("name", shared->images, 0, "0", to);
 	put_same("host", count, "null", to);
 	put_same("type", count, "1", to);
-	end_table(shared->images, to);
+	end_table(count, to);
 }
 
-static void write_sources(const struct mt_shared_tables *shared, FILE *to)
+static void write_sources(const struct shared *shared, FILE *to)
 {
 	size_t count = mt_byte_runs_count(shared->sources);
 
@@ -313,38 +233,30 @@ static void write_sources(const struct mt_shared_tables *shared, FILE *to)
 	put_same("startColumn", count, "1", to);
 	put_same("sourceMapURL", count, "null", to);
 	put_same("content", count, "null", to);
-	end_table(shared->sources, to);
+	end_table(count, to);
 }
 
-static void write_strings(const struct mt_strings *strings, FILE *to)
+static void write_strings(const struct mt_places *places, FILE *to)
 {
+	size_t count = mt_places_text_count(places);
+
 	fputs("\"stringArray\":[", to);
-	for (uint32_t i = 0; i < mt_strings_count(strings); i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		fputs(i ? ",\n" : "", to);
-		mt_json_string(mt_strings_get(strings, i), to);
+		mt_json_string(mt_places_get_text(places, i), to);
 	}
 	fputs("]", to);
 }
 
-static const char *find_build_id(const struct mt_facts *facts, const char *path)
-{
-	for (size_t i = 0; i < facts->images.count; i++) {
-		if (!strcmp(facts->images.items[i].path, path))
-			return facts->images.items[i].build_id;
-	}
-	return "";
-}
-
-static void write_libs(const struct mt_shared_tables *shared, const struct mt_facts *facts,
-		       FILE *to)
+static void write_libs(const struct shared *shared, const struct mt_facts *facts, FILE *to)
 {
 	size_t count = mt_byte_runs_count(shared->images), size;
 
 	fputs("\"libs\":[", to);
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t *id = mt_byte_runs_get(shared->images, i, &size);
-		const char *path = mt_strings_get(shared->strings, *id);
-		const char *slash = strrchr(path, '/'), *build_id = find_build_id(facts, path);
+		const char *path = mt_places_get_text(shared->places, *id);
+		const char *slash = strrchr(path, '/'), *build_id = mt_facts_build_id(facts, path);
 
 		fputs(i ? ",\n{\"name\":" : "{\"name\":", to);
 		mt_json_string(slash ? slash + 1 : path, to);
@@ -355,7 +267,7 @@ static void write_libs(const struct mt_shared_tables *shared, const struct mt_fa
 		fputs(",\"debugPath\":", to);
 		mt_json_string(path, to);
 		fputs(",\"arch\":\"x86_64\",\"breakpadId\":\"\",\"codeId\":", to);
-		if (*build_id)
+		if (build_id)
 			mt_json_string(build_id, to);
 		else
 			fputs("null", to);
@@ -364,15 +276,11 @@ static void write_libs(const struct mt_shared_tables *shared, const struct mt_fa
 	fputs("],\n", to);
 }
 
-void mt_shared_tables_write(const struct mt_shared_tables *shared, const struct mt_facts *facts,
-			    FILE *to)
+static void write_all(const struct shared *shared, const struct mt_facts *facts, FILE *to)
 {
 	write_libs(shared, facts, to);
 	fputs("\"shared\":{\n", to);
-	begin_table("stackTable", to);
-	put_column("frame", shared->nodes, offsetof(struct node, frame), "0", to);
-	put_prefixes(shared->nodes, to);
-	end_table(shared->nodes, to);
+	write_stacks(shared->places, to);
 	write_frames(shared, to);
 	write_funcs(shared, to);
 	write_resources(shared, to);
@@ -381,6 +289,27 @@ void mt_shared_tables_write(const struct mt_shared_tables *shared, const struct 
 	      "\"functionSize\":[],\"length\":0},\n"
 	      "\"sourceLocationTable\":{\"source\":[],\"line\":[],\"column\":[],\"length\":0},\n",
 	      to);
-	write_strings(shared->strings, to);
+	write_strings(shared->places, to);
 	fputs("}", to);
+}
+
+bool mt_shared_tables_write(const struct mt_places *places, const struct mt_facts *facts, FILE *to)
+{
+	MT_CLEANUP(shared_deinit)
+	struct shared shared = {
+		.places = places,
+		.images = mt_byte_runs_create(),
+		.sources = mt_byte_runs_create(),
+		.funcs = mt_byte_runs_create(),
+	};
+	size_t count = mt_places_count(places);
+
+	if (!shared.images || !shared.sources || !shared.funcs)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!add_frame(&shared, mt_places_get(places, i)))
+			return false;
+	}
+	write_all(&shared, facts, to);
+	return true;
 }

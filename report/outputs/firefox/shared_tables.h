@@ -5,16 +5,11 @@
 #ifndef MT_REPORT_OUTPUTS_FIREFOX_SHARED_TABLES_H
 #define MT_REPORT_OUTPUTS_FIREFOX_SHARED_TABLES_H
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 struct mt_facts;
-struct mt_shared_tables;
-struct mt_table;
-
-/* Where a stack of no frames stands; and out of memory. */
-#define MT_SHARED_ROOT UINT32_MAX
-#define MT_SHARED_FAILED (UINT32_MAX - 1)
+struct mt_places;
 
 /* Categories of frames, as the profile's meta lists them. */
 enum mt_shared_category {
@@ -23,19 +18,10 @@ enum mt_shared_category {
 	MT_CATEGORY_KERNEL,
 };
 
-/* NULL out of memory. */
-struct mt_shared_tables *mt_shared_tables_create(void);
-void mt_shared_tables_destroy(struct mt_shared_tables *shared);
-
-/* The row of a frame that is but a text, called from the row `caller`; MT_SHARED_FAILED. */
-uint32_t mt_shared_tables_words(struct mt_shared_tables *shared, uint32_t caller, const char *text);
-
-/* The row of a table's stack below the row `caller`; MT_SHARED_FAILED. */
-uint32_t mt_shared_tables_stack(struct mt_shared_tables *shared, const struct mt_table *table,
-				uint32_t caller, uint32_t stack);
-
-/* Writes the members "libs" and "shared". */
-void mt_shared_tables_write(const struct mt_shared_tables *shared, const struct mt_facts *facts,
-			    FILE *to);
+/*
+ * Writes the members "libs" and "shared". The row of a stack is one less than its node. False out
+ * of memory.
+ */
+bool mt_shared_tables_write(const struct mt_places *places, const struct mt_facts *facts, FILE *to);
 
 #endif

@@ -16,11 +16,12 @@
 #include "report/outputs/html/page_stacks.h"
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
+#include "report/outputs/parts/places.h"
 #include "report/tables/facts.h"
 #include "report/tables/table.h"
 
 MT_DEFINE_CLEANUP(mt_page_data, struct mt_page_data)
-MT_DEFINE_CLEANUP(mt_page_stacks, struct mt_page_stacks)
+MT_DEFINE_CLEANUP(mt_places, struct mt_places)
 
 /* The first screen, as text. */
 static struct mt_error *put_summary(const struct mt_view *view, struct mt_table *table, FILE *json)
@@ -46,19 +47,19 @@ static struct mt_error *put_summary(const struct mt_view *view, struct mt_table 
 }
 
 static struct mt_error *put_tables(const struct mt_view *view, struct mt_table *table,
-				   struct mt_page_stacks *stacks, struct mt_page_data *data)
+				   struct mt_places *places, struct mt_page_data *data)
 {
 	const struct mt_named_table samples = {.name = table->name, .table = table};
 	FILE *json = mt_page_data_json(data);
 	struct mt_error *err;
 
 	fputs(",\"tables\":[", json);
-	err = mt_page_rows_write(&samples, stacks, data);
+	err = mt_page_rows_write(&samples, places, data);
 	for (size_t i = 0; i < view->analysis_count && !err; i++) {
 		if (!view->analyses[i].table->stacks)
 			continue;
 		fputc(',', json);
-		err = mt_page_rows_write(&view->analyses[i], stacks, data);
+		err = mt_page_rows_write(&view->analyses[i], places, data);
 	}
 	fputs("],", json);
 	return err;
@@ -90,21 +91,20 @@ static bool write_page(struct mt_page_data *data, FILE *to)
 static struct mt_error *write_html(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
 	MT_CLEANUP(mt_page_data_destroy_p) struct mt_page_data *data = mt_page_data_create();
-	MT_CLEANUP(mt_page_stacks_destroy_p)
-	struct mt_page_stacks *stacks = mt_page_stacks_create();
+	MT_CLEANUP(mt_places_destroy_p) struct mt_places *places = mt_places_create();
 	const struct mt_facts *facts = view->facts;
 	uint64_t recorded = facts->recordings.count ? facts->recordings.items[0].start_utc : 0;
 	struct mt_error *err;
 
-	if (!data || !stacks)
+	if (!data || !places)
 		return mt_error_nomem();
 	err = mt_page_facts_put(view, mt_page_data_json(data));
 	err = err ? err : put_summary(view, table, mt_page_data_json(data));
-	err = err ? err : put_tables(view, table, stacks, data);
+	err = err ? err : put_tables(view, table, places, data);
 	if (err)
 		return err;
-	mt_page_stacks_write(stacks, data);
-	if (!mt_page_sources_write(stacks, view->source_paths, recorded, data))
+	mt_page_stacks_write(places, data);
+	if (!mt_page_sources_write(places, view->source_paths, recorded, data))
 		return mt_error_nomem();
 	return write_page(data, to) ? NULL : mt_error_nomem();
 }

@@ -13,9 +13,9 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/outputs/html/page_data.h"
-#include "report/outputs/html/page_stacks.h"
 #include "report/outputs/json.h"
 #include "report/outputs/parts/cells.h"
+#include "report/outputs/parts/places.h"
 #include "report/stacks/frames.h"
 #include "report/sums/sum_table.h"
 #include "report/tables/byte_runs.h"
@@ -104,7 +104,7 @@ static bool add_values(struct page_rows *r, const struct mt_row *row)
 	return true;
 }
 
-static bool add_row(struct page_rows *r, struct mt_page_stacks *stacks, const struct mt_row *row)
+static bool add_row(struct page_rows *r, struct mt_places *places, const struct mt_row *row)
 {
 	uint64_t keys[MT_GROUPS_COLUMNS];
 	struct page_row *added = mt_array_push(&r->rows);
@@ -115,18 +115,17 @@ static bool add_row(struct page_rows *r, struct mt_page_stacks *stacks, const st
 		return false;
 	*added = (struct page_row){
 		.set = mt_byte_runs_intern(r->sets, keys, r->key_count * sizeof(*keys)),
-		.node = r->stack == MT_COLUMN_NONE
-				? 0
-				: mt_page_stacks_node(stacks, r->table,
-						      (uint32_t)row->keys[r->stack]),
+		.node = r->stack == MT_COLUMN_NONE ? 0
+						   : mt_places_stack(places, r->table, 0,
+								     (uint32_t)row->keys[r->stack]),
 		.interval = r->interval ? (uint32_t)(row->keys[r->time] / r->interval) : 0,
 		.index = (uint32_t)(r->rows.count - 1),
 	};
 	mt_table_add_values(r->table, r->sums, row->values);
-	return added->set != MT_SEQUENCE_NONE && added->node != MT_PAGE_NONE;
+	return added->set != MT_SEQUENCE_NONE && added->node != MT_PLACES_NONE;
 }
 
-static struct mt_error *read_rows(struct page_rows *r, struct mt_page_stacks *stacks)
+static struct mt_error *read_rows(struct page_rows *r, struct mt_places *places)
 {
 	struct mt_error *err = mt_table_rewind(r->table);
 	struct mt_row row;
@@ -138,7 +137,7 @@ static struct mt_error *read_rows(struct page_rows *r, struct mt_page_stacks *st
 		err = mt_table_next(r->table, &row, &more);
 		if (err || !more)
 			return err;
-		if (r->rows.count == UINT32_MAX || !add_row(r, stacks, &row))
+		if (r->rows.count == UINT32_MAX || !add_row(r, places, &row))
 			return mt_error_nomem();
 	}
 	return err;
@@ -201,7 +200,7 @@ static void merge_rows(struct page_rows *r, unsigned int shift)
 
 /* ---- Writing ---- */
 
-static bool write_key(const struct page_rows *r, size_t key, struct mt_page_stacks *stacks,
+static bool write_key(const struct page_rows *r, size_t key, struct mt_places *places,
 		      struct mt_page_data *data)
 {
 	const struct mt_key_column *column = &r->table->keys[r->key_columns[key]];
@@ -221,8 +220,8 @@ static bool write_key(const struct page_rows *r, size_t key, struct mt_page_stac
 
 		all[r->key_columns[key]] = keys[key];
 		text = mt_cell_text(r->table, &row, r->key_columns[key], &room);
-		id = mt_page_stacks_text(stacks, text ? text : "-");
-		if (id == MT_PAGE_NONE)
+		id = mt_places_text(places, text ? text : "-");
+		if (id == MT_PLACES_NONE)
 			return false;
 		mt_page_data_number(data, id);
 	}
@@ -275,7 +274,7 @@ static void write_value(const struct page_rows *r, size_t value, struct mt_page_
 }
 
 static bool write_all(const struct page_rows *r, const struct mt_named_table *named,
-		      struct mt_page_stacks *stacks, struct mt_page_data *data)
+		      struct mt_places *places, struct mt_page_data *data)
 {
 	FILE *json = mt_page_data_json(data);
 
@@ -289,7 +288,7 @@ static bool write_all(const struct page_rows *r, const struct mt_named_table *na
 	}
 	fputs(",\"keys\":[", json);
 	for (size_t i = 0; i < r->key_count; i++) {
-		if (!write_key(r, i, stacks, data))
+		if (!write_key(r, i, places, data))
 			return false;
 	}
 	fputs("]", json);
@@ -301,8 +300,8 @@ static bool write_all(const struct page_rows *r, const struct mt_named_table *na
 	return true;
 }
 
-struct mt_error *mt_page_rows_write(const struct mt_named_table *named,
-				    struct mt_page_stacks *stacks, struct mt_page_data *data)
+struct mt_error *mt_page_rows_write(const struct mt_named_table *named, struct mt_places *places,
+				    struct mt_page_data *data)
 {
 	MT_CLEANUP(rows_deinit)
 	struct page_rows r = {
@@ -319,11 +318,11 @@ struct mt_error *mt_page_rows_write(const struct mt_named_table *named,
 	if (r.time != MT_COLUMN_NONE)
 		r.interval = named->table->interval;
 	choose_columns(&r);
-	err = read_rows(&r, stacks);
+	err = read_rows(&r, places);
 	if (err)
 		return err;
 	if (r.rows.count)
 		qsort(r.rows.items, r.rows.count, sizeof(*r.rows.items), compare_rows);
 	merge_rows(&r, fit(&r));
-	return write_all(&r, named, stacks, data) ? NULL : mt_error_nomem();
+	return write_all(&r, named, places, data) ? NULL : mt_error_nomem();
 }

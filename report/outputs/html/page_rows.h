@@ -8,10 +8,10 @@
 struct mt_error;
 struct mt_named_table;
 struct mt_page_data;
-struct mt_page_stacks;
+struct mt_places;
 
 /* Writes the table's rows as columns, and an object of the JSON that describes them. */
-struct mt_error *mt_page_rows_write(const struct mt_named_table *named,
-				    struct mt_page_stacks *stacks, struct mt_page_data *data);
+struct mt_error *mt_page_rows_write(const struct mt_named_table *named, struct mt_places *places,
+				    struct mt_page_data *data);
 
 #endif

@@ -11,7 +11,7 @@
 #include "formats/base/cleanup.h"
 #include "report/outputs/annotate/source_file.h"
 #include "report/outputs/html/page_data.h"
-#include "report/outputs/html/page_stacks.h"
+#include "report/outputs/parts/places.h"
 #include "report/tables/text.h"
 
 enum {
@@ -27,7 +27,7 @@ struct page_line {
 };
 
 struct sources {
-	const struct mt_page_stacks *stacks;
+	const struct mt_places *places;
 	MT_ARRAY(struct page_line) wanted; /* those with figures, sorted */
 	MT_ARRAY(struct page_line) lines;
 	MT_ARRAY(uint32_t) changed; /* files */
@@ -68,14 +68,16 @@ static int compare(const void *a, const void *b)
 
 static bool find_wanted(struct sources *s)
 {
-	struct page_line line = {0};
+	for (uint32_t i = 0; i < mt_places_count(s->places); i++) {
+		const struct mt_stack_place *place = mt_places_get(s->places, i);
+		struct page_line *line;
 
-	for (size_t i = 0; mt_page_stacks_line(s->stacks, i, &line.file, &line.line); i++) {
-		if (!line.line || !is_source(mt_page_stacks_get(s->stacks, line.file)))
+		if (!place->line || !is_source(mt_places_get_text(s->places, place->file)))
 			continue;
-		if (!mt_array_push(&s->wanted))
+		line = mt_array_push(&s->wanted);
+		if (!line)
 			return false;
-		s->wanted.items[s->wanted.count - 1] = line;
+		*line = (struct page_line){.file = place->file, .line = place->line};
 	}
 	if (s->wanted.count)
 		qsort(s->wanted.items, s->wanted.count, sizeof(*s->wanted.items), compare);
@@ -135,7 +137,7 @@ static bool read_file(struct sources *s, const struct mt_source_paths *paths, ui
 	struct mt_source_file source = {0};
 	bool good = true;
 
-	mt_source_file_read(mt_page_stacks_get(s->stacks, file), paths, &source);
+	mt_source_file_read(mt_places_get_text(s->places, file), paths, &source);
 	if (source.text) {
 		good = add_file(s, &source, first, end);
 		slot = recorded && source.written > recorded ? mt_array_push(&s->changed) : NULL;
@@ -167,10 +169,10 @@ static void write_all(const struct sources *s, struct mt_page_data *data)
 		mt_page_data_text(data, s->lines.items[i].text);
 }
 
-bool mt_page_sources_write(const struct mt_page_stacks *stacks, const struct mt_source_paths *paths,
+bool mt_page_sources_write(const struct mt_places *places, const struct mt_source_paths *paths,
 			   uint64_t recorded, struct mt_page_data *data)
 {
-	MT_CLEANUP(sources_deinit) struct sources s = {.stacks = stacks};
+	MT_CLEANUP(sources_deinit) struct sources s = {.places = places};
 	const struct page_line *wanted;
 
 	if (!find_wanted(&s))

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct mt_page_data;
-struct mt_page_stacks;
+struct mt_places;
 struct mt_source_paths;
 
 /*
@@ -17,7 +17,7 @@ struct mt_source_paths;
  * "source_changed" (the ids of files that changed after the recording) and "source_left" (how many
  * lines had no room). False out of memory.
  */
-bool mt_page_sources_write(const struct mt_page_stacks *stacks, const struct mt_source_paths *paths,
+bool mt_page_sources_write(const struct mt_places *places, const struct mt_source_paths *paths,
 			   uint64_t recorded, struct mt_page_data *data);
 
 #endif

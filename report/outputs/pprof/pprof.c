@@ -123,18 +123,8 @@ static void pprof_deinit(struct pprof *p)
 /* The id of text as UTF-8, which strings of protocol buffers must be. */
 static uint32_t string_of(struct pprof *p, const char *text)
 {
-	MT_CLEANUP_FREE char *clean = NULL;
-	size_t used = 0, size;
-	uint32_t id;
+	uint32_t id = mt_text_intern(p->strings, text);
 
-	clean = malloc(strlen(text) + 1);
-	while (clean && *text) {
-		const char *character = mt_text_take(&text, &size);
-
-		memcpy(clean + used, character, size);
-		used += size;
-	}
-	id = clean ? mt_strings_intern(p->strings, clean, used) : MT_STRING_NONE;
 	p->message.bad |= id == MT_STRING_NONE;
 	return id;
 }
@@ -365,27 +355,9 @@ static bool put_location(struct pprof *p, uint32_t frame)
 	return !p->message.bad;
 }
 
-/* The build id of the image at a path; NULL where none or several are known. */
-static const char *build_id_of(const struct pprof *p, const char *path)
-{
-	const struct mt_facts *facts = p->view->facts;
-	const char *found = NULL;
-
-	for (size_t i = 0; i < facts->images.count; i++) {
-		const struct mt_facts_image *image = &facts->images.items[i];
-
-		if (strcmp(image->path, path) != 0 || !*image->build_id)
-			continue;
-		if (found && strcmp(found, image->build_id) != 0)
-			return NULL;
-		found = image->build_id;
-	}
-	return found;
-}
-
 static void put_mapping(struct pprof *p, uint64_t id, const char *path)
 {
-	const char *build_id = build_id_of(p, path);
+	const char *build_id = mt_facts_build_id(p->view->facts, path);
 
 	mt_protobuf_integer(&p->message, MAPPING_ID, id);
 	mt_protobuf_integer(&p->message, MAPPING_START, id << IMAGE_SHIFT);

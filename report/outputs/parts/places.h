@@ -1,0 +1,68 @@
+/*
+ * The stacks of one or more tables as one tree of places, for outputs that write all stacks at
+ * once. A place is a function with its file and line and its image.
+ */
+#ifndef MT_REPORT_OUTPUTS_PARTS_PLACES_H
+#define MT_REPORT_OUTPUTS_PARTS_PLACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_places;
+struct mt_table;
+
+#define MT_PLACES_NONE UINT32_MAX
+
+/* Bits of a place's kinds; the page's model.js has the same. */
+enum mt_place_kind {
+	MT_PLACE_INLINED = 1, /* into its caller */
+	MT_PLACE_KERNEL = 2,
+	MT_PLACE_MADE = 4,  /* JIT code */
+	MT_PLACE_WORDS = 8, /* no code but a text */
+	MT_PLACE_GUESSED = 16,
+	MT_PLACE_JOINED = 32, /* it comes from other stacks of the thread */
+};
+
+/* Texts are ids, 0 is ""; line 0: not known. */
+struct mt_stack_place {
+	uint32_t name, image, file, line, kinds;
+	uint32_t depth; /* of inlining: 0 is the function itself */
+};
+
+/* NULL out of memory. */
+struct mt_places *mt_places_create(void);
+void mt_places_destroy(struct mt_places *places);
+
+/* The id of a text, made printable; MT_PLACES_NONE out of memory. */
+uint32_t mt_places_text(struct mt_places *places, const char *text);
+
+/*
+ * The node of a text, called from the node `caller`; 0 is the root of all. MT_PLACES_NONE out of
+ * memory.
+ */
+uint32_t mt_places_words(struct mt_places *places, uint32_t caller, const char *text);
+
+/*
+ * The node at the end of a stack's path below `caller`, which it is for a stack without frames. The
+ * table says whose stacks and frames the id belongs to; its frames are named. MT_PLACES_NONE out of
+ * memory.
+ */
+uint32_t mt_places_stack(struct mt_places *places, const struct mt_table *table, uint32_t caller,
+			 uint32_t stack);
+
+/* Places and texts are counted from 0; nodes from 1, each behind its parent. */
+size_t mt_places_count(const struct mt_places *places);
+size_t mt_places_text_count(const struct mt_places *places);
+size_t mt_places_node_count(const struct mt_places *places);
+
+/* Borrowed until the next addition. */
+const struct mt_stack_place *mt_places_get(const struct mt_places *places, uint32_t place);
+const char *mt_places_get_text(const struct mt_places *places, uint32_t text);
+
+/* A node's parent, 0 for a root, and its place. */
+struct mt_place_node {
+	uint32_t parent, place;
+};
+struct mt_place_node mt_places_node(const struct mt_places *places, uint32_t node);
+
+#endif
