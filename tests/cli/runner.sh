@@ -99,6 +99,27 @@ runs 0 'a slow file is left out of a fast run' '1 passed, 0 failed, 0 skipped' -
 printf '1..1\nnot ok 1\n'
 END
 says 'which names the slowest of the others' '^ +[0-9.]+ s  live/fast$' "$TMPDIR/said"
+cat >"$tree/tests/live/fast.sh" <<'END'
+#!/bin/bash
+# together: it meets the other file
+touch "$MT_TOP/live"
+for ((i = 0; i < 200; i++)); do [ -e "$MT_TOP/other" ] && break; sleep 0.05; done
+[ -e "$MT_TOP/other" ] && printf '1..1\nok 1\n'
+END
+runs 0 'a live file marked so runs beside others' '2 passed, 0 failed, 0 skipped' -j 2 live/fast <<'END'
+#!/bin/bash
+for ((i = 0; i < 200; i++)); do [ -e "$MT_TOP/live" ] && break; sleep 0.05; done
+[ -e "$MT_TOP/live" ] && touch "$MT_TOP/other" && printf '1..1\nok 1\n'
+END
+cat >"$tree/tests/live/fast.sh" <<'END'
+#!/bin/bash
+[ -e "$MT_TOP/ended" ] && printf '1..1\nok 1\n'
+END
+runs 0 'one that is not marked runs after them' '2 passed, 0 failed, 0 skipped' -j 2 live/fast <<'END'
+#!/bin/bash
+sleep 0.5
+touch "$MT_TOP/ended" && printf '1..1\nok 1\n'
+END
 rm -r "$tree/tests/live"
 chmod -x "$tree/tests/cli/one.sh"
 expect 1 'a script that is not executable is a failure' "$tree/tests/run" cli

@@ -113,7 +113,7 @@ if command -v musl-gcc >/dev/null; then
 	exec 3>begin
 	until_true grep -q musl "/proc/$pid/maps"
 	"$mtrec" -o m.mtr -e malloc --malloc-sample all -p $pid >"$out" 2>"$err" 3>&- &
-	until_true grep -q mtrec_ /sys/kernel/tracing/uprobe_events
+	until_true grep -q "mtrec_$!_" /sys/kernel/tracing/uprobe_events
 	until_true [ -s m.mtr ]
 	sleep 2 # what a stop costs is measured first
 	exec 3>&-

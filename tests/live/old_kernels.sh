@@ -3,7 +3,6 @@
 # what is missing, and the recording has its samples with complete stacks and times that mean something.
 # timeout: 240
 # slow: a recording for each kernel from 3.10 to 5.4
-# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command cc
