@@ -14,6 +14,9 @@ report=$MT_BUILD/mtreport
 unordered=brk,mmap,munmap,mremap,mprotect,madvise,shmat,shmdt,task:task_newtask
 qemu="qemu-system-x86_64"
 guest_seconds=600
+guest=$machine/guest	# what runs there
+programs=()		# it needs beside the others
+disk=()			# of qemu: the machine's
 
 # ---- Making the machine ----
 
@@ -31,12 +34,12 @@ needs_machine() {
 # The programs that are recorded, and what the machine itself needs.
 build_programs() {
 	local name flags=(-O2 -g -std=c++17 -fomit-frame-pointer)
-	for name in brker faulter xorenc; do
+	for name in brker faulter xorenc mallocer; do
 		"${CXX:-g++}" "${flags[@]}" "$MT_SHARED/targets/$name.cpp" -o "$TMPDIR/$name" -ldl -pthread || return
 	done
 	"${CXX:-g++}" "${flags[@]}" -fPIC -shared "$MT_SHARED/targets/plugin.cpp" -o "$TMPDIR/plugin.so" || return
-	for name in steps resident_steps ledger_truth; do
-		cc -D_GNU_SOURCE -O1 -g -pthread "$MT_TOP/tests/workloads/$name.c" -o "$TMPDIR/$name" || return
+	for name in steps resident_steps ledger_truth probed; do
+		cc -D_GNU_SOURCE -O1 -g -pthread -fno-optimize-sibling-calls "$MT_TOP/tests/workloads/$name.c" -o "$TMPDIR/$name" || return
 	done
 	cc -D_GNU_SOURCE -O1 -fPIC -shared "$MT_TOP/tests/workloads/rss_at_exit.c" -o "$TMPDIR/rss_at_exit.so" &&
 		cc -D_GNU_SOURCE -O1 "$machine/deliver.c" -o "$TMPDIR/deliver"
@@ -44,17 +47,17 @@ build_programs() {
 
 build_initramfs() {
 	local name words=()
-	for name in bash mount cat stty tar uname sleep timeout cut setpriv mkdir mkfifo rm grep head cp chmod env; do
+	for name in bash mount cat stty tar uname sleep timeout cut setpriv mkdir mkfifo rm grep head cp chmod env "${programs[@]}"; do
 		words+=("$(type -P "$name")=/bin/$name") || return
 	done
-	for name in brker faulter xorenc plugin.so steps resident_steps ledger_truth deliver; do
+	for name in brker faulter xorenc plugin.so steps resident_steps ledger_truth deliver mallocer probed; do
 		words+=("$TMPDIR/$name=/bin/$name")
 	done
 	# A function's offset in the file is its address, as nm tells it: GNU ld lays programs out so.
 	{
-		echo "LEDGER_CALLS=4000 UNORDERED=$unordered"
+		echo "LEDGER_CALLS=4000 UNORDERED=$unordered GROUP_EVENTS='${group_events:-}'"
 		echo "BRKER_GROW=0x$(nm "$TMPDIR/brker" | awk '/growILi0ELi0E/ { print $1; exit }')"
-		cat "$machine/guest"
+		cat "$guest"
 	} >"$TMPDIR/guest"
 	python3 "$machine/make_initramfs.py" "$TMPDIR/initramfs" "${words[@]}" "$MT_BUILD/static/mtrec=/bin/mtrec" \
 		"$TMPDIR/rss_at_exit.so=/lib/rss_at_exit.so" "$machine/init=/init" "$TMPDIR/guest=/guest"
@@ -67,7 +70,7 @@ boot() {
 	timeout -k 5 $guest_seconds $qemu -accel tcg,thread=single -smp 2 -m 1536 -display none -vga none -nic none -no-reboot \
 		-kernel "$kernel" -initrd "$TMPDIR/initramfs" -append 'console=ttyS0 quiet panic=-1 reboot=t' \
 		-serial "file:$TMPDIR/serial" -object "memory-backend-file,id=out,share=on,mem-path=$TMPDIR/delivered,size=256M" \
-		-device ivshmem-plain,memdev=out </dev/null >"$out" 2>"$err"
+		-device ivshmem-plain,memdev=out "${disk[@]}" </dev/null >"$out" 2>"$err"
 	size=$(od -An -t u8 -N 8 "$TMPDIR/delivered" 2>/dev/null)
 	mkdir "$TMPDIR/from" && cd "$TMPDIR/from" || exit 1
 	tail -c +9 "$TMPDIR/delivered" 2>/dev/null | head -c "${size:-0}" | tar x 2>/dev/null

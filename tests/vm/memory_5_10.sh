@@ -1,0 +1,6 @@
+#!/bin/bash
+# Linux 5.10 of Debian 11, in a virtual machine: probes, kills and reclaim in a cgroup of version 2, and each group of events.
+# timeout: 900
+. "$(dirname "$0")/machine/memory.sh"
+memory_on_kernel 5.10 event=pid slabs=counted
+finish
