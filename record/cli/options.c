@@ -408,8 +408,11 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 	const struct mt_option_row *row = find_row(key);
 
 	if (row->use == MT_OPTION_INSTEAD)
-		return mt_error_create(MT_ERR_USAGE, "--%s is perf's; here %s", row->name,
-				       row->help);
+		return key < MT_OPT_CALL_GRAPH
+			       ? mt_error_create(MT_ERR_USAGE, "-%c is perf's; here %s", key,
+						 row->help)
+			       : mt_error_create(MT_ERR_USAGE, "--%s is perf's; here %s", row->name,
+						 row->help);
 	if (row->use == MT_OPTION_HELD || parse_flag(key, options))
 		return NULL;
 	switch (key) {

@@ -200,16 +200,32 @@ void mt_text_print_clean(const char *text, FILE *to)
 	}
 }
 
+static bool is_clean(const char *text)
+{
+	size_t size = 1;
+
+	while (*text && size) {
+		size = mt_text_character(text);
+		text += size;
+	}
+	return size;
+}
+
 void mt_text_print_quoted(const char *text, FILE *to)
 {
-	fputc('\'', to);
-	while (*text) {
-		size_t bytes;
-		const char *character = mt_text_take(&text, &bytes);
+	bool clean = is_clean(text);
 
-		if (*character == '\'')
-			fputs("'\\'", to);
-		fwrite(character, 1, bytes, to);
+	fputs(clean ? "'" : "$'", to);
+	while (*text) {
+		size_t bytes = mt_text_character(text);
+
+		if (*text == '\'' || (*text == '\\' && !clean))
+			fprintf(to, clean ? "'\\%c'" : "\\%c", *text);
+		else if (bytes)
+			fwrite(text, 1, bytes, to);
+		else
+			fprintf(to, "\\x%02x", (unsigned char)*text);
+		text += bytes ? bytes : 1;
 	}
 	fputc('\'', to);
 }

@@ -71,7 +71,10 @@ void mt_text_print_wrapped(const char *first, const char *rest, const char *text
 /* Prints sanitized text. */
 void mt_text_print_clean(const char *text, FILE *to);
 
-/* Prints sanitized text as one word for a shell, in single quotes. */
+/*
+ * Prints text as one word for a shell, in single quotes; in bash's $'\x1b' where it has what a
+ * terminal obeys.
+ */
 void mt_text_print_quoted(const char *text, FILE *to);
 
 #endif

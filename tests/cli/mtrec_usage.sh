@@ -56,7 +56,7 @@ instead() {
 instead "perf's --overwrite" "--overwrite is perf's; here the file has everything; --duration or --max-size" -a --overwrite
 instead "perf's --switch-output" "--switch-output is perf's; here run mtrec --duration TIME -o FILE in a loop" -a --switch-output
 instead '... with its argument' "--switch-output is perf's; here run mtrec --duration TIME" record -a --switch-output=10M
-instead "perf's -n" "--no-samples is perf's; here --stat counts without samples" -a -n
+instead "perf's -n" "-n is perf's; here --stat counts without samples" -a -n
 instead 'another clock' "-k 'realtime' is refused: times are CLOCK_MONOTONIC [(]mono[)]; mtreport --info has the start in UTC" -a -k realtime
 check 'the earlier recording is still there' grep -q 'an earlier recording' mtrec.mtr
 check '... and nothing beside it' test ! -e mtrec.mtr.old

@@ -80,9 +80,11 @@ MT_TEST(a_quoted_name_is_one_word_of_a_shell)
 	char out[64] = "";
 	FILE *to = fmemopen(out, sizeof(out), "w");
 
-	mt_text_print_quoted("it's $(z)\x1b", to);
+	mt_text_print_quoted("it's $(z)\\", to);
+	fputc(' ', to);
+	mt_text_print_quoted("it's $(z)\x1b\\", to);
 	fclose(to);
-	MT_CHECK_STR(out, "'it'\\''s $(z)?'");
+	MT_CHECK_STR(out, "'it'\\''s $(z)\\' $'it\\'s $(z)\\x1b\\\\'");
 }
 
 MT_TEST(a_name_longer_than_its_room_is_cut_in_whole_characters)
