@@ -140,6 +140,9 @@ def check_peak(tap, folder):
     rows = [" ".join(line.split()) for line in text.splitlines()]
     tap.check("WHO GREW (resident) before peak change mapped trend" in rows and "300 python 0 B 21.0 MB +21.0 MB +21.0 MB -" in rows,
               "the peak that the kernel counted stands for one that ended", text)
+    for option, of in (((), "touched, held at the peak"), (("-e", "*mmap"), "mapped, not unmapped by a call")):
+        text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560)), *option)
+        tap.check(f"BY WHICH PATH ({of})" in text, f"... whose paths are of what was {of}", text)
     rows = block(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2000)))
     tap.same(rows, ["300 python 0 B 21.0 MB +21.0 MB - -"], "... and no size beside it that was read before the peak, and is smaller")
     other = gauged(990, 100, 50) + gauged(SECOND, 100, 1000)

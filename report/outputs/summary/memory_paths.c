@@ -313,8 +313,12 @@ struct mt_error *mt_summary_print_paths(const struct mt_summary *s)
 		[MT_SOME_ENDED] = "BY WHICH PATH (touched, still held; of what ended, at its peak)",
 		[MT_ALL_ENDED] = "BY WHICH PATH (touched, held at the peak)",
 	};
-	const char *title = s->resident ? touched[mt_summary_growers_ended(s)]
-					: "BY WHICH PATH (mapped, still held)";
+	static const char *const mapped[] = {
+		[MT_NONE_ENDED] = "BY WHICH PATH (mapped, still held)",
+		[MT_SOME_ENDED] = "BY WHICH PATH (mapped, not unmapped by a call)",
+		[MT_ALL_ENDED] = "BY WHICH PATH (mapped, not unmapped by a call)",
+	};
+	const char *title = (s->resident ? touched : mapped)[mt_summary_growers_ended(s)];
 	struct mt_error *err = print_blocks(s);
 
 	if (err || !table)
