@@ -67,7 +67,7 @@ MT_TEST(what_is_kept_of_a_file_is_bounded)
 		mt_file_pages_need(pages, at, MIB, true);
 	after = resident();
 	MT_CHECK(after > before + 16 * MIB); /* something was */
-	MT_CHECK(after < before + 72 * MIB);
+	MT_CHECK(after < before + 80 * MIB); /* 64, and an eighth where a sanitizer counts bytes */
 	mt_file_pages_destroy(pages);
 	close(fd);
 }
