@@ -55,10 +55,11 @@ def check_outputs(tap):
     values["annotate"] = ("[worker]",)
     tap.check(len(analyses) > 10 and len(outputs) > 8, "--help all lists them", (analyses, outputs))
     words = {"latency": ("page-faults,page-faults",)}
-    for output in outputs:
+    ways = (("--by", "process,image"), ("--by", "comm,event,cgroup"), ("--stacks",), ("--srcline",))
+    for place, output in enumerate(outputs):
         wrong, shown = [], 0
-        for analysis in analyses:
-            for more in ((), ("--by", "process,image"), ("--by", "comm,event,cgroup"), ("--stacks",), ("--srcline",)):
+        for at, analysis in enumerate(analyses):
+            for more in ((), ways[(place + at) % len(ways)]):  # each way with each output, and with each analysis
                 status, out, err = run(f"--{analysis}", *words.get(analysis, ()), f"--{output}", *values.get(output, ()), *more, FILE)
                 shown += status == 0 and b"touch y" in out
                 wrong += [f"{analysis} {more} {status}: {what}" for what in (fault(out), fault(err)) if what]
@@ -69,7 +70,7 @@ def check_outputs(tap):
 
 
 def check_commands(tap):
-    lines = run(FILE)[1].decode().split("\nNEXT")[1].splitlines()
+    lines = run(FILE)[1].decode().split("\nNEXT")[1].replace("\\\n", " ").splitlines()
     tap.check(len(lines) >= 2, "the summary ends in commands", lines)
     for line in lines:
         command = line.strip()
