@@ -3,7 +3,6 @@
 # grows, the cache is not called a leak; by their blocks the store grows, the cache is bounded, and the heap's parts are those that
 # glibc tells of. MT_TESTS=long: 20 such servers.
 # slow: what is said of growth takes 12 s
-# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'reading tracepoint ids'
