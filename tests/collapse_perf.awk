@@ -1,5 +1,6 @@
 # Folds `perf script` output as stackcollapse-perf.pl does by default: comm first, root to leaf, unresolved frames
-# as [dso], counts of equal stacks last. awk -f tests/collapse_perf.awk FILE | LC_ALL=C sort
+# as [dso], counts of equal stacks last. What is in brackets already ([vdso]) gets no second pair, unlike there.
+# awk -f tests/collapse_perf.awk FILE | LC_ALL=C sort
 
 function finish(    line, i) {
 	if (comm == "")
@@ -37,9 +38,7 @@ function finish(    line, i) {
 	sub(/\+0x[0-9a-f]+$/, "", name)
 	if (name == "[unknown]" && dso != "[unknown]") {
 		sub(/.*\//, "", dso)
-		name = "[" dso "]"
-		if (name == "[[kernel.kallsyms]]")
-			name = "[kernel.kallsyms]"
+		name = dso ~ /^\[/ ? dso : "[" dso "]"
 	}
 	gsub(/;/, ":", name)
 	frames[++depth] = name

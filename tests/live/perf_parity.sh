@@ -66,7 +66,7 @@ compare() {
 		pass "$name: as often as perf"
 	fi
 	"$MT_BUILD/mtreport" --no-inline --script our.mtr 2>/dev/null | awk -f "$MT_TOP/tests/collapse_perf.awk" | LC_ALL=C sort >script.folded
-	check "$name: --script collapses to what --folded gives" cmp script.folded our.folded
+	check "$name: --script collapses to what --folded gives" diff script.folded our.folded
 }
 
 compare faulter 20 page-faults page-faults ./faulter 2000 200000 1
