@@ -322,11 +322,12 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)
 	verdict->confidence *= verdict->untouched;
 }
 
-void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected)
+void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected, double older_back)
 {
 	if (mt_verdict_is_growth(verdict->kind))
 		verdict->kind = MT_VERDICT_HEAP;
 	verdict->collected = collected;
+	verdict->older_back = older_back;
 }
 
 void mt_verdict_consider_pathless(struct mt_verdict *verdict)
@@ -457,6 +458,10 @@ void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size
 		used += (size_t)snprintf(out + used, size - used, "; %s", verdict->why);
 	else if (used < size)
 		used += say_survival(verdict, out + used, size - used);
+	if (verdict->older_back > WORTH_SAYING * verdict->bytes && used < size)
+		used += (size_t)snprintf(out + used, size - used,
+					 "; %s of older memory was given back",
+					 mt_text_bytes(verdict->older_back).text);
 	if (!verdict->why && verdict->falls >= LEAST_FALLS && used < size)
 		used += (size_t)snprintf(out + used, size - used, "; fell %u times",
 					 (unsigned int)verdict->falls);

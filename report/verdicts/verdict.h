@@ -41,6 +41,7 @@ struct mt_verdict {
 	bool files;			  /* what was reserved are mapped files */
 	bool ended;			  /* one cannot record it longer */
 	bool collected;			  /* HEAP: a garbage collector's */
+	double older_back;		  /* HEAP: bytes given back of what it had before */
 	bool pathless;			  /* of all calls that were recorded without a stack */
 	bool of_blocks;			  /* what was reserved are blocks of an allocator, */
 	uint64_t live;			  /* of which so many live; */
@@ -69,8 +70,9 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
 /*
  * The same of a path that grows the heap: a path that calls brk is not the one that keeps what the
  * heap holds, so that it is never called a leak. `collected`: it is a garbage collector's.
+ * `older_back`: bytes from before the recording that the process unmapped meanwhile.
  */
-void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected);
+void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected, double older_back);
 
 /*
  * The same of all mappings whose calls have no stack: what some of them keep is no leak of all.

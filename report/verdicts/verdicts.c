@@ -60,6 +60,7 @@ struct entry {
 
 struct space {
 	uint64_t began, end;
+	double older_back; /* bytes held before the recording and unmapped during it */
 	/*
 	 * Bytes without any access, of address space for later: before the recording, at the end.
 	 */
@@ -350,8 +351,11 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 	double bytes = (double)(change->end - change->start);
 	struct scale *scale;
 	struct entry *entry;
+	bool older;
 
-	if (!change->sign || !is_judged(verdicts, owner, told->nature))
+	older = change->sign < 0 && owner->kind == MT_ORIGIN_BEFORE &&
+		mt_nature_is_held(told->nature);
+	if (!change->sign || !(older || is_judged(verdicts, owner, told->nature)))
 		return true;
 	place.space = find_space(verdicts, told->space);
 	scale = scale_of(verdicts, told->space->recording);
@@ -359,6 +363,10 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 		return false;
 	if (change->time >= scale->to)
 		return true;
+	if (older) {
+		verdicts->spaces.items[place.space].older_back += bytes;
+		return true;
+	}
 	entry = entry_at(verdicts, verdicts->places, &place);
 	verdicts->spaces.items[place.space].process = owner->process;
 	if (!entry)
@@ -770,9 +778,9 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 	row->verdict.files = entry->files > entry->reserved / 2;
 	row->of_heap = entry->heap > entry->reserved / 2;
 	if (row->of_heap)
-		mt_verdict_consider_heap(&row->verdict,
-					 verdicts->stacks &&
-						 entry->stack == verdicts->collected_heap);
+		mt_verdict_consider_heap(
+			&row->verdict, verdicts->stacks && entry->stack == verdicts->collected_heap,
+			space->ended ? 0 : space->older_back);
 	if (verdicts->stacks && entry->stack == verdicts->stackless)
 		mt_verdict_consider_pathless(&row->verdict);
 	if (space->ended)

@@ -137,6 +137,28 @@ def check_cut(path, cut, what):
     check(got and all(row[1:] == ("undecided", "", "0") for row in got), f"{what}: of {cut} s nothing is said", out + said)
 
 
+def check_older(path):
+    """A heap that grows in a process which meanwhile unmaps what it had before is told with both."""
+    described = [make.event(index, 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + index, make.CALL_TYPE, 136))
+                 for name, (index, _) in make.CALLS.items()]
+    writer = make.begun(b"".join(described))
+    writer.chunk(make.STATE, make.task(), make.map_record(0x600000, 0x621000, "[heap]", 3),
+                 make.map_record(BASE, BASE + 64 * PIECE, "//anon", 3))
+    records, top = [], 0x621000
+    for step in range(STEPS):
+        time = SECOND + step * 40 * SECOND // STEPS
+        top += PIECE
+        records.append(make.call("brk", time, top, top))
+        if step == STEPS // 2:
+            records.append(make.call("munmap", time + 1, 0, BASE + 32 * PIECE, 30 * PIECE))
+    writer.chunk(make.DATA, *records)
+    with open(path, "wb") as f:
+        f.write(writer.data)
+    status, out, said = report(path, "--verdict", "--by", "process", "--csv")
+    check(status == 0 and "nothing given back so far; 31.5 MB of older memory was given back" in out,
+          "a heap's row says what of older memory was given back", out + said)
+
+
 def check_timeline(path, seconds):
     """What comes and goes up to a moment is what stands then."""
     step = seconds // 8
@@ -168,6 +190,7 @@ def main():
             check_cut(path, 5, what)
             if seconds == 40:
                 check_timeline(path, seconds)
+        check_older(os.path.join(folder, "older.mtr"))
     print(f"1..{checks}")
     return failed != 0
 

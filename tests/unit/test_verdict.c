@@ -214,9 +214,10 @@ MT_TEST(a_cache_that_still_fills_is_not_called_a_leak)
 	MT_CHECK_STR(mt_verdict_name(verdict.kind), "grows steadily");
 	mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
 	MT_CHECK(strstr(grounds, ", nothing given back so far; record 5 minutes"));
-	mt_verdict_consider_heap(&verdict, false);
+	mt_verdict_consider_heap(&verdict, false, 0);
 	mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
 	MT_CHECK(strstr(grounds, "not seen: mtrec -e malloc"));
+	MT_CHECK(!strstr(grounds, "older memory"));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		MT_CHECK(observe(overwritten_cache, 120 * SECOND, parts[i]).kind !=
 			 MT_VERDICT_LEAK);
@@ -339,7 +340,7 @@ MT_TEST(pages_that_nobody_touches_are_retained)
 	mt_verdict_consider_pages(&verdict, 0);
 	MT_CHECK_EQ(verdict.kind, MT_VERDICT_LEAK);
 	MT_CHECK_EQ(verdict.untouched, 1);
-	mt_verdict_consider_heap(&verdict, false);
+	mt_verdict_consider_heap(&verdict, false, 0);
 	mt_verdict_consider_pages(&verdict, 0.5 * verdict.bytes);
 	MT_CHECK_EQ(verdict.kind, MT_VERDICT_HEAP);
 	mt_verdict_consider_pages(&verdict, 0.05 * verdict.bytes);
