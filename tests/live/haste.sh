@@ -54,10 +54,11 @@ attempt() {
 	status=$?
 }
 
-# Where the storms have filled all there is, nothing is handed on that could make the writer real-time again: then it is another attempt's.
+# Where the storms have filled all there is, nothing is handed on that could make the writer real-time again; where they go on, it is so
+# before one looks: then it is another attempt's.
 for _ in 1 2 3 4; do
 	attempt
-	[ -z "$writer" ] || [ "$again" != "$writer" ] || break
+	[ -z "$writer" ] || [ "$left" != 0 ] || [ "$again" != "$writer" ] || break
 done
 is 'nobody reads: the writer is real-time' "$(wc -w <<<"$writer")" 1
 is '... no longer' "$left" 0
