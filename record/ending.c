@@ -14,7 +14,7 @@
 #include "record/plan/plan.h"
 #include "record/recorder.h"
 #include "record/rings/governor.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 #include "record/write/pack.h"
 
 /* Losses that no LOST record told of, because none of its ring's records came after. */

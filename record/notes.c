@@ -7,7 +7,7 @@
 
 #include "record/plan/plan.h"
 #include "record/recorder.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 
 /* Puts a NOTE into the recording, now or as soon as there is one. Takes text. */
 void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text)

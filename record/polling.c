@@ -18,7 +18,7 @@
 #include "record/plan/plan.h"
 #include "record/proc/procfs.h"
 #include "record/recorder.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 #include "record/state/existing.h"
 #include "record/state/gauges.h"
 #include "record/state/host.h"

@@ -27,7 +27,7 @@
 #include "record/rings/governor.h"
 #include "record/rings/heal.h"
 #include "record/rings/ring_sizes.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 #include "record/rings/task_filter.h"
 #include "record/state/gauges.h"
 #include "record/state/host.h"

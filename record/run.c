@@ -10,7 +10,7 @@
 #include "record/plan/plan.h"
 #include "record/rings/governor.h"
 #include "record/rings/spool.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 #include "record/state/host.h"
 #include "record/targets.h"
 

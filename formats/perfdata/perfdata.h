@@ -193,7 +193,7 @@ bool mt_perf_build_id(struct mt_perf_facts *facts, const uint8_t *record, size_t
  */
 bool mt_perf_tracing(struct mt_perf_facts *facts, const uint8_t *bytes, size_t size);
 
-/* One of perf's own records, with the data after it for TRACING_DATA (perfdata_pipe.c). */
+/* One of perf's own records, with the data after it for TRACING_DATA (perfdata_user_records.c). */
 bool mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
 			 const uint8_t *data, size_t data_size);
 

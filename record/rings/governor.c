@@ -10,7 +10,7 @@
 #include "record/rings/drain.h"
 #include "record/rings/event_set.h"
 #include "record/rings/spool.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 
 #define TICK_NS 90000000ull
 

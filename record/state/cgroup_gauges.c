@@ -11,7 +11,7 @@
 #include "record/open/cgroup.h"
 #include "record/open/clock.h"
 #include "record/proc/procfs.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 
 #define CGROUPS_MAX 256
 #define NO_LIMIT ((uint64_t)1 << 62) /* version 1 prints a number near 2^63 for none */

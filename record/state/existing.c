@@ -18,7 +18,7 @@
 #include "record/proc/map_line.h"
 #include "record/proc/numbers.h"
 #include "record/proc/procfs.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 
 #define CMDLINE_MAX 4096
 #define FLAG_KERNEL_THREAD 0x00200000u /* PF_KTHREAD, in field 9 of stat */

@@ -13,7 +13,7 @@
 #include "formats/records/record.h"
 #include "record/open/clock.h"
 #include "record/proc/procfs.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 #include "record/state/cgroup_gauges.h"
 #include "record/state/existing.h"
 #include "record/state/host_gauges.h"

@@ -20,7 +20,7 @@
 #include "record/plan/plan.h"
 #include "record/plan/throttle.h"
 #include "record/proc/procfs.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
 #define NT_GNU_BUILD_ID 3

@@ -10,7 +10,7 @@
 #include "formats/records/record.h"
 #include "record/open/clock.h"
 #include "record/proc/procfs.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 
 /* One value found in a text. */
 struct line {

@@ -9,7 +9,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/records/record.h"
 #include "record/open/clock.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 
 enum size {
 	SIZE_RESIDENT,

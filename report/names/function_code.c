@@ -186,6 +186,8 @@ static struct mt_error *read_code(void *context, uint32_t id, uint64_t offset, b
 	err = decode(code, image, offset, att, out);
 	out->from = where_from(image);
 	if (!err && !out->count)
+		out->why = mt_disasm_problem(code->disasm);
+	if (!err && !out->count && !out->why)
 		out->why = image->carried ? "the recording carries no code of it, and no file with "
 					    "its build id is at hand"
 					  : "the file has no code of it";

@@ -32,7 +32,7 @@ struct mt_verdict_row {
 	struct mt_verdict verdict;
 	int32_t pid;
 	bool ended_early;	   /* the process ended before the recording's last moments */
-	bool of_heap;		   /* a heap\'s memory, whose blocks others may have kept */
+	bool of_heap;		   /* a heap's memory, whose blocks others may have kept */
 	uint32_t process;	   /* string id of the process's name */
 	uint32_t stack;		   /* one stack of the path, or MT_STACK_NONE */
 	struct mt_heap_parts heap; /* of an allocator's memory; else nothing is mapped */

@@ -1,7 +1,6 @@
 /* debuginfod through libdebuginfod: requests, timeouts, and what is not requested again. */
 #include "symbols/images/debuginfod.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,8 +12,8 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "symbols/images/shared_library.h"
 
-#define LIBRARY "libdebuginfod.so.1"
 #define URLS "DEBUGINFOD_URLS"
 
 enum {
@@ -26,14 +25,26 @@ typedef struct debuginfod_client client;
 typedef int find_file(client *c, const unsigned char *build_id, int size, char **path);
 typedef int watch_file(client *c, long done, long all);
 
+/* As `functions` names them. */
 struct library {
-	void *handle;
 	client *(*begin)(void);
 	void (*end)(client *c);
 	find_file *find_debuginfo, *find_executable;
 	void (*set_watch)(client *c, watch_file *watch);
 	void (*set_data)(client *c, void *data);
+	void *(*get_data)(client *c);
 };
+
+static const char *const functions[] = {
+	"debuginfod_begin",	     "debuginfod_end",
+	"debuginfod_find_debuginfo", "debuginfod_find_executable",
+	"debuginfod_set_progressfn", "debuginfod_set_user_data",
+	"debuginfod_get_user_data",  NULL,
+};
+
+_Static_assert(sizeof(functions) == sizeof(struct library) + sizeof(char *), "a name for each");
+
+static const struct mt_shared_library debuginfod_library = {"libdebuginfod.so.1", functions};
 
 struct mt_debuginfod {
 	struct library library;
@@ -57,35 +68,15 @@ static time_t seconds_now(void)
 	return now.tv_sec;
 }
 
-static bool load_function(void *handle, const char *name, void *function)
-{
-	void *symbol = dlsym(handle, name);
-
-	memcpy(function, &symbol, sizeof(symbol));
-	return symbol;
-}
-
-static bool load_functions(struct library *l)
-{
-	void *h = l->handle;
-
-	return load_function(h, "debuginfod_begin", &l->begin) &&
-	       load_function(h, "debuginfod_end", &l->end) &&
-	       load_function(h, "debuginfod_find_debuginfo", &l->find_debuginfo) &&
-	       load_function(h, "debuginfod_find_executable", &l->find_executable) &&
-	       load_function(h, "debuginfod_set_progressfn", &l->set_watch) &&
-	       load_function(h, "debuginfod_set_user_data", &l->set_data);
-}
-
 static struct mt_error *load_library(struct library *library)
 {
 	struct mt_error *err;
 
-	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (library->handle && load_functions(library))
+	if (mt_shared_library_load(&debuginfod_library, library))
 		return NULL;
-	err = mt_error_create(MT_ERR_USAGE, "--debuginfod: %s",
-			      library->handle ? LIBRARY ": older than elfutils 0.179" : dlerror());
+	err = mt_error_create(MT_ERR_USAGE,
+			      "--debuginfod: %s", /* before elfutils 0.179 it lacks one */
+			      mt_shared_library_problem(&debuginfod_library));
 	return mt_error_hint(err, "it comes with the package libdebuginfod1 (Debian) or "
 				  "elfutils-debuginfod-client (Fedora)");
 }
@@ -111,14 +102,11 @@ static long patience(void)
 /* The client's data. A callback has no other way to the library's functions. */
 static struct mt_debuginfod *owner_of(client *c)
 {
-	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD);
-	void *(*get_data)(client * c);
-	struct mt_debuginfod *owner = NULL;
+	struct library library;
+	void *handle = mt_shared_library_load(&debuginfod_library, &library);
+	struct mt_debuginfod *owner = handle ? library.get_data(c) : NULL;
 
-	if (handle && load_function(handle, "debuginfod_get_user_data", &get_data))
-		owner = get_data(c);
-	if (handle)
-		dlclose(handle); /* this reference alone */
+	mt_shared_library_unload(handle); /* this reference alone */
 	return owner;
 }
 

@@ -1,12 +1,39 @@
-/* Decodes instructions with capstone. Opens its handle on first use: few reports read code. */
+/* Decodes instructions with capstone, which is loaded on first use: few reports read code. */
 #include "symbols/images/disasm.h"
 
 #include <capstone/capstone.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "symbols/images/shared_library.h"
+
+/* As `functions` names them. */
+struct capstone {
+	__typeof__(&cs_open) open;
+	__typeof__(&cs_close) close;
+	__typeof__(&cs_option) option;
+	__typeof__(&cs_malloc) malloc;
+	__typeof__(&cs_free) free;
+	__typeof__(&cs_disasm_iter) disasm_iter;
+	__typeof__(&cs_insn_group) insn_group;
+};
+
+static const char *const functions[] = {
+	"cs_open", "cs_close",	     "cs_option",     "cs_malloc",
+	"cs_free", "cs_disasm_iter", "cs_insn_group", NULL,
+};
+
+_Static_assert(sizeof(functions) == sizeof(struct capstone) + sizeof(char *), "a name for each");
+
+#define TEXT(number) #number
+#define LIBRARY(major) "libcapstone.so." TEXT(major)
+
+static const struct mt_shared_library capstone_library = {LIBRARY(CS_API_MAJOR), functions};
+
 struct mt_disasm {
 	bool tried;
+	void *library; /* NULL: not loaded */
+	struct capstone cs;
 	csh handle;    /* 0: not open */
 	cs_insn *insn; /* NULL: nothing can be decoded */
 };
@@ -21,13 +48,14 @@ void mt_disasm_destroy(struct mt_disasm *disasm)
 	if (!disasm)
 		return;
 	if (disasm->insn)
-		cs_free(disasm->insn, 1);
+		disasm->cs.free(disasm->insn, 1);
 	if (disasm->handle)
-		cs_close(&disasm->handle);
+		disasm->cs.close(&disasm->handle);
+	mt_shared_library_unload(disasm->library);
 	free(disasm);
 }
 
-/* Opens capstone, once; false where there is no memory for it. */
+/* Opens capstone, once; false where it is not there, or no memory for it. */
 static bool is_ready(void *context)
 {
 	struct mt_disasm *disasm = context;
@@ -35,13 +63,24 @@ static bool is_ready(void *context)
 	if (disasm->tried)
 		return disasm->insn;
 	disasm->tried = true;
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &disasm->handle) != CS_ERR_OK) {
+	disasm->library = mt_shared_library_load(&capstone_library, &disasm->cs);
+	if (!disasm->library)
+		return false;
+	if (disasm->cs.open(CS_ARCH_X86, CS_MODE_64, &disasm->handle) != CS_ERR_OK) {
 		disasm->handle = 0;
 		return false;
 	}
-	cs_option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	disasm->insn = cs_malloc(disasm->handle);
+	disasm->cs.option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	disasm->insn = disasm->cs.malloc(disasm->handle);
 	return disasm->insn;
+}
+
+const char *mt_disasm_problem(struct mt_disasm *disasm)
+{
+	(void)is_ready(disasm);
+	return disasm->library
+		       ? NULL
+		       : LIBRARY(CS_API_MAJOR) ", which decodes instructions, cannot be loaded";
 }
 
 static bool is_indirect(const cs_x86 *x86)
@@ -51,7 +90,7 @@ static bool is_indirect(const cs_x86 *x86)
 
 static bool in_group(const struct mt_disasm *disasm, unsigned int group)
 {
-	return cs_insn_group(disasm->handle, disasm->insn, group);
+	return disasm->cs.insn_group(disasm->handle, disasm->insn, group);
 }
 
 static enum mt_insn_kind kind_of(const struct mt_disasm *disasm)
@@ -121,7 +160,7 @@ static bool loads_sp(const cs_insn *insn)
 static bool decode_at(struct mt_disasm *disasm, uint64_t address, const uint8_t *code, size_t size,
 		      struct mt_insn *out)
 {
-	if (!cs_disasm_iter(disasm->handle, &code, &size, &address, disasm->insn))
+	if (!disasm->cs.disasm_iter(disasm->handle, &code, &size, &address, disasm->insn))
 		return false;
 	*out = (struct mt_insn){
 		.kind = kind_of(disasm),
@@ -149,7 +188,8 @@ bool mt_disasm_print(struct mt_disasm *disasm, bool att, uint64_t address, const
 
 	if (!is_ready(disasm))
 		return false;
-	cs_option(disasm->handle, CS_OPT_SYNTAX, att ? CS_OPT_SYNTAX_ATT : CS_OPT_SYNTAX_INTEL);
+	disasm->cs.option(disasm->handle, CS_OPT_SYNTAX,
+			  att ? CS_OPT_SYNTAX_ATT : CS_OPT_SYNTAX_INTEL);
 	if (!decode_at(disasm, address, code, size, &out->insn))
 		return false;
 	insn = disasm->insn;

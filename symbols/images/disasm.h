@@ -46,6 +46,9 @@ void mt_disasm_destroy(struct mt_disasm *disasm);
 /* The decoder of disasm, borrowed; disasm may be NULL. */
 struct mt_decoder mt_disasm_decoder(struct mt_disasm *disasm);
 
+/* Why nothing can be decoded here, static text; NULL: it can. */
+const char *mt_disasm_problem(struct mt_disasm *disasm);
+
 /* One instruction for reading: "call", "0x401136". */
 struct mt_insn_text {
 	struct mt_insn insn;

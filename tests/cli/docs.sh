@@ -61,6 +61,14 @@ for program in mtrec mtreport; do
 	fi
 done
 
+# shellcheck disable=SC2016 # what is in backquotes
+grep -o '`[^`]*`' "$MT_TOP/docs/where.md" | tr -d '`' | grep / | sort -u >"$TMPDIR/named"
+while read -r file; do
+	[ -e "$MT_TOP/$file" ] || echo "$file"
+done <"$TMPDIR/named" >"$TMPDIR/missing"
+check 'docs/where.md names files' test "$(wc -l <"$TMPDIR/named")" -gt 30
+check '... that are there' diff /dev/null "$TMPDIR/missing"
+
 seeds=$(sed -n 's/^\tEVERY = \([0-9]*\),$/\1/p' "$MT_TOP/record/plan/seeds.c")
 check 'record/plan/seeds.c has the rate of seeds' test -n "$seeds"
 for page in docs/mtrec.1 docs/joining.md; do

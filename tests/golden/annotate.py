@@ -26,8 +26,8 @@ CALLS = os.path.join(RECORDED, "stacks.mtr")  # of grow.elf, which has no debug 
 
 
 class Annotation:
-    def __init__(self, *words):
-        done = subprocess.run([MTREPORT, "-q", *words], capture_output=True, text=True)
+    def __init__(self, *words, env=None):
+        done = subprocess.run([MTREPORT, "-q", *words], capture_output=True, text=True, env=env)
         self.status, self.text, self.said = done.returncode, done.stdout, done.stderr
         found = [LINE.match(line) for line in self.text.splitlines()]
         self.lines = {each[5]: (number(each[1]), number(each[2]), each[6]) for each in found if each}
@@ -142,6 +142,20 @@ def check_asm(tap):
     tap.check(found.status == 0 and ": no code: " in found.text and [each[1] for each in found.code.values()] == [1908], "code that is not at hand is a line", found.text)
 
 
+def check_without_decoder(tap, folder):
+    """Where capstone is not installed, or is no library, all is as with it but for the instructions."""
+    for major in range(4, 7):
+        open(os.path.join(folder, f"libcapstone.so.{major}"), "w").close()
+    env = dict(os.environ, LD_LIBRARY_PATH=folder)
+    words = ("--symfs", RECORDED, "--annotate", "heap_grow", "--asm", CALLS)
+    found, want = Annotation(*words, env=env), Annotation(*words)
+    tap.check(found.status == 0 and re.search(r": no code: libcapstone\.so\.\d, which decodes instructions, cannot be loaded", found.text),
+              "a machine without capstone says so", (found.text, found.said))
+    tap.check(sum(each[0] for each in found.code.values()) == sum(each[0] for each in want.code.values()), "... with the same sum", found.text)
+    words = ("--symfs", RECORDED, "--folded", CALLS)
+    tap.check(Annotation(*words, env=env).text == Annotation(*words).text, "... and other outputs do not need it", found.text)
+
+
 def check_words(tap):
     found = Annotation("--annotate", "nothing_like_it", RECORDING)
     tap.check(found.status == 4 and "no stack has" in found.said, "what no stack has is one line and exit 4", found.said)
@@ -160,6 +174,7 @@ def main():
         check_names(tap, folder)
         check_sources(tap, folder)
         check_asm(tap)
+        check_without_decoder(tap, folder)
         check_words(tap)
     tap.finish()
 

@@ -17,7 +17,7 @@
 #include "record/open/clock.h"
 #include "record/proc/map_line.h"
 #include "record/rings/spool.h"
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 #include "tests/unit/unit.h"
 
 static bool path_is(const struct mt_map_record *map, const char *path)

@@ -3,6 +3,7 @@
  * address spaces, because libdw takes long to load a process's images.
  */
 #include "unwind/oracle/oracle.h"
+#include "symbols/images/shared_library.h"
 
 #include <stdlib.h>
 
@@ -108,7 +109,7 @@ static void by_libunwind(struct mt_unwinder *unwinder, const struct mt_unwind_in
 
 static const char *libunwind_problem(void)
 {
-	return mt_oracle_problem(&mt_oracle_libunwind_library);
+	return mt_shared_library_problem(&mt_oracle_libunwind_library);
 }
 #endif
 

@@ -8,13 +8,7 @@
 #include "unwind/unwind.h"
 
 struct mt_image_map;
-
-/* A shared library and the names of the functions used from it, NULL-terminated. */
-#define MT_ORACLE_FUNCTIONS 16 /* maximum */
-struct mt_oracle_library {
-	const char *name;
-	const char *const *functions;
-};
+struct mt_shared_library;
 
 struct mt_oracle {
 	const char *name;
@@ -32,16 +26,6 @@ extern const struct mt_oracle *const mt_oracles[];
 extern const struct mt_unwind_method mt_unwind_oracle_methods[];
 
 extern const struct mt_oracle mt_oracle_libunwind, mt_oracle_libdw;
-extern const struct mt_oracle_library mt_oracle_libunwind_library;
-
-/*
- * Loads a library and writes pointers to its functions into `functions`, in their order. Returns a
- * handle for mt_oracle_unload(), which is NULL-safe; NULL if the library or a function is missing.
- */
-void *mt_oracle_load(const struct mt_oracle_library *library, void *functions);
-void mt_oracle_unload(void *handle);
-
-/* Why a library cannot be loaded; NULL: it can. Borrowed until the next call. */
-const char *mt_oracle_problem(const struct mt_oracle_library *library);
+extern const struct mt_shared_library mt_oracle_libunwind_library;
 
 #endif

@@ -12,6 +12,7 @@
 #include "symbols/elf/elf.h"
 #include "symbols/images/image.h"
 #include "symbols/images/image_map.h"
+#include "symbols/images/shared_library.h"
 #include "unwind/dump.h"
 #include "unwind/oracle/oracle.h"
 #include "unwind/unwind.h"
@@ -50,7 +51,7 @@ static const char *const functions[] = {
 
 _Static_assert(sizeof(functions) == sizeof(struct libunwind) + sizeof(char *), "a name for each");
 
-const struct mt_oracle_library mt_oracle_libunwind_library = {"libunwind-x86_64.so.8", functions};
+const struct mt_shared_library mt_oracle_libunwind_library = {"libunwind-x86_64.so.8", functions};
 
 struct state {
 	void *handle; /* of the library */
@@ -189,11 +190,11 @@ static void *create(const struct mt_image_map *map)
 	if (!state)
 		return NULL;
 	state->map = map;
-	state->handle = mt_oracle_load(&mt_oracle_libunwind_library, &state->unw);
+	state->handle = mt_shared_library_load(&mt_oracle_libunwind_library, &state->unw);
 	if (state->handle)
 		state->space = state->unw.create_addr_space(&accessors, 0);
 	if (!state->space) {
-		mt_oracle_unload(state->handle);
+		mt_shared_library_unload(state->handle);
 		free(state);
 		return NULL;
 	}
@@ -206,7 +207,7 @@ static void destroy(void *of)
 	struct state *state = of;
 
 	state->unw.destroy_addr_space(state->space);
-	mt_oracle_unload(state->handle);
+	mt_shared_library_unload(state->handle);
 	free(state);
 }
 

@@ -2,8 +2,8 @@
  * Writes STATE records: fills blocks of the spool and pushes them when they are full or flushed.
  * One thread at a time.
  */
-#ifndef MT_RECORD_RINGS_STATE_H
-#define MT_RECORD_RINGS_STATE_H
+#ifndef MT_RECORD_RINGS_STATE_WRITER_H
+#define MT_RECORD_RINGS_STATE_WRITER_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* Blocks of STATE (or HEAD) records. */
-#include "record/rings/state.h"
+#include "record/rings/state_writer.h"
 
 #include <unistd.h>
 
