@@ -1,5 +1,6 @@
 #!/bin/bash
 # The lint finds what it says it finds: each rule is shown a file that breaks it, and good files pass.
+# slow: lints a tree for each rule
 . "$(dirname "$0")/../lib.sh"
 python=$(python3 -c 'import sys; print(sys.executable)')
 tree=$TMPDIR/tree

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# slow: a decoder in Python reads every made recording
 """mtreport and scripts/mtdump, which share no code, find the same in a recording: the same samples
 of each event in the same order, the same damage, and both read it or refuse it.
 

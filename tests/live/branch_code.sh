@@ -4,6 +4,7 @@
 # all else is the recorder, the kernel and the reader as they are.
 # timeout: 400
 # together: it looks at what it starts itself, and at nothing else
+# slow: programs run one instruction at a time
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 needs_mtrec

@@ -1,5 +1,6 @@
 #!/bin/bash
 # What limits a recording: by filter, thread name, user, cgroup, time, size and another program's commands.
+# slow: records a dozen times
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'recording the whole host'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A program that makes files and holds them open: what the kernel holds for it, by path and beside /proc/slabinfo.
 # timeout: 180
+# slow: makes files by the ten thousand
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root

@@ -2,6 +2,7 @@
 # Beside programs that take every CPU, a storm from the first moment on: nothing is lost, and the
 # threads that empty the rings take no page fault, which would have them wait for whom nobody lets run.
 # timeout: 180
+# slow: busy loops on every CPU, for a while
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root

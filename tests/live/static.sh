@@ -1,6 +1,7 @@
 #!/bin/bash
 # make static: one file that needs no library, for hosts that have none, and that records here.
 # timeout: 180
+# slow: builds mtrec anew
 . "$(dirname "$0")/../lib.sh"
 needs_perf
 expect 0 'make static' make -s -C "$MT_TOP" -j2 O="$TMPDIR/o" CFLAGS=-O0 static

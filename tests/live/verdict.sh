@@ -2,6 +2,7 @@
 # Six programs whose memory takes a known course, recorded at once; and of their first seconds nothing is said.
 # timeout: 120
 # together: it looks at what it starts itself, and at nothing else
+# slow: what is said of growth takes 12 s
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'reading tracepoint ids'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Lines and inlined calls of a C++ program against GNU addr2line, in every form that debug information comes in; then damaged.
 # timeout: 600
+# slow: a program in every form of debug information
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 for command in "${CXX:-g++}" addr2line readelf objcopy; do

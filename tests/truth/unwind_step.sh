@@ -2,6 +2,7 @@
 # Programs run one instruction at a time: the unwinder against the true call chain, in prologues, epilogues, signal frames, PLT
 # stubs, realigned frames, hand-written assembly, the dynamic linker and the vdso.
 # timeout: 180
+# slow: millions of single steps
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all 'not an x86-64 machine'
