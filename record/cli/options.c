@@ -59,6 +59,7 @@ static struct mt_error *parse_call_graph(const char *text, struct mt_record_opti
 				     "SIZE is 8 to %d bytes of user stack", DUMP_MAX);
 	options->call_graph = MT_GRAPH_DWARF;
 	options->dump_size = (uint32_t)((size + 7) & ~7ull);
+	options->dump_given = text[5];
 	return NULL;
 }
 

@@ -52,6 +52,7 @@ struct mt_record_options {
 	uint64_t branch_type; /* -b, -j: PERF_SAMPLE_BRANCH_*; 0: not given */
 	enum mt_call_graph call_graph;
 	uint32_t dump_size;		    /* bytes of user stack; 0 unless MT_GRAPH_DWARF */
+	bool dump_given;		    /* that was asked for */
 	size_t ring_size;		    /* bytes per CPU of a storm ring; 0: not given */
 	double budget;			    /* percent of one CPU; 0: not given */
 	uint64_t max_rate;		    /* samples per second and event; 0: not given */

@@ -80,6 +80,9 @@ bool mt_plan_has_blocks(const struct mt_plan *plan);
  */
 struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in);
 
+/* Cuts the stack dumps of blocks' events. To be called before twins and seeds are added. */
+void mt_plan_cut_blocks(struct mt_plan *plan, uint32_t dump_size);
+
 /*
  * The same of objects of the kernel's allocators, where their events are planned: *some is set.
  */

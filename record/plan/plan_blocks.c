@@ -212,6 +212,18 @@ struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in)
 	return err;
 }
 
+void mt_plan_cut_blocks(struct mt_plan *plan, uint32_t dump_size)
+{
+	for (size_t i = 0; i < plan->events.count; i++) {
+		struct mt_planned_event *event = &plan->events.items[i];
+
+		if (!event->block || event->attr.sample_stack_user <= dump_size)
+			continue;
+		event->attr.sample_stack_user = dump_size;
+		(void)mt_attr_decode(&event->attr, sizeof(event->attr), &event->decoded);
+	}
+}
+
 /* kmem:kmalloc, kmem_cache_alloc, kfree, kmem_cache_free and their like, all with the field ptr. */
 static bool is_of_objects(const struct mt_planned_event *event)
 {

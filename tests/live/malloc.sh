@@ -57,6 +57,9 @@ for account in 'alloc of=malloc' 'enter of=calloc' 'free of=free'; do
 	says "an event is '$account'" "\"account\": \"$account\"" json
 done
 "$mtrec" --stat -e malloc -- ./allocates 100 >"$out" 2>"$err"
+"$MT_BUILD/mtreport" --info m.mtr >info 2>&1
+says 'of every block 4 KiB of stack are copied' ' stack 4096 ' info
+is '... and nothing else' "$(grep ' stack ' info | grep -cvE ' stack (4096|65528) ')" 0
 says '--stat counts blocks' '^ *200 +malloc' "$err"
 
 for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
