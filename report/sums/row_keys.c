@@ -636,6 +636,8 @@ struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *
 		if (!strcmp(field.name, columns[i].name))
 			field.name = NULL;
 	}
+	if (field.name && field.name[0] == '.') /* a field, whatever the figures are called */
+		field.name++;
 	if (has_field_key(&request->by) && !field.name)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "--by value, log2: of which field?"),

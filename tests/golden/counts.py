@@ -13,19 +13,23 @@ import resident as made  # noqa: E402
 from perfdata_tool import Tap  # noqa: E402
 
 READ, PLAIN = 60, 61
-KINDS = b"".join(make.event(index, 0, name, name, make.attr(2, 900 + index, made.MARK_TYPE), form=form)
-                 for index, name, form in ((READ, "app:read", blocks.form("size")), (PLAIN, "app:plain", "")))
 SIZES = (0, 1, 1, 3, 64, 100, 127, 128, 1 << 62, -5)
+
+
+def kinds(field):
+    return b"".join(make.event(index, 0, name, name, make.attr(2, 900 + index, made.MARK_TYPE), form=form)
+                    for index, name, form in ((READ, "app:read", blocks.form(field)), (PLAIN, "app:plain", "")))
 
 
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "made.mtr")
-        with open(path, "wb") as f:
-            f.write(blocks.recording(b"".join(
-                made.sample(READ, 1000 + i, 100 + i % 2, blocks.words(size)) for i, size in enumerate(SIZES)) +
-                made.sample(PLAIN, 2000, 100, blocks.words(7)), kinds=KINDS))
+        def write(field):
+            with open(path, "wb") as f:
+                f.write(blocks.recording(b"".join(
+                    made.sample(READ, 1000 + i, 100 + i % 2, blocks.words(size)) for i, size in enumerate(SIZES)) +
+                    made.sample(PLAIN, 2000, 100, blocks.words(7)), kinds=kinds(field)))
 
         def run(*options):
             return blocks.subprocess.run([os.path.join(blocks.BUILD, "mtreport"), "--counts", *options, path],
@@ -35,6 +39,7 @@ def main():
             return [tuple(row[key] for key in keys.split())
                     for row in csv.DictReader(run("--csv", *options).stdout.splitlines())]
 
+        write("size")
         got = rows("event count")
         tap.check(got == [("app:read", "10"), ("app:plain", "1")], "each event, most frequent first", str(got))
         got = rows("tid count", "-e", "app:read", "--by", "thread")
@@ -52,6 +57,9 @@ def main():
                               (("--by", "value", "--weight", "nope"), "no such figure")):
             done = run(*options)
             tap.check(done.returncode == 2 and said in done.stderr, f"{' '.join(options)} is told", done.stderr)
+        write("count")
+        got = rows("value .count", "--weight", ".count", "--by", "value")
+        tap.check(("127", "127") in got and ("1", "2") in got and len(got) == 9, "a field called as a figure is told by a dot", str(got))
     tap.finish()
 
 
