@@ -96,6 +96,12 @@ class Layout {
 		return depth;
 	}
 
+	ancestor(node, depth) {
+		for (let i = this.depth(node); i > depth; i--)
+			node = this.parent[node];
+		return node;
+	}
+
 	// The frame at the end of a path, as far as there is one.
 	find(names) {
 		let node = 0;
@@ -136,7 +142,7 @@ function hash(text) {
 
 // The graph of one layout in an element that scrolls.
 class Graph {
-	// options: rootsBelow, describe(layout, node), change(node) or undefined, onZoom(names), onPoint(node), marks: Map of names
+	// options: rootsBelow, change(node) or undefined, onZoom(names), onPoint(node), marks: Map of names
 	constructor(parent, layout, options) {
 		Object.assign(this, options, { layout, zoomed: 0, focus: 0, colors: new Map() });
 		this.box = element("div", { className: "graph", tabIndex: 0 });
@@ -146,8 +152,8 @@ class Graph {
 		parent.append(this.box);
 		this.spacer.style.height = `${Math.max(layout.levels.length * ROW, 1)}px`;
 		this.box.addEventListener("scroll", () => this.draw());
-		this.canvas.addEventListener("mousemove", (event) => this.point(this.under(event)));
-		this.canvas.addEventListener("mouseleave", () => this.point(undefined));
+		this.canvas.addEventListener("mousemove", (event) => this.onPoint(this.under(event)));
+		this.canvas.addEventListener("mouseleave", () => this.onPoint(undefined));
 		this.canvas.addEventListener("click", (event) => this.zoom(this.under(event)));
 		this.box.addEventListener("keydown", (event) => this.key(event));
 		this.observer = new ResizeObserver(() => this.resize());
@@ -169,18 +175,10 @@ class Graph {
 	under(event) {
 		const place = this.canvas.getBoundingClientRect();
 		const row = Math.floor((event.clientY - place.top + this.box.scrollTop) / ROW), depth = this.rowOf(row);
-		if (depth <= this.layout.depth(this.zoomed)) {
-			let node = this.zoomed;
-			for (let i = this.layout.depth(node); i > depth; i--)
-				node = this.layout.parent[node];
-			return depth < 0 ? undefined : node;
-		}
+		if (depth <= this.layout.depth(this.zoomed))
+			return depth < 0 ? undefined : this.layout.ancestor(this.zoomed, depth);
 		const { x, total } = this.layout, part = (event.clientX - place.left) / place.width;
 		return this.layout.at(depth, x[this.zoomed] + part * total[this.zoomed]);
-	}
-
-	point(node) {
-		this.onPoint(node);
 	}
 
 	zoom(node) {
@@ -230,7 +228,7 @@ class Graph {
 		const top = this.rowOf(this.layout.depth(node)) * ROW;
 		if (top < this.box.scrollTop || top + ROW > this.box.scrollTop + this.box.clientHeight)
 			this.box.scrollTop = top - this.box.clientHeight / 2;
-		this.point(node);
+		this.onPoint(node);
 		this.draw();
 	}
 
@@ -259,10 +257,7 @@ class Graph {
 	drawLevel(ink, depth, top, width) {
 		const { x, total, levels } = this.layout, level = levels[depth], deep = this.layout.depth(this.zoomed);
 		if (depth <= deep) {
-			let node = this.zoomed;
-			for (let i = deep; i > depth; i--)
-				node = this.layout.parent[node];
-			this.drawFrame(ink, node, 0, width, top, depth < deep);
+			this.drawFrame(ink, this.layout.ancestor(this.zoomed, depth), 0, width, top, depth < deep);
 			return;
 		}
 		const from = x[this.zoomed], to = from + total[this.zoomed], scale = width / total[this.zoomed];

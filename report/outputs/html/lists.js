@@ -30,11 +30,8 @@ function percent(part, whole) {
 // Self and total by any id of a place, where a path counts once however often it has the id.
 function sumsBy(stacks, self, idOf, most) {
 	const total = Sums.propagate(self, stacks.parent, stacks.count), own = new Float64Array(most), all = new Float64Array(most);
-	const depth = new Int32Array(stacks.count), seen = new Int32Array(stacks.count);
 	for (let i = 1; i < stacks.count; i++) {
 		const id = idOf(stacks.place[i]);
-		depth[i] = depth[stacks.parent[i]] + 1;
-		seen[i] = i;
 		if (id < 0)
 			continue;
 		own[id] += self[i];
@@ -100,15 +97,18 @@ function sortedTable(columns, rows, state, choose) {
 	return element("div", { className: "list" }, table, ...more(rows));
 }
 
+// Of rows {own, all}: self and total, each with its part of the whole.
+function figureColumns(unit, whole) {
+	const columns = (head, of) => [{ head, number: true, order: of, text: (row) => figure(of(row), unit) }, { head: "%", number: true, order: of, text: (row) => percent(of(row), whole) }];
+	return [...columns("self", (row) => row.own), ...columns("total", (row) => row.all)];
+}
+
 function functionsView(stacks, sums, unit, state, choose) {
 	const numbers = numberPlaces(stacks, (place) => stacks.name[place] * stacks.texts.length + stacks.image[place]);
 	const self = clipped(sums.places), { own, all } = sumsBy(stacks, self, (place) => numbers.of[place], numbers.one.length);
 	const whole = sums.total[0], rows = numbers.one.map((place, i) => ({ place, own: own[i], all: all[i] })).filter((row) => row.all > 0);
 	return sortedTable([
-		{ head: "self", number: true, order: (row) => row.own, text: (row) => figure(row.own, unit) },
-		{ head: "%", number: true, order: (row) => row.own, text: (row) => percent(row.own, whole) },
-		{ head: "total", number: true, order: (row) => row.all, text: (row) => figure(row.all, unit) },
-		{ head: "%", number: true, order: (row) => row.all, text: (row) => percent(row.all, whole) },
+		...figureColumns(unit, whole),
 		{ head: "function", order: (row) => stacks.texts[stacks.name[row.place]], text: (row) => stacks.texts[stacks.name[row.place]] },
 		{ head: "image", order: (row) => stacks.texts[stacks.image[row.place]], text: (row) => baseName(stacks.texts[stacks.image[row.place]]), title: (row) => stacks.texts[stacks.image[row.place]] },
 	], rows, state, (row) => choose(stacks.texts[stacks.name[row.place]]));
@@ -131,10 +131,7 @@ function sourceView(stacks, sources, sums, options) {
 		return fileView(stacks, sources, ofFile, whole, options);
 	const where = (row) => `${path(row)}:${stacks.line[row.place]}`, text = (row) => sources.line(stacks.file[row.place], stacks.line[row.place]);
 	const table = sortedTable([
-		{ head: "self", number: true, order: (row) => row.own, text: (row) => figure(row.own, unit) },
-		{ head: "%", number: true, order: (row) => row.own, text: (row) => percent(row.own, whole) },
-		{ head: "total", number: true, order: (row) => row.all, text: (row) => figure(row.all, unit) },
-		{ head: "%", number: true, order: (row) => row.all, text: (row) => percent(row.all, whole) },
+		...figureColumns(unit, whole),
 		{ head: "line", order: where, text: (row) => `${baseName(path(row))}:${stacks.line[row.place]}`, title: where },
 		...(sources.of.size ? [{ head: "source", order: text, text: (row) => text(row).trim(), code: true }] : []),
 		{ head: "function", order: (row) => stacks.texts[stacks.name[row.place]], text: (row) => stacks.texts[stacks.name[row.place]] },

@@ -117,20 +117,6 @@ class Stacks {
 			names.unshift(this.texts[this.merged.name[node]]);
 		return names;
 	}
-
-	// The merged node of a path of names; as far as there is one.
-	find(names) {
-		const { children, name } = this.merged;
-		let node = 0;
-		for (const wanted of names) {
-			const below = children.order.subarray(children.first[node], children.first[node + 1]);
-			const next = below.find((child) => this.texts[name[child]] === wanted);
-			if (next === undefined)
-				break;
-			node = next;
-		}
-		return node;
-	}
 }
 
 // Lines of source files, as far as the page has them: of[file] has texts by line.

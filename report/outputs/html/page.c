@@ -3,7 +3,6 @@
  * timeline, and for each analysis graphs and tables of its stacks. All texts of the recording stand
  * in compressed data, never in the page's markup.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "formats/base/cleanup.h"

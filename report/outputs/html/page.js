@@ -252,7 +252,7 @@ function show() {
 // ---- The whole ----
 
 function listen() {
-	byId("table").addEventListener("change", (event) => change({ table: event.target.value, value: "", range: page.state.range }));
+	byId("table").addEventListener("change", (event) => change({ table: event.target.value, value: "" }));
 	byId("value").addEventListener("change", (event) => change({ value: event.target.value }));
 	for (const name of FILTERS)
 		byId(name).addEventListener("change", (event) => change({ filters: { ...page.state.filters, [name]: event.target.value } }));

@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/array.h"
+#include "report/outputs/parts/base64.h"
 #include "report/outputs/pprof/gzip.h"
 
 enum {
 	BUFFER = 64 << 10,
 	LARGEST_ITEM = 16, /* bytes of a number */
-	BASE64_GROUP = 3,
 };
 
 struct mt_page_data {
@@ -130,30 +129,12 @@ static void put_json(struct mt_page_data *data)
 	flush(data);
 }
 
-static void write_base64(const unsigned char *bytes, size_t size, FILE *to)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < size; i += BASE64_GROUP) {
-		size_t left = size - i;
-		uint32_t group = (uint32_t)bytes[i] << 16 |
-				 (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-				 (left > 2 ? bytes[i + 2] : 0);
-
-		putc_unlocked(digits[group >> 18], to);
-		putc_unlocked(digits[group >> 12 & 63], to);
-		putc_unlocked(left > 1 ? digits[group >> 6 & 63] : '=', to);
-		putc_unlocked(left > 2 ? digits[group & 63] : '=', to);
-	}
-}
-
 bool mt_page_data_write(struct mt_page_data *data, FILE *to)
 {
 	put_json(data);
 	mt_gzip_finish(data->gzip);
 	if (fflush(data->packed) || ferror(data->packed) || ferror(data->json))
 		return false;
-	write_base64((const unsigned char *)data->packed_bytes, data->packed_size, to);
+	mt_base64_write((const unsigned char *)data->packed_bytes, data->packed_size, to);
 	return true;
 }

@@ -94,9 +94,8 @@ static bool add_values(struct page_rows *r, const struct mt_row *row)
 		return false;
 	r->values.count += r->shown_count;
 	for (size_t i = 0; i < r->shown_count; i++) {
-		double value = row->values[r->shown[i].column].value;
+		double value = number_of(row->values[r->shown[i].column].value);
 
-		value = number_of(value);
 		r->values.items[at + i] = value;
 		r->shown[i].whole &= value == rint(value) && fabs(value) < 0x1p53;
 		r->shown[i].again &= value == r->values.items[at];

@@ -1,0 +1,166 @@
+/*
+ * Only files with the name of a source are read: what shows the lines may be handed on, and paths
+ * come from debug information, which may name anything.
+ */
+#include "report/outputs/annotate/source_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "report/outputs/annotate/source_file.h"
+#include "report/outputs/parts/places.h"
+#include "report/tables/text.h"
+
+enum {
+	AROUND = 5,		       /* lines before and behind one with a figure */
+	COLUMNS_MOST = 240,	       /* of a line */
+	TEXT_MOST = 4 << 20,	       /* bytes of all lines */
+	LINE_BYTES = 4 * COLUMNS_MOST, /* UTF-8 */
+};
+
+/* What is read, and for whom. */
+struct reading {
+	const struct mt_places *places;
+	const struct mt_source_paths *paths;
+	uint64_t recorded;
+	MT_ARRAY(struct mt_source_line) wanted; /* those with figures, sorted, without text */
+	struct mt_source_lines *out;
+};
+
+static void reading_deinit(struct reading *r)
+{
+	mt_array_deinit(&r->wanted);
+}
+
+static bool is_source(const char *path)
+{
+	static const char suffixes[] =
+		" c cc cpp cxx C h hh hpp hxx inl ipp tcc S s asm rs go zig d "
+		"java kt scala py js mjs ts rb php swift m mm f90 ";
+	const char *dot = strrchr(path, '.');
+	char word[10];
+
+	if (!dot || strlen(dot) > 6 || strpbrk(dot, "/ "))
+		return false;
+	snprintf(word, sizeof(word), " %s ", dot + 1);
+	return strstr(suffixes, word);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct mt_source_line *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static bool find_wanted(struct reading *r)
+{
+	for (uint32_t i = 0; i < mt_places_count(r->places); i++) {
+		const struct mt_stack_place *place = mt_places_get(r->places, i);
+		struct mt_source_line *line;
+
+		if (!place->line || !is_source(mt_places_get_text(r->places, place->file)))
+			continue;
+		line = mt_array_push(&r->wanted);
+		if (!line)
+			return false;
+		*line = (struct mt_source_line){.file = place->file, .line = place->line};
+	}
+	if (r->wanted.count)
+		qsort(r->wanted.items, r->wanted.count, sizeof(*r->wanted.items), compare);
+	return true;
+}
+
+/* Takes a line of a file, printable, with tabs as blanks. */
+static bool add_line(struct mt_source_lines *s, uint32_t file, uint32_t number, const char *text)
+{
+	char spaced[COLUMNS_MOST + 8], fitted[LINE_BYTES + 8];
+	struct mt_source_line *line = mt_array_push(&s->lines);
+	size_t used = 0;
+
+	for (; line && *text && used < COLUMNS_MOST; text++) {
+		if (*text == '\t')
+			used += (size_t)snprintf(spaced + used, 5, "    ");
+		else if (*text != '\r')
+			spaced[used++] = *text;
+	}
+	spaced[used] = '\0';
+	mt_text_fit(spaced, COLUMNS_MOST, fitted, sizeof(fitted));
+	if (!line)
+		return false;
+	*line = (struct mt_source_line){file, number, strdup(fitted)};
+	s->used += strlen(fitted) + 1;
+	return line->text;
+}
+
+/* The wanted lines [first, end) are of one file. */
+static bool add_file(struct reading *r, const struct mt_source_file *source, size_t first,
+		     size_t end)
+{
+	uint32_t file = r->wanted.items[first].file, next = 1;
+
+	for (size_t i = first; i < end; i++) {
+		uint32_t line = r->wanted.items[i].line, last = line + AROUND;
+
+		if (line > source->count)
+			break;
+		if (r->out->used > TEXT_MOST) {
+			r->out->left++;
+			continue;
+		}
+		next = line > next + AROUND ? line - AROUND : next;
+		for (; next <= last && next <= source->count; next++) {
+			if (!add_line(r->out, file, next, source->lines[next - 1]))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool read_file(struct reading *r, size_t first, size_t end)
+{
+	uint32_t file = r->wanted.items[first].file, *slot;
+	struct mt_source_file source = {0};
+	bool good = true;
+
+	mt_source_file_read(mt_places_get_text(r->places, file), r->paths, &source);
+	if (source.text) {
+		good = add_file(r, &source, first, end);
+		slot = r->recorded && source.written > r->recorded ? mt_array_push(&r->out->changed)
+								   : NULL;
+		if (slot)
+			*slot = file;
+	}
+	mt_source_file_deinit(&source);
+	return good;
+}
+
+bool mt_source_lines_read(struct mt_source_lines *lines, const struct mt_places *places,
+			  const struct mt_source_paths *paths, uint64_t recorded)
+{
+	MT_CLEANUP(reading_deinit)
+	struct reading r = {.places = places, .paths = paths, .recorded = recorded, .out = lines};
+	const struct mt_source_line *wanted;
+
+	if (!find_wanted(&r))
+		return false;
+	wanted = r.wanted.items;
+	for (size_t i = 0, end; i < r.wanted.count; i = end) {
+		for (end = i; end < r.wanted.count && wanted[end].file == wanted[i].file;)
+			end++;
+		if (!read_file(&r, i, end))
+			return false;
+	}
+	return true;
+}
+
+void mt_source_lines_deinit(struct mt_source_lines *lines)
+{
+	for (size_t i = 0; i < lines->lines.count; i++)
+		free(lines->lines.items[i].text);
+	mt_array_deinit(&lines->lines);
+	mt_array_deinit(&lines->changed);
+}
