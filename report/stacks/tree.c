@@ -1,6 +1,6 @@
 /*
- * Builds and sorts the tree. A node is found by its parent and name, both ids, so adding a path
- * costs one lookup a name.
+ * Builds and sorts the tree. A node is found by its parent and name, both ids: among the parent's
+ * latest children by a walk, since most have one or two and a new node has none, else in a map.
  */
 #include "report/stacks/tree.h"
 
@@ -12,9 +12,13 @@
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 
+enum {
+	NEAR = 8, /* children that a lookup walks */
+};
+
 struct mt_tree {
 	struct mt_strings *strings;
-	struct mt_map64 edges; /* parent and name to the node */
+	struct mt_map64 edges; /* parent and name to the node, but for each parent's NEAR latest */
 	MT_ARRAY(struct mt_tree_node) nodes;
 };
 
@@ -56,16 +60,30 @@ void mt_tree_destroy(struct mt_tree *tree)
 	free(tree);
 }
 
+static uint64_t edge_of(uint32_t parent, uint32_t name)
+{
+	return (uint64_t)parent << 32 | name;
+}
+
 uint32_t mt_tree_step(struct mt_tree *tree, uint32_t parent, uint32_t name)
 {
-	uint64_t edge = (uint64_t)parent << 32 | name, node = tree->nodes.count;
+	uint32_t child = tree->nodes.items[parent].child, last = MT_TREE_NONE;
+	uint64_t node = tree->nodes.count, edge;
 
-	if (mt_map64_get(&tree->edges, edge, &node))
-		return (uint32_t)node;
-	if (node >= MT_TREE_NONE || !mt_map64_put(&tree->edges, edge, node) ||
-	    !add_node(tree, parent, name))
-		return MT_TREE_NONE;
-	return (uint32_t)node;
+	for (int walked = 0; walked < NEAR && child != MT_TREE_NONE; walked++) {
+		if (tree->nodes.items[child].name == name)
+			return child;
+		last = walked == NEAR - 1 ? child : MT_TREE_NONE;
+		child = tree->nodes.items[child].next;
+	}
+	if (last != MT_TREE_NONE) {
+		if (mt_map64_get(&tree->edges, edge_of(parent, name), &node))
+			return (uint32_t)node;
+		edge = edge_of(parent, tree->nodes.items[last].name);
+		if (!mt_map64_put(&tree->edges, edge, last))
+			return MT_TREE_NONE;
+	}
+	return node < MT_TREE_NONE && add_node(tree, parent, name) ? (uint32_t)node : MT_TREE_NONE;
 }
 
 bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, size_t count,

@@ -37,7 +37,7 @@ uint32_t mt_tree_step(struct mt_tree *tree, uint32_t parent, uint32_t name);
 bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, size_t count,
 		 double value);
 
-/* Sorts siblings: heaviest first, equal ones by name. False out of memory. */
+/* Call once, behind all paths: heaviest siblings first, equal ones by name. False out of memory. */
 bool mt_tree_sort(struct mt_tree *tree);
 
 /* Number of nodes, with the root. */

@@ -60,4 +60,33 @@ MT_TEST(equal_siblings_are_in_order_of_their_names)
 	mt_strings_destroy(strings);
 }
 
+/* More children than a lookup walks, each met again when it is the latest and when it is not. */
+MT_TEST(a_name_has_one_node_among_many_siblings)
+{
+	enum {
+		CHILDREN = 100
+	};
+	struct mt_strings *strings = mt_strings_create();
+	struct mt_tree *tree = mt_tree_create(strings);
+	uint32_t node[CHILDREN], below = 0;
+
+	for (uint32_t i = 0; i < CHILDREN; i++) {
+		node[i] = mt_tree_step(tree, 0, i + 1);
+		MT_CHECK_EQ(mt_tree_step(tree, 0, i + 1), node[i]);
+		MT_CHECK_EQ(mt_tree_step(tree, 0, i / 2 + 1), node[i / 2]);
+	}
+	for (uint32_t i = 0; i < CHILDREN; i++) {
+		MT_CHECK_EQ(mt_tree_step(tree, 0, i + 1), node[i]);
+		MT_CHECK_EQ(mt_tree_node(tree, node[i])->name, i + 1);
+		MT_CHECK_EQ(mt_tree_step(tree, node[i], 1), CHILDREN + 1 + i);
+	}
+	MT_CHECK_EQ(mt_tree_count(tree), 2 * CHILDREN + 1);
+	for (uint32_t c = mt_tree_node(tree, 0)->child; c != MT_TREE_NONE;
+	     c = mt_tree_node(tree, c)->next)
+		below++;
+	MT_CHECK_EQ(below, CHILDREN);
+	mt_tree_destroy(tree);
+	mt_strings_destroy(strings);
+}
+
 MT_TEST_MAIN
