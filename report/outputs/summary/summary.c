@@ -163,7 +163,7 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	    mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
 		return mt_output_write(&mt_output_table, view, table, to);
 	/* Selectors that match nothing are an error, which main tells: no head in front of it. */
-	if (mt_summary_is_empty(&s) && view->facts->samples && !view->gauged)
+	if (view->selected && mt_summary_is_empty(&s) && view->facts->samples && !view->gauged)
 		return NULL;
 	print_head(&s);
 	err = mt_summary_print_host(&s);
