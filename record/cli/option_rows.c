@@ -103,8 +103,9 @@ const struct mt_option_row mt_option_rows[] = {
 	      "thinned to about as many")},
 	{NULL, MT_OPT_CALL_GRAPH, "call-graph", "METHOD",
 	 BOTH("dwarf[,SIZE] (dwarf,16384), fp, lbr, none",
-	      "dwarf[,SIZE]: up to SIZE bytes of raw stack (dwarf,16384); fp: the kernel's frame "
-	      "pointer walk; lbr: the hardware's call stack; none")},
+	      "dwarf[,SIZE]: up to SIZE bytes of raw stack (dwarf,16384; every block of "
+	      "-e malloc: dwarf,4096); fp: the kernel's frame pointer walk; lbr: the "
+	      "hardware's call stack; none")},
 	{NULL, 'g', NULL, NULL, RARE("record stacks, as by default")},
 	{NULL, MT_OPT_NO_HEAL, "no-heal", NULL,
 	 RARE("do not fault in the absent stack pages that end dumps")},

@@ -1,8 +1,8 @@
 /*
  * The table of --verdict, and of --leaks.
  */
-#ifndef MT_REPORT_ANALYSES_MEMORY_VERDICTS_H
-#define MT_REPORT_ANALYSES_MEMORY_VERDICTS_H
+#ifndef MT_REPORT_ANALYSES_VERDICTS_MEMORY_VERDICTS_H
+#define MT_REPORT_ANALYSES_VERDICTS_MEMORY_VERDICTS_H
 
 #include <stddef.h>
 

@@ -5,7 +5,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/memory_verdicts.h"
+#include "report/analyses/verdicts/memory_verdicts.h"
 #include "report/blocks/blocks.h"
 #include "report/ledger/ledger.h"
 #include "report/verdicts/leaks.h"
