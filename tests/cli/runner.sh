@@ -26,6 +26,7 @@ runs 1 'a test that fails' '1 passed, 1 failed, 0 skipped' <<'END'
 printf 'ok 1 - a\n# because\nnot ok 2 - b\n1..2\n'
 END
 says 'what it printed is shown' '# because' "$TMPDIR/said"
+says 'it is named again at the end' '^FAILED: cli/one: b$' "$TMPDIR/said"
 runs 0 'a skip' '1 passed, 0 failed, 1 skipped' <<'END'
 #!/bin/bash
 printf '1..2\nok 1 - a\nok 2 - b # SKIP no perf\n'
@@ -77,6 +78,7 @@ END
 runs 1 'a process that stays' '1 passed, 1 failed, 0 skipped' <<'END'
 #!/bin/bash
 setsid sleep 97 &
+until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.01; done # one that is amid exec has no environment to be known by
 printf '1..1\nok 1\n'
 END
 says 'is named' 'left a process behind: [0-9]+ \(sleep\)' "$TMPDIR/said"

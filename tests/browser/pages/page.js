@@ -28,6 +28,9 @@ async function copied(page, key) {
 	return page.evaluate(() => window.mtreport.copied);
 }
 
+// A graph scrolls to its roots when it has its size, which is not before the next frame.
+const drawn = (page) => page.waitForFunction("window.mtreport.graphs.length && window.mtreport.graphs[0].sized && window.mtreport.graphs[0].drawn");
+
 // The middle of the drawn frame at the end of a path, on the screen.
 const placeOf = (page, names) => page.evaluate((path) => {
 	const graph = window.mtreport.graphs[0], { layout } = graph, node = layout.find(path), box = graph.canvas.getBoundingClientRect();
@@ -46,6 +49,7 @@ async function checkStart(page) {
 
 async function checkZoom(page) {
 	await page.keyboard.press("2");
+	await drawn(page);
 	const path = ["_start", "__libc_start_main"], before = await page.evaluate(() => window.mtreport.graphs[0].drawn);
 	await page.mouse.click(...await placeOf(page, path));
 	const zoomed = await page.evaluate(() => window.mtreport.state.zoom);
@@ -53,7 +57,7 @@ async function checkZoom(page) {
 	check((await hash(page)).includes("zoom=_start"), "the address keeps the zoom", await hash(page));
 	check((await text(page, "details")).startsWith("__libc_start_main ("), "what is under the pointer is told below", await text(page, "details"));
 	await page.click("#reset");
-	await page.waitForFunction(() => window.mtreport.graphs[0].drawn);
+	await drawn(page);
 	check(await page.evaluate(() => window.mtreport.graphs[0].drawn) === before, "reset zoom leads back");
 }
 
