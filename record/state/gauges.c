@@ -46,7 +46,6 @@ struct process {
 	int statm;		 /* -1: opened anew for each reading */
 	bool is_target;		 /* named since mt_gauges_begin() */
 	uint64_t start_time;	 /* 0: not read yet */
-	size_t cgroup;		 /* index in the cgroup gauges; MT_CGROUP_NONE */
 	uint64_t size, resident; /* bytes, by statm */
 	uint64_t detailed;	 /* resident when status was last read */
 	bool written[VALUES];
@@ -143,7 +142,6 @@ void mt_gauges_add(struct mt_gauges *gauges, pid_t pid)
 		.pid = pid,
 		.statm = gauges->open < OPEN_MAX ? open_statm(pid) : -1,
 		.is_target = true,
-		.cgroup = MT_CGROUP_NONE,
 	};
 	gauges->open += process->statm >= 0;
 }
@@ -247,8 +245,8 @@ static bool read_statm(struct process *process)
 	return true;
 }
 
-/* The process as it is called, once: when it began, and its cgroup. */
-static bool identify(struct mt_gauges *gauges, struct process *process)
+/* When it began, once: a pid is used again. */
+static bool identify(struct process *process)
 {
 	MT_CLEANUP_FREE char *stat = NULL;
 
@@ -256,8 +254,6 @@ static bool identify(struct mt_gauges *gauges, struct process *process)
 		return true;
 	stat = mt_read_textf(NULL, "/proc/%d/stat", (int)process->pid);
 	process->start_time = stat ? mt_existing_start_time(stat) : 0;
-	if (process->start_time)
-		process->cgroup = mt_cgroup_gauges_find(&gauges->cgroups, process->pid);
 	return process->start_time;
 }
 
@@ -299,10 +295,12 @@ static void put_rollup(struct mt_gauges *gauges, struct process *process)
 
 static void put_detail(struct mt_gauges *gauges, struct process *process)
 {
+	size_t cgroup = mt_cgroup_gauges_find(&gauges->cgroups, process->pid); /* it may be moved */
+
 	put_status(gauges, process);
 	put_major_faults(gauges, process);
-	if (process->cgroup != MT_CGROUP_NONE)
-		gauges->cgroups.items[process->cgroup].due = true;
+	if (cgroup != MT_CGROUP_NONE)
+		gauges->cgroups.items[cgroup].due = true;
 	process->detailed = process->resident;
 }
 
@@ -327,7 +325,7 @@ static void read_sizes(struct mt_gauges *gauges)
 		struct process *process = &gauges->processes.items[i];
 
 		if (!process->is_target || !read_statm(process) ||
-		    (process->size && !identify(gauges, process)))
+		    (process->size && !identify(process)))
 			forget(gauges, i);
 	}
 }

@@ -65,6 +65,18 @@ static bool take_clone(struct mt_session *session, const struct mt_local_event *
 	       mt_spaces_share(session->spaces, session->sample.tid, (int32_t)tid);
 }
 
+/* A process that somebody, perhaps itself, moved to another cgroup. */
+static bool take_move(struct mt_session *session, const struct mt_local_event *event)
+{
+	struct mt_text path = {0};
+	uint64_t pid, hierarchy;
+
+	path.bytes = mt_field_text(&event->moved_to, &session->sample, &path.size);
+	return !path.bytes || !mt_field_get(&event->moved_pid, &session->sample, &pid) ||
+	       !mt_field_get(&event->moved_in, &session->sample, &hierarchy) ||
+	       mt_spaces_move(session->spaces, (int32_t)pid, hierarchy, &path);
+}
+
 /* The entry of a function whose return is probed. */
 static bool take_entry(struct mt_session *session, const struct mt_local_event *event)
 {
@@ -206,8 +218,8 @@ static bool take_sample(struct mt_session *session, const struct mt_local_event 
 		return true;
 	if (event->role == MT_ROLE_SEED)
 		return choose_sample(session, event, out, wanted);
-	return take_clone(session, event) && take_entry(session, event) &&
-	       choose_sample(session, event, out, wanted) &&
+	return take_clone(session, event) && take_move(session, event) &&
+	       take_entry(session, event) && choose_sample(session, event, out, wanted) &&
 	       show_sample(session, event, out, *wanted);
 }
 

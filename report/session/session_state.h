@@ -44,8 +44,9 @@ struct mt_local_event {
 	bool wanted;	/* its samples are selected, or are seeds for joining */
 	bool marks;	/* its marks are exits of calls, and selected by -e */
 	size_t members; /* number of events counted beside its samples */
-	struct mt_field clone_flags, clone_tid;	     /* fields of task:task_newtask */
-	struct mt_field return_slot, return_address; /* of the entry beside a return probe */
+	struct mt_field clone_flags, clone_tid;	       /* fields of task:task_newtask */
+	struct mt_field moved_pid, moved_to, moved_in; /* of cgroup:cgroup_attach_task */
+	struct mt_field return_slot, return_address;   /* of the entry beside a return probe */
 };
 
 /* An event that is counted beside the samples of another, its leader. */

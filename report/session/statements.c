@@ -243,16 +243,25 @@ static void find_return_fields(struct mt_local_event *local, const struct mt_eve
 	local->return_address = mt_field_find(&record->format, "return_address");
 }
 
-/* Where task:task_newtask says whether the new task shares its parent's address space. */
-static void find_clone_fields(struct mt_local_event *local, const struct mt_event_record *record)
+static bool begins_with(const struct mt_text *text, const char *name)
 {
-	static const char name[] = "task:task_newtask";
+	size_t length = strlen(name);
 
-	if (record->name.size < sizeof(name) - 1 ||
-	    memcmp(record->name.bytes, name, sizeof(name) - 1) != 0)
-		return;
-	local->clone_flags = mt_field_find(&record->format, "clone_flags");
-	local->clone_tid = mt_field_find(&record->format, "pid");
+	return text->size >= length && !memcmp(text->bytes, name, length);
+}
+
+/* Where marks say what the kernel's own records do not: what a new task shares, and who moved. */
+static void find_task_fields(struct mt_local_event *local, const struct mt_event_record *record)
+{
+	if (begins_with(&record->name, "task:task_newtask")) {
+		local->clone_flags = mt_field_find(&record->format, "clone_flags");
+		local->clone_tid = mt_field_find(&record->format, "pid");
+	}
+	if (begins_with(&record->name, "cgroup:cgroup_attach_task")) {
+		local->moved_pid = mt_field_find(&record->format, "pid");
+		local->moved_to = mt_field_find(&record->format, "dst_path");
+		local->moved_in = mt_field_find(&record->format, "dst_root");
+	}
 }
 
 struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32_t index)
@@ -322,7 +331,7 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 		.marks = marks_calls(session, &event),
 	};
 	known->wanted |= (*local)->wanted || (*local)->marks;
-	find_clone_fields(*local, record);
+	find_task_fields(*local, record);
 	find_return_fields(*local, record);
 	return mt_map64_put(&session->by_index, record->index, session->local.count - 1) &&
 	       add_member(session, *local, record) &&

@@ -41,9 +41,10 @@ struct mt_spaces {
 	uint32_t exited[EXITED_KEPT]; /* a ring of space ids */
 	size_t exited_count;
 	size_t processes;
-	uint32_t cgroup; /* string id: of processes that nothing is told of */
-	bool everybody;	 /* every process was recorded: mtrec's command ahead of its exec, too */
-	int32_t command; /* the pid of that command; 0: not known, or not needed */
+	uint32_t cgroup;    /* string id: of processes that nothing is told of */
+	uint64_t hierarchy; /* of cgroups: the number of the one that memory is accounted to */
+	bool everybody;	    /* every process was recorded: mtrec's command ahead of its exec, too */
+	int32_t command;    /* the pid of that command; 0: not known, or not needed */
 	struct mt_spaces_jit jit;
 };
 
@@ -238,6 +239,7 @@ static bool find_cgroup(struct mt_spaces *spaces, struct mt_text text, uint32_t 
 			first ? memchr(first + 1, ':', (size_t)(stop - first - 1)) : NULL;
 
 		if (second) {
+			spaces->hierarchy = strtoull(at, NULL, 10);
 			path = second + 1;
 			length = (size_t)(stop - path);
 			if (memmem(first, (size_t)(second - first), "memory", 6))
@@ -518,6 +520,21 @@ bool mt_spaces_is_recorder(const struct mt_spaces *spaces, int32_t tid)
 		spaces->command && tid == spaces->command ? find_task(spaces, tid) : NULL;
 
 	return task && task->space->recorder;
+}
+
+bool mt_spaces_move(struct mt_spaces *spaces, int32_t pid, uint64_t hierarchy,
+		    const struct mt_text *path)
+{
+	struct mt_task *task = find_task(spaces, pid);
+	uint32_t cgroup;
+
+	if (!task || task->pid != pid || hierarchy != spaces->hierarchy)
+		return true;
+	cgroup = mt_strings_intern(spaces->strings, path->bytes, path->size);
+	if (cgroup == MT_STRING_NONE)
+		return false;
+	task->space->cgroup = cgroup;
+	return true;
 }
 
 bool mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child)

@@ -124,6 +124,13 @@ bool mt_spaces_is_recorder(const struct mt_spaces *spaces, int32_t tid);
 const struct mt_task *mt_spaces_find(const struct mt_spaces *spaces, int32_t tid);
 
 /*
+ * Puts a process into another cgroup, where `hierarchy` is the one that memory is accounted to.
+ * False out of memory.
+ */
+bool mt_spaces_move(struct mt_spaces *spaces, int32_t pid, uint64_t hierarchy,
+		    const struct mt_text *path);
+
+/*
  * Makes task `child` share its parent's space, although its FORK record created a copy. False out
  * of memory.
  */

@@ -57,6 +57,22 @@ check '... within 80 columns, but for names' awk 'length > 80 && !/^ / { exit 1 
 "$report" -q --host oom.mtr >host
 says '--host counts it' '^errors +memory: OOM kills +1' host
 says '... and that the cgroup was at its limit' "^saturated +cgroup: at its limit .* cgroup failures /${group##*/}\$" host
+# One that is moved while recording goes on, before it does anything.
+( read -r _ <go; echo "$BASHPID" >"$group/cgroup.procs"; exec "$steps" faults 20000 >/dev/null 2>&1 ) 2>/dev/null &
+moved=$!
+# shellcheck disable=SC2016 # the inner shell's
+check 'one is moved, and killed' "$mtrec" -q -e oom,vm,rss -a -o moved.mtr -- \
+	sh -c 'echo >go; while kill -0 "$0" 2>/dev/null; do sleep 0.1; done' "$moved"
+wait "$moved" 2>/dev/null
+"$report" -q --oom --csv moved.mtr >oom.csv
+is '... the victim' "$(fact 'killed for' pid)" "$moved"
+if [ -e /sys/kernel/tracing/events/cgroup/cgroup_attach_task ]; then
+	is '... its cgroup' "$(fact cgroup figure)" "/${group##*/}"
+	"$report" -q --by cgroup --csv --samples moved.mtr >by.csv
+	says '... to which its samples are put down, too' "^page-faults,/${group##*/}," by.csv
+else
+	skip '... its cgroup' 'this kernel does not tell who is moved'
+fi
 expect 2 'stacks of facts are not added up' "$report" -q --oom --folded oom.mtr
 expect 4 'a recording without a kill' "$report" -q --oom "$MT_TOP/tests/golden/recorded/attached.mtr"
 says '... is told what would record one' 'mtrec -e oom,vm,rss -a'

@@ -116,6 +116,35 @@ MT_TEST(what_already_ran_is_known_at_the_start)
 	world_end(w);
 }
 
+static const char *cgroup(struct world *w, int pid)
+{
+	return mt_strings_get(w->strings, mt_spaces_task(w->spaces, pid, pid)->space->cgroup);
+}
+
+MT_TEST(a_process_is_in_the_cgroup_that_it_was_moved_to)
+{
+	static const char lines[] = "9:cpu:/busy\n4:memory:/old\n0::/unified";
+	const struct mt_text path = {"/new", 4};
+	struct world *w = world_begin();
+
+	MT_CHECK(mt_spaces_add_task(
+		w->spaces, &(struct mt_task_record){.pid = 5,
+						    .tid = 5,
+						    .comm = {"server", 6},
+						    .cgroup = {lines, sizeof(lines) - 1}}));
+	fork_task(w, 5, 6, 5, 5);
+	MT_CHECK_STR(cgroup(w, 5), "/old");
+	MT_CHECK(mt_spaces_move(w->spaces, 5, 9, &path)); /* memory is not accounted to those */
+	MT_CHECK(mt_spaces_move(w->spaces, 6, 4, &path)); /* a thread's number, and nobody's */
+	MT_CHECK(mt_spaces_move(w->spaces, 77, 4, &path));
+	MT_CHECK_STR(cgroup(w, 5), "/old");
+	MT_CHECK(mt_spaces_move(w->spaces, 5, 4, &path));
+	MT_CHECK_STR(cgroup(w, 5), "/new");
+	fork_task(w, 7, 7, 5, 5);
+	MT_CHECK_STR(cgroup(w, 7), "/new");
+	world_end(w);
+}
+
 MT_TEST(threads_share_and_children_copy)
 {
 	struct world *w = world_begin();
