@@ -95,9 +95,13 @@ if command -v sar >/dev/null; then
 		awk -v name="$1" '/fault\/s/ { for (i = 1; i <= NF; i++) at[$i] = NF - i; on = 1; next } !NF { on = 0 }
 			on && /^Average:/ { print $(NF - at[name]) }' sar.txt
 	}
-	near 'sar -B and --host: faults a second' "$(rate 'memory: faults')" "$(average fault/s)" 400
-	near '... pages freed' "$(rate 'memory: pages freed')" "$(average pgfree/s)" 30000 # freed in bursts, by whatever ends
-	near '... KiB written' "$(rate 'memory: paged out')" "$(average pgpgout/s)" 1000
+	# Its five seconds lie between the command's two readings, and around the middle of the recording: 1 % for its clock.
+	for line in 'memory: faults|fault/s|pgfault' 'memory: pages freed|pgfree/s|pgfree' 'memory: paged out|pgpgout/s|pgpgout'; do
+		IFS='|' read -r question column name <<<"$line"
+		within=$(awk -v last="$(host "$question" last middle.csv)" -v first="$(host "$question" first middle.csv)" 'BEGIN { printf "%.0f", (last - first) * 0.99 }')
+		around=$(awk -v last="$(value 2)" -v first="$(value 1)" 'BEGIN { printf "%.0f", (last - first) * 1.01 }')
+		between "sar -B and --host: $column" "$within" "$(awk -v rate="$(average "$column")" 'BEGIN { printf "%.0f", rate * 5 }')" "$around"
+	done
 	near '... scanned by kswapd' "$(rate 'memory: kswapd scans')" "$(average pgscank/s)" 30
 	near '... and by who waits' "$(rate 'memory: direct reclaim scans')" "$(average pgscand/s)" 30
 	near '... reclaimed' "$(rate 'memory: reclaimed')" "$(average pgsteal/s)" 30
