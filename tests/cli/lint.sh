@@ -40,6 +40,9 @@ expect 0 'a good tree has good layers' "$python" "$MT_TOP/scripts/check-layers" 
 } | bad formats/long.c
 complains check-style 'a function of 101 lines' '^formats/long.c:3: mt_long\(\) has 101 lines, over 100'
 
+yes '// page' | head -n 2501 | bad report/outputs/html/page.js
+complains check-style 'a page of 2,501 lines' '^report/outputs/html:0: 2501 lines, over 2500'
+
 {
 	echo '/* Long. */'
 	yes 'extern int mt_x;' | head -n 900

@@ -121,6 +121,11 @@ class Sessions {
 	std::mutex lock;
 
     public:
+	size_t count()
+	{
+		return kept.size();
+	}
+
 	NOINLINE void session_open(size_t size)
 	{
 		std::lock_guard<std::mutex> guard(lock);
@@ -154,12 +159,12 @@ static NOINLINE void serve(Plan plan, unsigned number, double seconds, Cache &ca
 	KEEP_FRAME();
 }
 
-/* What glibc says of its heaps: mapped, by mappings of single blocks, and free inside. */
-static void tell_heap(unsigned seed)
+/* What glibc says of its heaps (mapped, by mappings of single blocks, and free inside), and what the sessions asked for. */
+static void tell_heap(unsigned seed, size_t sessions, size_t bytes)
 {
 	struct mallinfo2 info = mallinfo2();
 
-	printf("seed%u heaps %zu mappings %zu free %zu\n", seed, info.arena, info.hblkhd, info.fordblks);
+	printf("seed%u heaps %zu mappings %zu free %zu sessions %zu of %zu\n", seed, info.arena, info.hblkhd, info.fordblks, sessions, bytes);
 	fflush(stdout);
 }
 
@@ -176,7 +181,7 @@ static int run(unsigned seed, double seconds)
 	serve(plan, 0, seconds, cache, sessions);
 	for (auto &thread : threads)
 		thread.join();
-	tell_heap(seed);
+	tell_heap(seed, sessions.count(), sessions.count() * plan.session);
 	_exit(0);
 }
 
