@@ -176,6 +176,8 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 	}
 	if (!err)
 		say_plan(r);
+	if (!err && r->plan->probed)
+		mt_recorder_say(r, 0, "%s", r->plan->probed);
 	for (size_t i = 0; !err && i < r->plan->notes.count; i++)
 		mt_recorder_say(r, 1, "%s", r->plan->notes.items[i]);
 	return err;

@@ -92,9 +92,9 @@ static struct mt_error *refuse(const struct mt_block_rate *rate, double budget)
 				"malloc: the targets allocate %.0f blocks a second: probes alone "
 				"would cost %.0f %% of a CPU, more than --budget %g",
 				rate->calls, rate->probes * 100, budget),
-		"--malloc-sample 64 records them at that price and %.0f %% more. Sampling does not "
-		"make the probes cheaper; a short --duration or fewer processes do",
-		most * 100);
+		"--budget %.0f allows that, --malloc-sample 64 takes any price. Sampling does not "
+		"make the probes cheaper; fewer processes do",
+		(rate->probes + most) * 100 + 1);
 }
 
 static struct mt_error *choose(struct mt_recorder *r, uint32_t *one_in)

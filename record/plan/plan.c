@@ -52,6 +52,7 @@ void mt_plan_destroy(struct mt_plan *plan)
 	for (size_t i = 0; i < plan->notes.count; i++)
 		free(plan->notes.items[i]);
 	mt_array_deinit(&plan->notes);
+	free(plan->probed);
 	mt_array_deinit(&plan->events);
 	free(plan);
 }

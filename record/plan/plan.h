@@ -58,7 +58,8 @@ struct mt_plan {
 	MT_ARRAY(struct mt_planned_event) events; /* index 0 is the side-band event */
 	int start_level;			  /* level that events with twins start at */
 	uint64_t storm_rate;	/* samples a second and storm event that -F asks for; 0: all */
-	MT_ARRAY(char *) notes; /* for the user, one line each */
+	MT_ARRAY(char *) notes; /* for the user, one line each: what is not as it was asked for */
+	char *probed; /* for the user: where blocks are given and freed; NULL: not asked */
 };
 
 /*

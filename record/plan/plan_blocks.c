@@ -125,7 +125,6 @@ struct mt_error *mt_planner_allocators(struct mt_planner *planner, bool allocato
 		.frees_count = planner->options->own_frees.count,
 	};
 	const struct mt_tracepoint_source *source = planner->tracepoints;
-	char *note = NULL;
 	struct mt_error *err = check_limits(planner->options);
 
 	if (err)
@@ -136,8 +135,8 @@ struct mt_error *mt_planner_allocators(struct mt_planner *planner, bool allocato
 						     "allocator's");
 	if (!source->allocators)
 		return mt_error_create(MT_ERR_UNSUPPORTED, "malloc: probes cannot be defined here");
-	err = source->allocators(source->probes, &choice, plan_blocks, planner, &note);
-	return err ? err : mt_planner_note(planner, note);
+	return source->allocators(source->probes, &choice, plan_blocks, planner,
+				  &planner->plan->probed);
 }
 
 bool mt_plan_has_blocks(const struct mt_plan *plan)

@@ -262,9 +262,9 @@ static void add_sizes(const struct mt_facts *facts, struct limits *limits, char 
 	from = mt_text_count((double)least);
 	to = mt_text_count((double)most);
 	if (most == UINT64_MAX)
-		snprintf(text, size, "blocks of %s bytes and more only", from.text);
+		snprintf(text, size, "only blocks of %s bytes and more", from.text);
 	else
-		snprintf(text, size, "blocks of %s to %s bytes only", from.text, to.text);
+		snprintf(text, size, "only blocks of %s to %s bytes", from.text, to.text);
 	add(limits, "any other size", "not recorded", text);
 }
 

@@ -19,6 +19,7 @@
 #include "report/blocks/kernel_calls.h"
 #include "report/ledger/losses.h"
 #include "report/session/session.h"
+#include "report/stacks/code_class.h"
 #include "report/stacks/spaces.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/facts.h"
@@ -756,8 +757,41 @@ struct mt_error *mt_blocks_begin(struct mt_session *session,
 	return NULL;
 }
 
+/* Whether mtrec noted that it probes functions of a file; of any where `path` is "". */
+static bool notes_probes(const struct mt_facts *facts, const char *path)
+{
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_facts_recording *r = &facts->recordings.items[i];
+
+		for (size_t k = 0; k < r->notes.count; k++) {
+			const char *text = r->notes.items[k].text;
+			const char *files = strstr(text, " functions of ");
+
+			if (!strncmp(text, "malloc: ", 8) && files && strstr(files, path))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A program that another one started may bring an allocator that nobody knew of at the start. */
+static const char *unprobed_allocator(const struct mt_session *session)
+{
+	const struct mt_facts *facts = mt_session_facts(session);
+	uint32_t count = mt_session_image_count(session);
+
+	for (uint32_t i = 0; i < count && notes_probes(facts, ""); i++) {
+		const char *path = mt_session_image_path(session, i);
+
+		if (mt_is_allocator(path) && !notes_probes(facts, path))
+			return path;
+	}
+	return NULL;
+}
+
 uint64_t mt_blocks_end(struct mt_blocks *blocks)
 {
+	blocks->counts.unprobed = unprobed_allocator(blocks->session);
 	mt_session_add_blocks(blocks->session, &blocks->counts);
 	return blocks->lost;
 }

@@ -697,6 +697,7 @@ void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blo
 	keep_most(&known->twice, blocks->twice);
 	keep_most(&known->unseen_frees, blocks->unseen_frees);
 	keep_most(&known->unreadable, blocks->unreadable);
+	known->unprobed = blocks->unprobed ? blocks->unprobed : known->unprobed;
 	if (blocks->one_in_most > known->one_in_most)
 		known->one_in_most = blocks->one_in_most;
 	if (blocks->one_in_least &&
@@ -734,6 +735,11 @@ struct mt_frames *mt_session_frames(struct mt_session *session)
 struct mt_naming *mt_session_naming(struct mt_session *session)
 {
 	return session->naming;
+}
+
+uint32_t mt_session_image_count(const struct mt_session *session)
+{
+	return (uint32_t)mt_image_set_count(mt_naming_images(session->naming));
 }
 
 const char *mt_session_image_path(const struct mt_session *session, uint32_t image)

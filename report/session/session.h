@@ -234,6 +234,9 @@ struct mt_naming *mt_session_naming(struct mt_session *session);
  */
 uint32_t mt_session_told_stack(struct mt_session *session, const struct mt_told *told);
 
+/* Ids of images are 0 to this less 1. */
+uint32_t mt_session_image_count(const struct mt_session *session);
+
 /* The recorded path of an image id; "[unknown]" for MT_FRAME_NO_IMAGE. */
 const char *mt_session_image_path(const struct mt_session *session, uint32_t image);
 

@@ -646,7 +646,7 @@ struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *
 				 request, &grouping);
 	if (!err)
 		err = add_samples(grouping, &field);
-	if (!err && field.name && !field.known)
+	if (!err && field.name && !field.known && mt_session_facts(session)->selected)
 		err = no_such_figure(name, field.name);
 	if (err)
 		return err;

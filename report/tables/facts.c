@@ -225,7 +225,7 @@ static void tell_counts(const struct mt_facts_blocks *blocks,
 	} sentences[] = {
 		{blocks->unknown, "blocks were freed that were not seen allocated: before the "
 				  "recording, or by what was not recorded"},
-		{blocks->twice, "blocks were freed twice (--blocks --all has the paths that "
+		{blocks->twice, "blocks freed twice (--blocks --all has the paths that "
 				"allocated them)"},
 		{blocks->unseen_frees, "blocks were not seen freed before their addresses were "
 				       "given again"},
@@ -240,6 +240,13 @@ static void tell_counts(const struct mt_facts_blocks *blocks,
 
 	if (mt_facts_blocks_rate(blocks, text, sizeof(text)))
 		print(context, text);
+	if (blocks->unprobed) {
+		snprintf(text, sizeof(text),
+			 "%s is not probed: its blocks are missing (mtrec -p PID)",
+			 strrchr(blocks->unprobed, '/') ? strrchr(blocks->unprobed, '/') + 1
+							: blocks->unprobed);
+		print(context, text);
+	}
 	for (size_t i = 0; i < sizeof(sentences) / sizeof(*sentences); i++) {
 		if (!sentences[i].count)
 			continue;

@@ -129,6 +129,7 @@ struct mt_facts_blocks {
 	uint64_t twice;	       /* frees of blocks that were freed before */
 	uint64_t unseen_frees; /* addresses given again that were not seen freed */
 	uint64_t unreadable;   /* blocks given at an address that no sample shows */
+	const char *unprobed;  /* path of an allocator that was mapped, and not probed; NULL */
 	/* Sampled blocks stand for at least, and at most, so many; 0: none was sampled. */
 	uint32_t one_in_least, one_in_most;
 };

@@ -268,7 +268,7 @@ void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdict
 
 /*
  * Many programs free all before they exit: that says nothing of what they did before. What is freed
- * before the path's last allocation is no clean-up.
+ * before the path's last allocation is no clean-up, and what lived for a moment anyway neither.
  */
 static bool forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 {
@@ -278,6 +278,7 @@ static bool forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 		const struct life *late = &entry->late.items[i];
 
 		if (late->to + BURST >= space->end && late->to >= entry->history.last &&
+		    late->from + BURST < late->to &&
 		    !mt_history_undo_end(&entry->history, &leaks->scales.items[space->recording],
 					 late->from, late->to, late->bytes))
 			return false;

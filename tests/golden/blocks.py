@@ -188,16 +188,16 @@ def failures():
 
 
 def odd_frees():
-    yield "a second free is told", malloc(1000, A, 20) + free(1010, A) + free(1020, A), {}, "1 blocks were freed twice"
+    yield "a second free is told", malloc(1000, A, 20) + free(1010, A) + free(1020, A), {}, "1 blocks freed twice"
     yield "... not where the address was given in between", malloc(1000, A, 20) + free(1010, A) + malloc(
         1020, A, 20) + free(1030, A), {}
     yield "a free of what is not known is told", free(1000, A) + malloc(1010, B, 20), {"100": (20, 1, 20)}, "1 blocks were freed that were not seen allocated"
     cache = malloc(1000, A, 20, tid=101) + free(1010, A, tid=101) + free(1020, A, tid=101) + free(1030, C, tid=101)
     yield "what a thread frees again as it ends is glibc's cache", cache + process_end(1040, 101), {}
     yield "... but counts where it went on", cache + malloc(1035, B, 5, tid=101) + process_end(1040, 101), {
-        "101": (5, 1, 5)}, "1 blocks were freed twice"
+        "101": (5, 1, 5)}, "1 blocks freed twice"
     many = b"".join(malloc(1000 + 3 * n, A + 16 * n, 8) + free(1002 + 3 * n, A + 16 * n) for n in range(50))
-    yield "... many of both", many + b"".join(free(1200 + n, A + 16 * n) for n in range(60)), {}, "50 blocks were freed twice"
+    yield "... many of both", many + b"".join(free(1200 + n, A + 16 * n) for n in range(60)), {}, "50 blocks freed twice"
 
 
 def processes():
@@ -393,11 +393,11 @@ def limited(tap, folder):
             ("... without either there is no block", gives("valloc", 1010, B), {})):
         got, said = rows(folder, recording(records, limit=" size=100-200"))
         tap.check(got == want and "blocks were" not in said, what, f"got  {got} {said}\nwant {want}")
-        tap.check("any other size was not recorded: blocks of 100 to 200 bytes only" in said, "... which is told", said)
+        tap.check("any other size was not recorded: only blocks of 100 to 200 bytes" in said, "... which is told", said)
     failed = enter("malloc", 1000, 300) + gives("malloc", 1001, 0) + enter("malloc", 1010, 150) + gives("malloc", 1011, 0)
     tap.same(rows(folder, recording(failed, limit=" size=100-200"), figures=("failed",))[0], {"100": (1,)}, "... as are failures")
     said = rows(folder, recording(both, limit=f" size=1000-{(1 << 64) - 1}"))[1]
-    tap.check("blocks of 1,000 bytes and more only" in said, "a limit without an upper end", said)
+    tap.check("only blocks of 1,000 bytes and more" in said, "a limit without an upper end", said)
     for word in ("5", "9-5", "x-y", "-", "0-0"):
         tap.same(rows(folder, recording(both, limit=" size=" + word))[0], {"100": (750, 5, 754)}, f"size={word} limits nothing")
 

@@ -72,6 +72,14 @@ for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
 	fi
 done
 
+if PATH=$PATH:/sbin ldconfig -p | grep -q '[[:space:]]libjemalloc.so.2 '; then
+	check 'an allocator that comes with exec' "$mtrec" -q -e malloc -o later.mtr -- env LD_PRELOAD=libjemalloc.so.2 ./allocates 100
+	expect 0 '... is not probed' "$MT_BUILD/mtreport" later.mtr
+	says '... which is told' '^! libjemalloc.so.2 is not probed: its blocks are missing \(mtrec -p PID\)$' "$out"
+else
+	skip 'an allocator that comes with exec' 'no libjemalloc here: scripts/install-deps ci'
+fi
+
 if build -static -o static 2>"$err"; then
 	check_counts 'a static program' ./static static
 	check_libc

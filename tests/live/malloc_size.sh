@@ -79,7 +79,7 @@ middle() {
 }
 
 record 'glibc' --malloc-size 4K-64K
-says '... is told what is recorded' 'any other size was not recorded: blocks of 4,096 to 65,536 bytes only' "$err"
+says '... is told what is recorded' 'any other size was not recorded: only blocks of 4,096 to 65,536 bytes' "$err"
 middle
 between '... the kernel keeps the others out' 500 "$("$MT_BUILD/mtreport" --script m.mtr 2>/dev/null | grep -c ':malloc/.* ptr=0x[1-9a-f]')" 600
 
@@ -89,7 +89,7 @@ is '... and those that realloc makes' "$(kept keep_moved blocks)" 10
 is '... no others' "$(kept keep_small blocks)$(kept keep_middle blocks)" ''
 
 record 'sampled' --malloc-size 1-104 --malloc-sample 2
-says '... is told both' 'blocks of 1 to 104 bytes only' "$err"
+says '... is told both' 'only blocks of 1 to 104 bytes' "$err"
 says '... at once' '1 in 2 blocks was sampled' "$err"
 between '... the interval holds the blocks' "$(kept keep_small blocks_low)" 2000 "$(kept keep_small blocks_high)"
 is '... and there are no others' "$(kept keep_middle blocks)$(kept keep_large blocks)" ''
