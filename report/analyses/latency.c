@@ -91,10 +91,17 @@ static bool take_sample(void *context, const struct mt_session_sample *sample)
 static struct mt_error *check_known(const struct mt_durations *durations,
 				    const struct mt_duration_rule *rule)
 {
-	const char *unknown = !mt_durations_know(durations, rule->begin) ? rule->begin
-			      : !mt_durations_know(durations, rule->end) ? rule->end
-									 : NULL;
+	bool samples;
+	const char *unknown = !mt_durations_know(durations, rule->begin, &samples) ? rule->begin
+			      : !mt_durations_know(durations, rule->end, &samples) ? rule->end
+										   : NULL;
 
+	if (!unknown && !samples)
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "--latency: of %s there are only marks, which "
+						     "end nothing: they have no stack",
+						     rule->end),
+				     "mtrec -e %s by itself records its samples", rule->end);
 	return unknown ? mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						       "--latency %s: no event of this recording",
 						       unknown),

@@ -253,15 +253,19 @@ bool mt_durations_take(struct mt_durations *durations, const struct mt_session_s
 	return first->recording == sample->recording && first->serial == sample->serial;
 }
 
-bool mt_durations_know(const struct mt_durations *durations, const char *name)
+bool mt_durations_know(const struct mt_durations *durations, const char *name, bool *samples)
 {
 	const struct mt_facts *facts = mt_session_facts(durations->session);
+	bool known = false;
 
+	*samples = false;
 	for (size_t i = 0; i < facts->events.count; i++) {
-		if (names(&facts->events.items[i], name))
-			return true;
+		const struct mt_facts_event *event = &facts->events.items[i];
+
+		known |= names(event, name);
+		*samples |= names(event, name) && event->role == MT_ROLE_SAMPLE;
 	}
-	return false;
+	return known;
 }
 
 void mt_durations_tell(const struct mt_durations *durations)

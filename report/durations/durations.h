@@ -39,8 +39,8 @@ void mt_durations_destroy(struct mt_durations *durations);
 bool mt_durations_take(struct mt_durations *durations, const struct mt_session_sample *sample,
 		       uint64_t *ns);
 
-/* Whether an event of that name was recorded. Call after the last sample. */
-bool mt_durations_know(const struct mt_durations *durations, const char *name);
+/* Whether an event of that name was recorded, and with samples. Call after the last sample. */
+bool mt_durations_know(const struct mt_durations *durations, const char *name, bool *samples);
 
 /* Writes to the session's facts how many began or ended beyond the recording. */
 void mt_durations_tell(const struct mt_durations *durations);

@@ -82,6 +82,9 @@ def main():
         tap.check(done.returncode == 2 and "begun: no event of this recording" in done.stderr, "an unknown event is told", done.stderr)
         done = run(folder, several, "--latency", "begun")
         tap.check(done.returncode == 2 and "not two events" in done.stderr, "one event is no duration", done.stderr)
+        done = run(folder, several, "--latency", "mm_vmscan_memcg_reclaim_end,mm_vmscan_memcg_reclaim_begin")
+        tap.check(done.returncode == 2 and "of mm_vmscan_memcg_reclaim_begin there are only marks" in done.stderr,
+                  "what has no samples ends nothing", done.stderr)
         done = run(folder, several, "--compaction")
         tap.check(done.returncode == 4, "a recording without compaction has no --compaction", done.stdout + done.stderr)
     tap.finish()
