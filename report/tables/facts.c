@@ -221,20 +221,19 @@ static void tell_counts(const struct mt_facts_blocks *blocks,
 {
 	const struct {
 		uint64_t count;
-		const char *sentence;
+		const char *what, *how;
 	} sentences[] = {
-		{blocks->unknown, "blocks were freed that were not seen allocated: before the "
-				  "recording, or by what was not recorded"},
-		{blocks->twice, "blocks freed twice (--blocks --all has the paths that "
-				"allocated them)"},
-		{blocks->unseen_frees, "blocks were not seen freed before their addresses were "
-				       "given again"},
-		{blocks->unreadable, "blocks were given at an address that no sample shows: they "
-				     "are not counted"},
-		{durations->unbegun,
-		 "ends were recorded without a beginning: they are not counted"},
-		{durations->unended,
-		 "beginnings were recorded without an end: they are not counted"},
+		{blocks->unknown, "block",
+		 "freed but not seen allocated: before the recording, or by what was not "
+		 "recorded"},
+		{blocks->twice, "block",
+		 "freed twice (--blocks --all has the paths that allocated them)"},
+		{blocks->unseen_frees, "block",
+		 "not seen freed before the address was given again"},
+		{blocks->unreadable, "block",
+		 "given at an address that no sample shows: not counted"},
+		{durations->unbegun, "end", "recorded without a beginning: not counted"},
+		{durations->unended, "beginning", "recorded without an end: not counted"},
 	};
 	char text[256];
 
@@ -250,8 +249,8 @@ static void tell_counts(const struct mt_facts_blocks *blocks,
 	for (size_t i = 0; i < sizeof(sentences) / sizeof(*sentences); i++) {
 		if (!sentences[i].count)
 			continue;
-		snprintf(text, sizeof(text), "%" PRIu64 " %s", sentences[i].count,
-			 sentences[i].sentence);
+		snprintf(text, sizeof(text), "%" PRIu64 " %s%s %s", sentences[i].count,
+			 sentences[i].what, sentences[i].count == 1 ? "" : "s", sentences[i].how);
 		print(context, text);
 	}
 }

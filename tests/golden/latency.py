@@ -40,20 +40,20 @@ def cases():
     """name, records, options, {thread: (ns, calls, longest)}, what is said"""
     yield "from a begin to the thread's next end", begin(1000) + end(1007), LATENCY, {"100": (7000, 1, 7000)}, ""
     yield "each end once", begin(1000) + end(1007) + begin(1010) + end(1012) + end(1020), LATENCY, {
-        "100": (9000, 2, 7000)}, "1 ends were recorded without a beginning"
+        "100": (9000, 2, 7000)}, "1 end recorded without a beginning"
     yield "threads apart", begin(1000) + begin(1001, tid=101) + end(1007) + end(1021, tid=101), LATENCY, {
         "100": (7000, 1, 7000), "101": (20000, 1, 20000)}, ""
     yield "... but with a field by its value", begin(1000, key=5) + begin(1001, key=6, tid=101) + end(1007, key=6), (
-        "--latency", PAIR + ",key"), {"100": (6000, 1, 6000)}, "1 beginnings were recorded without an end"
+        "--latency", PAIR + ",key"), {"100": (6000, 1, 6000)}, "1 beginning recorded without an end"
     yield "of two begins the later one counts", begin(1000) + begin(1003) + end(1007), LATENCY, {"100": (4000, 1, 4000)}, ""
     yield "between two records of one event", at(STEP, 1000) + at(STEP, 1004) + at(STEP, 1009), (
         "--latency", "step,app:step"), {"100": (9000, 2, 5000)}, ""
     yield "names without their subsystem", begin(1000) + end(1007), (
         "--latency", "mm_vmscan_memcg_reclaim_begin,mm_vmscan_memcg_reclaim_end"), {"100": (7000, 1, 7000)}, ""
     yield "an end that is not selected ends it, too", begin(1000) + end(1007) + end(1020), LATENCY + (
-        "--time", "0.000015,"), {}, "1 ends were recorded without a beginning"
+        "--time", "0.000015,"), {}, "1 end recorded without a beginning"
     yield "what began before records were lost is not counted", begin(1000) + blocks.lost(1001, 1002, event=END) + end(
-        1007) + begin(1010) + end(1011), LATENCY, {"100": (1000, 1, 1000)}, "1 beginnings were recorded without an end"
+        1007) + begin(1010) + end(1011), LATENCY, {"100": (1000, 1, 1000)}, "1 beginning recorded without an end"
 
 
 def run(folder, records, *options):

@@ -118,7 +118,7 @@ def mallocer(tap, folder):
                  f"mallocer is recorded, {threads} threads")
         rows, said = blocks(path)
         tap.same(sums(rows, path_of), simulated(threads), "... its paths, blocks and bytes are exact")
-        tap.same("blocks were" in said, False, "... every free is of a block that lived")
+        tap.same(bool(re.search("blocks? (freed|not seen|given at)", said)), False, "... every free is of a block that lived")
 
 
 def memcheck(folder):
@@ -175,7 +175,7 @@ def keeper(tap, folder):
         "local_aligned": (39, 39000), "zeroed": (39, 39 * 300), "grown": (39, 39 * 70000), "child": (1, 77)},
         "posix_memalign, calloc, realloc; a child's own")
     tap.same([int(row["failed"]) for row in rows if function_of(row) == "failing"], [3], "calls that failed, by path")
-    tap.same("7 blocks were given at an address that no sample shows" in said, True, "posix_memalign into memory that is not on the stack")
+    tap.same("7 blocks given at an address that no sample shows" in said, True, "posix_memalign into memory that is not on the stack")
     tap.same("freed" in said, False, "what a child frees of its parent's is neither unknown nor freed twice")
 
 
