@@ -757,7 +757,7 @@ struct mt_error *mt_blocks_begin(struct mt_session *session,
 	return NULL;
 }
 
-/* Whether mtrec noted that it probes functions of a file; of any where `path` is "". */
+/* Whether a note (FORMAT.md, 4.3) names functions of a file as probed; of any for `path` "". */
 static bool notes_probes(const struct mt_facts *facts, const char *path)
 {
 	for (size_t i = 0; i < facts->recordings.count; i++) {
