@@ -181,7 +181,9 @@ static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 	poll_family(&poll);
 	if (gauges)
 		mt_gauges_finish(r->gauges,
-				 &(struct mt_gauge_walks){walk_ns(r, kind), .mappings = !wide});
+				 &(struct mt_gauge_walks){.ns = walk_ns(r, kind),
+							  .mappings = !wide,
+							  .cgroups = wide && kind != POLL_AGAIN});
 	mt_array_deinit(&poll.family);
 	mt_state_flush(&poll.state);
 	took = kind == POLL_AGAIN ? (cpu_ns() - cpu) * POLL_SHARE : 0;

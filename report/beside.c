@@ -142,25 +142,11 @@ struct mt_error *mt_beside_finish(struct mt_beside *beside)
 	return err ? err : compare(beside);
 }
 
-/* Leaves the table at its first row. */
-static bool has_rows(struct mt_table *table)
-{
-	struct mt_error *err = mt_table_rewind(table);
-	struct mt_row row;
-	bool more = false;
-
-	err = err ? err : mt_table_next(table, &row, &more);
-	more &= !err;
-	err = err ? err : mt_table_rewind(table);
-	mt_error_destroy(err);
-	return more;
-}
-
 bool mt_beside_is_gauged(const struct mt_beside *beside)
 {
 	const struct mt_selection *asked = beside ? &beside->options->selection : NULL;
 	const struct mt_named_table *tables;
-	bool given, row = false;
+	bool given, empty = true;
 	size_t count;
 
 	/* Gauges know neither events nor stacks nor CPUs. */
@@ -169,11 +155,11 @@ bool mt_beside_is_gauged(const struct mt_beside *beside)
 		return false;
 	given = mt_selection_given(asked);
 	tables = mt_memory_tables(beside->memory, &count);
-	for (size_t i = 0; i < count && !row; i++) {
+	for (size_t i = 0; i < count && empty; i++) {
 		if (!strcmp(tables[i].name, given ? "processes" : "host"))
-			row = has_rows(tables[i].table);
+			mt_error_destroy(mt_table_is_empty(tables[i].table, &empty));
 	}
-	return row;
+	return !empty;
 }
 
 void mt_beside_show(const struct mt_beside *beside, struct mt_view *view)

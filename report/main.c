@@ -16,8 +16,6 @@
 #include "formats/base/err.h"
 #include "formats/base/heap.h"
 #include "formats/base/pool.h"
-#include "formats/events.h"
-#include "formats/records/record.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/suppressions.h"
 #include "report/beside.h"
@@ -27,6 +25,7 @@
 #include "report/copies/seal.h"
 #include "report/copies/strip.h"
 #include "report/follow.h"
+#include "report/nothing.h"
 #include "report/outfile.h"
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
@@ -260,6 +259,7 @@ struct sides {
 	struct mt_baseline *baseline;
 	struct mt_follow *follow; /* --follow, borrowed; or NULL */
 	bool gauged;		  /* the output shows gauges of what is selected */
+	bool empty;		  /* no row, and that is no answer */
 };
 
 static void sides_deinit(struct sides *sides)
@@ -283,7 +283,24 @@ static uint64_t selected(const struct sides *sides)
 /* Whether there is anything to show: samples, or what needs none. */
 static bool has_rows(const struct mt_report_options *options, const struct sides *sides)
 {
-	return options->analysis->states || sides->gauged || selected(sides);
+	return !sides->empty && (options->analysis->states || sides->gauged || selected(sides));
+}
+
+/* An analysis with no row of its own, of a recording that lacks what it is about. */
+static struct mt_error *check_rows(const struct mt_report_options *options, struct mt_table *table,
+				   struct sides *sides)
+{
+	struct mt_error *err;
+
+	if (options->analysis == mt_analyses[0])
+		return NULL;
+	err = mt_table_is_empty(table, &sides->empty);
+	sides->empty = sides->empty &&
+		       mt_nothing_to_analyse(options, mt_session_facts(sides->session),
+					     sides->baseline ? mt_session_facts(mt_baseline_session(
+								       sides->baseline))
+							     : NULL);
+	return err;
 }
 
 static struct mt_error *analyse(const struct mt_report_options *options,
@@ -299,22 +316,6 @@ static struct mt_error *analyse(const struct mt_report_options *options,
 	return err ? err
 		   : mt_baseline_compare(sides->baseline, options->analysis, request,
 					 sides->session, now, out);
-}
-
-/* Seconds of the longest recording, where --time begins behind its end; else 0. */
-static double ends_before_time(const struct mt_report_options *options,
-			       const struct mt_facts *facts)
-{
-	const struct mt_timespan *time = &options->selection.time;
-	double longest = 0;
-
-	for (size_t i = 0; i < facts->recordings.count; i++) {
-		const struct mt_facts_recording *r = &facts->recordings.items[i];
-		double seconds = r->end > r->start ? (double)(r->end - r->start) / 1e9 : 0;
-
-		longest = seconds > longest ? seconds : longest;
-	}
-	return !time->given || time->percent || time->from < longest ? 0 : longest;
 }
 
 /* Runs analysis and output. */
@@ -334,8 +335,11 @@ static struct mt_error *report(const struct mt_report_options *options,
 	if (err)
 		return err;
 	end_progress(progress);
+	err = request->listing ? NULL : check_rows(options, table, sides);
+	if (err)
+		return err;
 	sides->gauged = mt_beside_is_gauged(beside) &&
-			ends_before_time(options, mt_session_facts(sides->session)) <= 0;
+			mt_nothing_ends_before_time(options, mt_session_facts(sides->session)) <= 0;
 	/* Nothing is written over where there is nothing to say. */
 	if (!request->listing && !has_rows(options, sides) &&
 	    !(options->output->needs & MT_TELLS_FACTS))
@@ -432,81 +436,6 @@ static struct mt_error *open_debuginfod(const struct mt_report_options *options,
 	return mt_debuginfod_create(options->debuginfod_urls, teller, out);
 }
 
-/* A time that begins after the end is all that has to be said. */
-static bool print_empty_time(const struct mt_report_options *options, const struct mt_facts *facts)
-{
-	double longest = ends_before_time(options, facts);
-
-	if (longest > 0)
-		fprintf(stderr, TOOL ": --time begins at %g s, and the recording ends at %.3f s\n",
-			options->selection.time.from, longest);
-	return longest > 0;
-}
-
-static bool has_event(const struct mt_facts *facts, const char *alias, size_t length)
-{
-	for (size_t i = 0; i < facts->events.count; i++) {
-		const char *has = facts->events.items[i].alias;
-
-		if (strlen(has) == length && !memcmp(has, alias, length))
-			return true;
-	}
-	return false;
-}
-
-/* Whether one of these words, or of the members of those that are groups, was recorded. */
-static bool was_recorded(const struct mt_facts *facts, const char *words)
-{
-	static const char between[] = ",;: ";
-
-	for (size_t length; *words; words += length, words += strspn(words, between)) {
-		const struct mt_event_def *def;
-
-		length = strcspn(words, between);
-		def = mt_event_def_find(words, length);
-		if (has_event(facts, words, length) ||
-		    (def && def->kind == MT_EVENT_GROUP && was_recorded(facts, def->members)))
-			return true;
-	}
-	return false;
-}
-
-/* Why there is nothing to show, with the names that would have shown something. */
-static enum status say_nothing(const struct mt_report_options *options,
-			       const struct mt_facts *facts)
-{
-	const char *record = options->analysis->record;
-	bool given = mt_selection_given(&options->selection);
-	bool selected = facts->samples && (given || record);
-
-	fputs(TOOL ": ", stderr);
-	mt_text_print_clean(options->files[0], stderr);
-	fprintf(stderr, ": %s\n",
-		!selected ? "no samples in it"
-		: given	  ? "no sample matches the selectors"
-			  : "no sample of the events that were asked about");
-	if (selected && print_empty_time(options, facts))
-		return STATUS_NOTHING;
-	if (selected && record && !(given && was_recorded(facts, record)))
-		fprintf(stderr, TOOL ": --%s is about what mtrec -e %s records\n",
-			options->analysis->name, record);
-	if (selected && (options->analysis->needs & MT_NEEDS_HELD) &&
-	    mt_preconditions_blocks(facts))
-		fputs(TOOL ": --blocks shows what allocators gave\n", stderr);
-	if (selected)
-		fprintf(stderr, TOOL ": of %s samples; it has the events",
-			mt_text_count((double)facts->samples).text);
-	for (size_t i = 0, shown = 0; selected && i < facts->events.count; i++) {
-		if (facts->events.items[i].role != MT_ROLE_SAMPLE)
-			continue;
-		fputs(shown++ ? ", " : " ", stderr);
-		mt_text_print_clean(facts->events.items[i].alias, stderr);
-	}
-	if (selected)
-		fputc('\n', stderr);
-	return STATUS_NOTHING;
-}
-
 static enum status judge(const struct mt_report_options *options, const struct mt_facts *facts)
 {
 	bool damaged = facts->undecodable;
@@ -561,8 +490,10 @@ static enum status conclude(const struct mt_report_options *options, const struc
 		print_lines_problem(sides->session);
 		mt_session_print_missing_names(sides->session, TOOL ": ", stderr);
 	}
-	if (!has_rows(options, sides))
-		return say_nothing(options, facts);
+	if (!has_rows(options, sides)) {
+		mt_nothing_explain(options, facts, TOOL ": ", stderr);
+		return STATUS_NOTHING;
+	}
 	status = base ? judge(options, base) : STATUS_OK;
 	return status == STATUS_OK ? judge(options, facts) : status;
 }

@@ -1,6 +1,7 @@
 /* Cgroup gauges: usage, limit, failures, OOM kills and pressure. */
 #include "record/state/cgroup_gauges.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,10 @@
 #include "record/proc/procfs.h"
 #include "record/rings/state_writer.h"
 
-#define CGROUPS_MAX 256
+#define CGROUPS_MAX 512
+#define LIMITED_MAX 256 /* of them, those that no target is known to be in */
+#define DEPTH_MAX 16	/* of directories: each is open while what is below it is read */
+#define LIMIT 1		/* index into sources */
 #define NO_LIMIT ((uint64_t)1 << 62) /* version 1 prints a number near 2^63 for none */
 
 /* One value: its name, the file, and the key of its line where the file has several lines. */
@@ -24,7 +28,7 @@ struct source {
 
 static const struct source sources[MT_CGROUP_VALUES] = {
 	{"usage", {"memory.usage_in_bytes", "memory.current"}, {NULL, NULL}},
-	{"limit", {"memory.limit_in_bytes", "memory.max"}, {NULL, NULL}},
+	[LIMIT] = {"limit", {"memory.limit_in_bytes", "memory.max"}, {NULL, NULL}},
 	{"failures", {"memory.failcnt", "memory.events"}, {NULL, "max"}},
 	{"oom_kills", {"memory.oom_control", "memory.events"}, {"oom_kill", "oom_kill"}},
 	{"pressure", {NULL, "memory.pressure"}, {NULL, "some"}}, /* us */
@@ -74,20 +78,16 @@ static size_t add(struct mt_cgroup_gauges *gauges, char *path)
 	return MT_CGROUP_NONE;
 }
 
-size_t mt_cgroup_gauges_find(struct mt_cgroup_gauges *gauges, pid_t pid)
+static void find_mount(struct mt_cgroup_gauges *gauges)
 {
-	MT_CLEANUP_FREE char *text = NULL;
-	char *path;
-
 	if (!gauges->is_found)
 		gauges->mount = mt_cgroup_memory_mount(&gauges->unified);
 	gauges->is_found = true;
-	text = gauges->mount ? mt_read_textf(NULL, "/proc/%d/cgroup", (int)pid) : NULL;
-	path = text ? memory_path(text, gauges->unified) : NULL;
-	if (!path || !strcmp(path, "/") || strstr(path, "/..")) {
-		free(path);
-		return MT_CGROUP_NONE;
-	}
+}
+
+/* The path's index, added where it is new. Takes the path. */
+static size_t find_path(struct mt_cgroup_gauges *gauges, char *path)
+{
 	for (size_t i = 0; i < gauges->count; i++) {
 		if (strcmp(gauges->items[i].path, path) != 0)
 			continue;
@@ -95,6 +95,21 @@ size_t mt_cgroup_gauges_find(struct mt_cgroup_gauges *gauges, pid_t pid)
 		return i;
 	}
 	return add(gauges, path);
+}
+
+size_t mt_cgroup_gauges_find(struct mt_cgroup_gauges *gauges, pid_t pid)
+{
+	MT_CLEANUP_FREE char *text = NULL;
+	char *path;
+
+	find_mount(gauges);
+	text = gauges->mount ? mt_read_textf(NULL, "/proc/%d/cgroup", (int)pid) : NULL;
+	path = text ? memory_path(text, gauges->unified) : NULL;
+	if (!path || !strcmp(path, "/") || strstr(path, "/..")) {
+		free(path);
+		return MT_CGROUP_NONE;
+	}
+	return find_path(gauges, path);
 }
 
 /*
@@ -155,6 +170,57 @@ static void put_cgroup(const struct mt_cgroup_gauges *gauges, struct mt_cgroup *
 		    value < NO_LIMIT)
 			put_value(cgroup, i, value, &gauge, state, all);
 	}
+}
+
+/* ---- Cgroups with a limit ---- */
+
+static bool has_limit(const struct mt_cgroup_gauges *gauges, const char *path)
+{
+	MT_CLEANUP_FREE char *text = mt_read_textf(NULL, "%s%s/%s", gauges->mount, path,
+						   sources[LIMIT].file[gauges->unified]);
+	uint64_t value;
+
+	return text && find_value(text, NULL, &value) && value < NO_LIMIT;
+}
+
+/* The cgroups below a path, which is "" or "/path". */
+static void add_limited_below(struct mt_cgroup_gauges *gauges, const char *path, int depth)
+{
+	MT_CLEANUP_FREE char *directory = NULL;
+	struct dirent *entry;
+	DIR *cgroups;
+
+	if (asprintf(&directory, "%s%s", gauges->mount, path) < 0) {
+		directory = NULL;
+		return;
+	}
+	cgroups = opendir(directory);
+	while (cgroups && gauges->count < LIMITED_MAX && (entry = readdir(cgroups))) {
+		char *below;
+		size_t index;
+
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    asprintf(&below, "%s/%s", path, entry->d_name) < 0)
+			continue;
+		if (depth < DEPTH_MAX)
+			add_limited_below(gauges, below, depth + 1);
+		if (!has_limit(gauges, below)) {
+			free(below);
+			continue;
+		}
+		index = find_path(gauges, below);
+		if (index != MT_CGROUP_NONE)
+			gauges->items[index].due = true;
+	}
+	if (cgroups)
+		closedir(cgroups);
+}
+
+void mt_cgroup_gauges_add_limited(struct mt_cgroup_gauges *gauges)
+{
+	find_mount(gauges);
+	if (gauges->mount)
+		add_limited_below(gauges, "", 0);
 }
 
 void mt_cgroup_gauges_put(struct mt_cgroup_gauges *gauges, struct mt_state *state,

@@ -39,6 +39,12 @@ void mt_cgroup_gauges_deinit(struct mt_cgroup_gauges *gauges);
 size_t mt_cgroup_gauges_find(struct mt_cgroup_gauges *gauges, pid_t pid);
 
 /*
+ * Adds the cgroups of the host that have a limit: a process that is moved into one later may be
+ * gone again before anybody reads of it. They count as due.
+ */
+void mt_cgroup_gauges_add_limited(struct mt_cgroup_gauges *gauges);
+
+/*
  * Reads the cgroups that are due and writes the values that changed since they were last written.
  * all: reads every cgroup and writes every value.
  */

@@ -395,6 +395,8 @@ void mt_gauges_finish(struct mt_gauges *gauges, const struct mt_gauge_walks *wal
 		else
 			put_sizes(gauges, list.items[i]);
 	}
+	if (walks->cgroups)
+		mt_cgroup_gauges_add_limited(&gauges->cgroups);
 	mt_cgroup_gauges_put(&gauges->cgroups, gauges->state, gauges->clock, gauges->all);
 	if (walks->ns && list.count)
 		put_walked(gauges, &list, walks);

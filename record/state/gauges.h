@@ -17,10 +17,11 @@ struct mt_state;
 struct mt_gauges *mt_gauges_create(const struct mt_clock *clock);
 void mt_gauges_destroy(struct mt_gauges *gauges);
 
-/* Reading of files for which the kernel walks all pages of a process. */
+/* What takes longer: files for which the kernel walks all pages of a process, and directories. */
 struct mt_gauge_walks {
-	uint64_t ns;   /* time limit for all processes; 0: none is read */
+	uint64_t ns;   /* time limit for all processes; 0: no file of that kind is read */
 	bool mappings; /* beside /proc/PID/smaps_rollup also /proc/PID/smaps */
+	bool cgroups;  /* those with a limit that no target is in, too */
 };
 
 /*

@@ -91,12 +91,17 @@ static bool take_sample(void *context, const struct mt_session_sample *sample)
 static struct mt_error *check_known(const struct mt_durations *durations,
 				    const struct mt_duration_rule *rule)
 {
-	bool samples;
-	const char *unknown = !mt_durations_know(durations, rule->begin, &samples) ? rule->begin
-			      : !mt_durations_know(durations, rule->end, &samples) ? rule->end
-										   : NULL;
+	const struct mt_duration_event begin =
+		mt_durations_know(durations, rule->begin, rule->field);
+	const struct mt_duration_event end = mt_durations_know(durations, rule->end, rule->field);
+	const char *unknown = !begin.known ? rule->begin : !end.known ? rule->end : NULL;
 
-	if (!unknown && !samples)
+	if (!unknown && (!begin.field || !end.field))
+		return mt_error_hint(
+			mt_error_create(MT_ERR_USAGE, "--latency: %s has no number called %s",
+					begin.field ? rule->end : rule->begin, rule->field),
+			"the format file of an event in tracefs lists its fields");
+	if (!unknown && !end.samples)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "--latency: of %s there are only marks, which "
 						     "end nothing: they have no stack",

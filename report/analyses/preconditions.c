@@ -268,7 +268,7 @@ static void add_sizes(const struct mt_facts *facts, struct limits *limits, char 
 	add(limits, "any other size", "not recorded", text);
 }
 
-static bool has_source(unsigned int needs, const struct mt_facts *facts)
+bool mt_preconditions_source(unsigned int needs, const struct mt_facts *facts)
 {
 	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
 		if ((needs & needs_of(sources[i])) && find(facts, sources[i]))
@@ -291,7 +291,7 @@ struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_f
 	FILE *to;
 
 	*out = NULL;
-	if (!has_source(needs, facts))
+	if (!mt_preconditions_source(needs, facts))
 		return NULL;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
 		if ((rules[i].needs & needs) && holds(&rules[i], facts))

@@ -26,6 +26,9 @@ enum mt_needs {
 struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_facts *facts,
 					   char **out);
 
+/* Whether any event was recorded that figures of these needs come from. */
+bool mt_preconditions_source(unsigned int needs, const struct mt_facts *facts);
+
 /* Whether allocations were recorded, which --blocks shows. */
 bool mt_preconditions_blocks(const struct mt_facts *facts);
 

@@ -227,10 +227,10 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	if (err)
 		return err;
 	if (!mt_gauge_log_process(gauges, 0))
-		return mt_error_create(
-			MT_ERR_NOT_FOUND,
-			"no sizes of processes in it: an older mtrec recorded it, or "
-			"another program");
+		return mt_error_hint(
+			mt_error_create(MT_ERR_NOT_FOUND, "no sizes of processes in it"),
+			"mtrec records them, but not with --gauges none, and not of what ended "
+			"within its first second");
 	return mt_process_table(session, gauges, &(struct mt_process_more){0}, request, out);
 }
 

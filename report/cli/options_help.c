@@ -24,7 +24,7 @@ static void print_option(const struct mt_option *o, bool all, FILE *to)
 	const char *use = o->kind == MT_OPTION_HELD	 ? "accepted: "
 			  : o->kind == MT_OPTION_INSTEAD ? "refused: "
 							 : "";
-	char left[80], text[300];
+	char left[80], text[500];
 
 	snprintf(text, sizeof(text), "%s%s", use, all ? o->help : o->brief);
 	snprintf(left, sizeof(left), "  %c%c%c --%s%s%s", o->letter ? '-' : ' ',

@@ -3,9 +3,9 @@
  */
 #include "report/cli/request.h"
 
-#include <string.h>
-
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
@@ -33,6 +33,24 @@ static struct mt_error *check_shape(const struct mt_analysis *analysis,
 	return NULL;
 }
 
+/*
+ * "--outstanding, --maps": the analyses that show a moment; of them those that know ages; of them
+ * those with something for --all.
+ */
+static void list_of_moments(bool ages, bool all, char *out, size_t size)
+{
+	size_t length = 0;
+
+	*out = '\0';
+	for (size_t i = 0; mt_analyses[i] && length < size; i++) {
+		const struct mt_analysis *analysis = mt_analyses[i];
+
+		if (analysis->moments && (!ages || analysis->ages) && (!all || analysis->narrows))
+			length += (size_t)snprintf(out + length, size - length, "%s--%s",
+						   length ? ", " : "", analysis->name);
+	}
+}
+
 static struct mt_error *check_moments(const struct mt_analysis *analysis,
 				      const struct mt_output *output,
 				      const struct mt_wishes *wishes)
@@ -40,15 +58,16 @@ static struct mt_error *check_moments(const struct mt_analysis *analysis,
 	bool screen = (output->needs & MT_SHOWS_MEMORY) && (output->needs & MT_FOR_READERS);
 	const char *age = wishes->older_than > 0 ? "--older-than" : wishes->all ? "--all" : NULL;
 	const char *option = wishes->at.when != MT_AT_END ? "--at" : age;
+	char known[200];
 
 	if (wishes->timeline && (wishes->older_than > 0 || wishes->at.when == MT_AT_PEAK))
 		return mt_error_create(MT_ERR_USAGE, "%s and --timeline exclude each other",
 				       wishes->older_than > 0 ? "--older-than" : "--at peak");
 	if (wishes->all && analysis->ages && !analysis->narrows)
 		age = "--all";
+	list_of_moments(option == age, age && wishes->all, known, sizeof(known));
 	if (age && analysis->moments && (!analysis->ages || (wishes->all && !analysis->narrows)))
-		return mt_error_create(MT_ERR_USAGE,
-				       "%s is for --outstanding and --blocks, not for --%s", age,
+		return mt_error_create(MT_ERR_USAGE, "%s is for %s, not for --%s", age, known,
 				       analysis->name);
 	if (!option || analysis->moments || (screen && !strcmp(option, "--all")))
 		return NULL;
@@ -56,7 +75,7 @@ static struct mt_error *check_moments(const struct mt_analysis *analysis,
 					     "%s is about what stands at a moment, which --%s does "
 					     "not show",
 					     option, analysis->name),
-			     "--outstanding does, and --maps");
+			     "these do: %s", known);
 }
 
 /* Every key that was asked for is one that the analysis knows. */

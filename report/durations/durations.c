@@ -43,7 +43,8 @@ struct mt_durations {
 	struct mt_map64 begun[MT_DURATION_RULES]; /* by thread or value: ns */
 	MT_ARRAY(struct part) parts;		  /* by event */
 	MT_ARRAY(struct ended) queue;
-	size_t from; /* the first in the queue */
+	size_t from;	 /* the first in the queue */
+	uint32_t chains; /* rules, by bits, of which each end begins the next */
 	struct mt_facts_durations facts;
 };
 
@@ -78,9 +79,26 @@ static bool wants(void *context, const struct mt_facts_event *event)
 }
 
 /* An event's exits are its samples, and its pair marks when they were entered: both its alias. */
-static bool begins(const struct mt_facts_event *event, const struct mt_duration_rule *rule)
+static bool has_entries(const struct mt_facts *facts, const struct mt_facts_event *exit,
+			const char *name)
 {
-	return names(event, rule->begin);
+	for (size_t i = 0; i < facts->events.count; i++) {
+		const struct mt_facts_event *event = &facts->events.items[i];
+
+		if (event->role != MT_ROLE_SAMPLE && names(event, name) &&
+		    strcmp(event->name, exit->name) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* From one event to the next of the same, but for an exit, whose entry is told. */
+static bool begins(const struct mt_facts *facts, const struct mt_facts_event *event,
+		   const struct mt_duration_rule *rule)
+{
+	return names(event, rule->begin) &&
+	       (event->role != MT_ROLE_SAMPLE || !names(event, rule->end) ||
+		!has_entries(facts, event, rule->begin));
 }
 
 static bool ends(const struct mt_facts_event *event, const struct mt_duration_rule *rule)
@@ -91,9 +109,9 @@ static bool ends(const struct mt_facts_event *event, const struct mt_duration_ru
 /* NULL out of memory. */
 static const struct part *part_of(struct mt_durations *durations, uint32_t event)
 {
-	const struct mt_facts_event *facts =
-		&mt_session_facts(durations->session)->events.items[event];
-	struct mt_text format = {.bytes = facts->format, .size = strlen(facts->format)};
+	const struct mt_facts *facts = mt_session_facts(durations->session);
+	const struct mt_facts_event *of = &facts->events.items[event];
+	struct mt_text format = {.bytes = of->format, .size = strlen(of->format)};
 	struct part *part;
 
 	while (durations->parts.count <= event) {
@@ -104,8 +122,8 @@ static const struct part *part_of(struct mt_durations *durations, uint32_t event
 	for (size_t i = 0; !part->known && i < durations->count; i++) {
 		const struct mt_duration_rule *rule = &durations->rules[i];
 
-		part->begins |= (uint32_t)begins(facts, rule) << i;
-		part->ends |= (uint32_t)ends(facts, rule) << i;
+		part->begins |= (uint32_t)begins(facts, of, rule) << i;
+		part->ends |= (uint32_t)ends(of, rule) << i;
 		if (rule->field)
 			part->fields[i] = mt_field_find(&format, rule->field);
 	}
@@ -146,6 +164,17 @@ static bool end(struct mt_durations *durations, size_t rule, uint64_t key,
 	return true;
 }
 
+/* What began already and begins anew has had no end. */
+static bool begin(struct mt_durations *durations, size_t rule, uint64_t key, uint64_t time)
+{
+	size_t before = durations->begun[rule].count;
+
+	if (!mt_map64_put(&durations->begun[rule], key, time))
+		return false;
+	durations->facts.unended += durations->begun[rule].count == before;
+	return true;
+}
+
 /* One event may end a duration and begin the next. */
 static bool take_sample(struct mt_durations *durations, const struct mt_observed *observed)
 {
@@ -160,9 +189,9 @@ static bool take_sample(struct mt_durations *durations, const struct mt_observed
 			continue;
 		if ((part->ends & 1u << i) && !end(durations, i, key, observed))
 			return false;
-		if ((part->begins & 1u << i) &&
-		    !mt_map64_put(&durations->begun[i], key, observed->time))
+		if ((part->begins & 1u << i) && !begin(durations, i, key, observed->time))
 			return false;
+		durations->chains |= part->begins & part->ends;
 	}
 	return true;
 }
@@ -171,7 +200,8 @@ static bool take_sample(struct mt_durations *durations, const struct mt_observed
 static void forget_begun(struct mt_durations *durations)
 {
 	for (size_t i = 0; i < durations->count; i++) {
-		durations->facts.unended += durations->begun[i].count;
+		if (!(durations->chains & 1u << i))
+			durations->facts.unended += durations->begun[i].count;
 		mt_map64_deinit(&durations->begun[i]);
 	}
 }
@@ -253,19 +283,23 @@ bool mt_durations_take(struct mt_durations *durations, const struct mt_session_s
 	return first->recording == sample->recording && first->serial == sample->serial;
 }
 
-bool mt_durations_know(const struct mt_durations *durations, const char *name, bool *samples)
+struct mt_duration_event mt_durations_know(const struct mt_durations *durations, const char *name,
+					   const char *field)
 {
 	const struct mt_facts *facts = mt_session_facts(durations->session);
-	bool known = false;
+	struct mt_duration_event out = {.field = !field};
 
-	*samples = false;
 	for (size_t i = 0; i < facts->events.count; i++) {
 		const struct mt_facts_event *event = &facts->events.items[i];
+		struct mt_text format = {.bytes = event->format, .size = strlen(event->format)};
 
-		known |= names(event, name);
-		*samples |= names(event, name) && event->role == MT_ROLE_SAMPLE;
+		if (!names(event, name))
+			continue;
+		out.known = true;
+		out.samples |= event->role == MT_ROLE_SAMPLE;
+		out.field |= field && mt_field_find(&format, field).size;
 	}
-	return known;
+	return out;
 }
 
 void mt_durations_tell(const struct mt_durations *durations)

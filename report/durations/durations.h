@@ -39,8 +39,16 @@ void mt_durations_destroy(struct mt_durations *durations);
 bool mt_durations_take(struct mt_durations *durations, const struct mt_session_sample *sample,
 		       uint64_t *ns);
 
-/* Whether an event of that name was recorded, and with samples. Call after the last sample. */
-bool mt_durations_know(const struct mt_durations *durations, const char *name, bool *samples);
+/* What is known of an event that a rule names. */
+struct mt_duration_event {
+	bool known;   /* it was recorded */
+	bool samples; /* with samples */
+	bool field;   /* it has the rule's field, or the rule has none */
+};
+
+/* Call after the last sample. */
+struct mt_duration_event mt_durations_know(const struct mt_durations *durations, const char *name,
+					   const char *field);
 
 /* Writes to the session's facts how many began or ended beyond the recording. */
 void mt_durations_tell(const struct mt_durations *durations);

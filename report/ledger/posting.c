@@ -430,6 +430,7 @@ static bool post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
 		return false;
 	child->account = mt_account_fork(effect->parent->account, effect->time);
 	child->began = effect->time;
+	child->comm = effect->parent->comm;
 	child->mapped = effect->parent->mapped;
 	child->watch->held = effect->parent->watch->held;
 	child->watch->read_once = effect->parent->watch->read_once;

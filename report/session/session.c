@@ -717,6 +717,13 @@ void mt_session_add_ended(struct mt_session *session)
 	session->facts.ended = true;
 }
 
+uint32_t mt_session_cgroup(const struct mt_session *session, int32_t tid)
+{
+	const struct mt_task *task = mt_spaces_find(session->spaces, tid);
+
+	return task ? task->space->cgroup : 0;
+}
+
 struct mt_strings *mt_session_strings(struct mt_session *session)
 {
 	return session->strings;

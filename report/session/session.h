@@ -223,6 +223,11 @@ void mt_session_add_durations(struct mt_session *session,
 
 /* Notes in the facts that rows include unmarked memory of ended processes. */
 void mt_session_add_ended(struct mt_session *session);
+/*
+ * The cgroup that a thread's process is in, as far as the session has been read: a string id; 0:
+ * not known.
+ */
+uint32_t mt_session_cgroup(const struct mt_session *session, int32_t tid);
 struct mt_strings *mt_session_strings(struct mt_session *session);
 struct mt_stacks *mt_session_stacks(struct mt_session *session);
 struct mt_frames *mt_session_frames(struct mt_session *session);

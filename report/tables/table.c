@@ -1,5 +1,5 @@
 /*
- * Finds columns and cells of tables; the analyses make the tables.
+ * Finds rows, columns and cells of tables; the analyses make the tables.
  */
 #include "report/tables/table.h"
 
@@ -13,6 +13,17 @@ void mt_table_destroy(struct mt_table *table)
 {
 	if (table)
 		table->ops->destroy(table);
+}
+
+struct mt_error *mt_table_is_empty(struct mt_table *table, bool *empty)
+{
+	struct mt_error *err = mt_table_rewind(table);
+	struct mt_row row;
+	bool more = false;
+
+	err = err ? err : mt_table_next(table, &row, &more);
+	*empty = err || !more;
+	return err ? err : mt_table_rewind(table);
 }
 
 size_t mt_table_key(const struct mt_table *table, const char *name)

@@ -141,6 +141,9 @@ static inline struct mt_error *mt_table_next(struct mt_table *table, struct mt_r
 	return table->ops->next(table, out, more);
 }
 
+/* Whether it has no row. Leaves the table at its first one; of a failure *empty is true. */
+struct mt_error *mt_table_is_empty(struct mt_table *table, bool *empty);
+
 #define MT_COLUMN_NONE ((size_t)-1)
 
 /*

@@ -13,11 +13,13 @@ import corpus as make  # noqa: E402
 import resident as made  # noqa: E402
 from perfdata_tool import Tap  # noqa: E402
 
-BEGIN, END, STEP = 60, 61, 62
+BEGIN, END, STEP, CALL, CALLED = 60, 61, 62, 63, 64
 RECLAIM = "vmscan:mm_vmscan_memcg_reclaim_"
 FIELDS = blocks.form("key", "nr_reclaimed")
-KINDS = b"".join(make.event(index, role, name, name, make.attr(2, 900 + index, made.MARK_TYPE), form=FIELDS)
-                 for index, role, name in ((BEGIN, 1, RECLAIM + "begin"), (END, 0, RECLAIM + "end"), (STEP, 0, "app:step/key > 0/")))
+KINDS = b"".join(make.event(index, role, name, alias or name, make.attr(2, 900 + index, made.MARK_TYPE), form=FIELDS)
+                 for index, role, name, alias in (
+                     (BEGIN, 1, RECLAIM + "begin", None), (END, 0, RECLAIM + "end", None), (STEP, 0, "app:step/key > 0/", None),
+                     (CALL, 1, "app:enter_call", "call"), (CALLED, 0, "app:exit_call", "call")))
 
 
 def at(event, time, tid=100, key=0, pages=0):
@@ -45,9 +47,12 @@ def cases():
         "100": (7000, 1, 7000), "101": (20000, 1, 20000)}, ""
     yield "... but with a field by its value", begin(1000, key=5) + begin(1001, key=6, tid=101) + end(1007, key=6), (
         "--latency", PAIR + ",key"), {"100": (6000, 1, 6000)}, "1 beginning recorded without an end"
-    yield "of two begins the later one counts", begin(1000) + begin(1003) + end(1007), LATENCY, {"100": (4000, 1, 4000)}, ""
+    yield "of two begins the later one counts", begin(1000) + begin(1003) + end(1007), LATENCY, {
+        "100": (4000, 1, 4000)}, "1 beginning recorded without an end"
     yield "between two records of one event", at(STEP, 1000) + at(STEP, 1004) + at(STEP, 1009), (
         "--latency", "step,app:step"), {"100": (9000, 2, 5000)}, ""
+    yield "an event whose entries are marks", at(CALL, 1000) + at(CALLED, 1002) + at(CALL, 1010) + at(CALLED, 1015), (
+        "--latency", "call,call"), {"100": (7000, 2, 5000)}, ""
     yield "names without their subsystem", begin(1000) + end(1007), (
         "--latency", "mm_vmscan_memcg_reclaim_begin,mm_vmscan_memcg_reclaim_end"), {"100": (7000, 1, 7000)}, ""
     yield "an end that is not selected ends it, too", begin(1000) + end(1007) + end(1020), LATENCY + (
@@ -85,6 +90,8 @@ def main():
         done = run(folder, several, "--latency", "mm_vmscan_memcg_reclaim_end,mm_vmscan_memcg_reclaim_begin")
         tap.check(done.returncode == 2 and "of mm_vmscan_memcg_reclaim_begin there are only marks" in done.stderr,
                   "what has no samples ends nothing", done.stderr)
+        done = run(folder, several, *LATENCY[:-1], PAIR + ",bogus")
+        tap.check(done.returncode == 2 and "begin has no number called bogus" in done.stderr, "so is an unknown field", done.stderr)
         done = run(folder, several, "--compaction")
         tap.check(done.returncode == 4, "a recording without compaction has no --compaction", done.stdout + done.stderr)
     tap.finish()

@@ -4,15 +4,18 @@
  * verdict; what was not recorded is a row, too.
  */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/account/call.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/host/oom_kills.h"
 #include "report/blocks/blocks.h"
 #include "report/gauges/gauge_log.h"
 #include "report/gauges/gauge_sum.h"
@@ -28,6 +31,7 @@ MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
 #define NO_EDAC "none in /sys: no driver of EDAC"
 #define IN_LOG "the kernel's log alone: dmesg"
 #define FAILURES "mtrec -e memory"
+#define CGROUP_KILLS "cgroup oom_kills "
 #define NO_LIMIT (-1.0)
 #define WORTH_TELLING 0.01 /* between the largest figure and the last, of the whole */
 
@@ -83,7 +87,7 @@ static const struct check checks[] = {
 	{"memory", SATURATION, "reclaimed", "vmstat pgsteal_kswapd* + pgsteal_direct*", NULL, RATE,
 	 NO_LIMIT, NULL},
 	{"memory", SATURATION, "allocation stalls", "vmstat allocstall*", NULL, RATE, 0, NULL},
-	{"memory", SATURATION, "refaults", "vmstat workingset_refault*", NULL, RATE, 100, NULL},
+	{"memory", SATURATION, "refaults", "vmstat workingset_refault*", NULL, RATE, 1000, NULL},
 	{"memory", SATURATION, "major faults", "vmstat pgmajfault", NULL, RATE, 100, NULL},
 	{"memory", SATURATION, "faults", "vmstat pgfault", NULL, RATE, NO_LIMIT, NULL},
 	{"memory", SATURATION, "pages freed", "vmstat pgfree", NULL, RATE, NO_LIMIT, NULL},
@@ -126,8 +130,10 @@ static const struct check cgroup_checks[] = {
 	{"cgroup", UTILISATION, "used", "cgroup usage ", "cgroup limit ", BYTES, 0.9, NULL},
 	{"cgroup", SATURATION, "some tasks stalled", "cgroup pressure ", NULL, WAITED, 10, NULL},
 	{"cgroup", SATURATION, "at its limit", "cgroup failures ", NULL, RATE, 0, NULL},
-	{"cgroup", ERRORS, "OOM kills", "cgroup oom_kills ", NULL, COUNT, 0, NULL},
+	{"cgroup", ERRORS, "OOM kills", CGROUP_KILLS, NULL, COUNT, 0, NULL},
 };
+static const struct check killed_cgroup = {"cgroup", ERRORS, "OOM kills", "oom:mark_victim ",
+					   NULL,     COUNT,  0,		  NULL};
 static const struct check no_cgroup = {
 	"cgroup", UTILISATION, "used", NULL,
 	NULL,	  BYTES,       0,      "no process in a cgroup with an account of memory",
@@ -166,6 +172,12 @@ static const struct mt_value_column value_columns[VALUES] = {
 	[VALUE_FASTEST] = {"fastest", "/s"}, [VALUE_WHOLE] = {"whole", ""},
 };
 
+/* OOM kills of processes of one cgroup, by their events. */
+struct cgroup_kills {
+	uint32_t recording, cgroup; /* string id */
+	double count;
+};
+
 struct host {
 	struct mt_session *session;
 	struct mt_gauge_log *gauges;
@@ -175,6 +187,7 @@ struct host {
 	bool wide;	     /* all calls were */
 	double failed_calls; /* of all recordings */
 	double failed_blocks;
+	MT_ARRAY(struct cgroup_kills) kills;
 };
 
 /* ---- Figures ---- */
@@ -371,9 +384,26 @@ static const struct mt_host_gauge *find_gauge(const struct host *host, const cha
 	return NULL;
 }
 
+/* Of what events count, the fastest is not known. */
+static struct mt_gauge_course course_of(const struct host *host, double count)
+{
+	const struct mt_facts_recording *recording =
+		&mt_session_facts(host->session)->recordings.items[host->recording];
+	double seconds = recording->end > recording->start
+				 ? (double)(recording->end - recording->start) / 1e9
+				 : 0;
+
+	return (struct mt_gauge_course){
+		.last = count,
+		.most = count,
+		.per_second = seconds > 0 ? count / seconds : NAN,
+		.fastest = NAN,
+	};
+}
+
 static bool add_count(const struct host *host, const struct check *check, bool known, double count)
 {
-	const struct figure figure = {.course = {.last = count, .most = count}};
+	const struct figure figure = {.course = course_of(host, count)};
 
 	return known ? put_check(host, check, check->formula, &figure) : put_unknown(host, check);
 }
@@ -394,6 +424,27 @@ static bool add_check(const struct host *host, const struct check *check)
 	return put_check(host, check, check->formula, &figure);
 }
 
+/* Kills in a cgroup that events tell of. */
+static double kills_in(const struct host *host, const char *cgroup)
+{
+	for (size_t i = 0; i < host->kills.count; i++) {
+		const struct cgroup_kills *kills = &host->kills.items[i];
+
+		if (kills->recording == host->recording &&
+		    !strcmp(mt_strings_get(mt_session_strings(host->session), kills->cgroup),
+			    cgroup))
+			return kills->count;
+	}
+	return 0;
+}
+
+/* The first gauge of a cgroup may have been read after what its kernel counted. */
+static void count_earlier(struct mt_gauge_course *course, double kills)
+{
+	if (course->last - course->first < kills && course->last >= kills)
+		course->first = course->last - kills;
+}
+
 static bool add_named(const struct host *host, const struct check *check, const char *name)
 {
 	const struct mt_host_gauge *gauge = find_gauge(host, check->formula, name), *whole;
@@ -404,6 +455,8 @@ static bool add_named(const struct host *host, const struct check *check, const 
 		return true;
 	sum = mt_gauge_sum_of(gauge);
 	figure.course = mt_gauge_sum_course(&sum);
+	if (!strcmp(check->formula, CGROUP_KILLS))
+		count_earlier(&figure.course, kills_in(host, name));
 	whole = check->whole ? find_gauge(host, check->whole, name) : NULL;
 	if (whole) {
 		sum = mt_gauge_sum_of(whole);
@@ -436,6 +489,26 @@ static bool add_all_named(const struct host *host, const struct check *these, si
 	return good && (any || !none || put_check(host, none, none->missing, NULL));
 }
 
+/* Cgroups that were made and removed between two gauges. */
+static bool add_killed(const struct host *host)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < host->kills.count; i++) {
+		const struct cgroup_kills *kills = &host->kills.items[i];
+		const char *path = mt_strings_get(mt_session_strings(host->session), kills->cgroup);
+		const struct figure figure = {.course = course_of(host, kills->count)};
+		char source[PATH_MAX + 32];
+
+		if (kills->recording != host->recording || !*path ||
+		    find_gauge(host, CGROUP_KILLS, path))
+			continue;
+		snprintf(source, sizeof(source), "%s%s", killed_cgroup.formula, path);
+		good = put_check(host, &killed_cgroup, source, &figure);
+	}
+	return good;
+}
+
 static bool add_recording(const struct host *host)
 {
 	bool good = true;
@@ -444,7 +517,8 @@ static bool add_recording(const struct host *host)
 		good = add_check(host, &checks[i]);
 	return good && add_all_named(host, area_checks, 1, NULL) &&
 	       add_all_named(host, cgroup_checks, sizeof(cgroup_checks) / sizeof(*cgroup_checks),
-			     &no_cgroup);
+			     &no_cgroup) &&
+	       add_killed(host);
 }
 
 /* ---- Reading ---- */
@@ -486,11 +560,29 @@ static bool count_blocks(void *context, const struct mt_blocks_space *space,
 	return true;
 }
 
+static bool count_kill(struct host *host, uint32_t recording, uint32_t cgroup)
+{
+	struct cgroup_kills *kills = host->kills.items;
+
+	while (kills < host->kills.items + host->kills.count &&
+	       (kills->recording != recording || kills->cgroup != cgroup))
+		kills++;
+	if (kills == host->kills.items + host->kills.count) {
+		kills = mt_array_push(&host->kills);
+		if (!kills)
+			return false;
+		*kills = (struct cgroup_kills){.recording = recording, .cgroup = cgroup};
+	}
+	kills->count++;
+	return true;
+}
+
 static struct mt_error *read_all(struct host *host)
 {
 	const struct mt_facts *facts = mt_session_facts(host->session);
 	struct mt_session_sample sample;
 	double narrow = 0, wide = 0;
+	struct mt_oom_victim victim;
 	struct mt_error *err;
 	int64_t result;
 	bool more;
@@ -504,6 +596,9 @@ static struct mt_error *read_all(struct host *host)
 		else if (is_map_exit(facts->events.items[sample.event].name) &&
 			 mt_vm_call_result(sample.kernel, &result) && result == -ENOMEM)
 			wide += sample.weight;
+		else if (mt_oom_victim(host->session, &sample, &victim) &&
+			 !count_kill(host, sample.recording, victim.cgroup))
+			return mt_error_nomem();
 	}
 	find_failures(host);
 	host->failed_calls = host->narrow ? narrow : wide;
@@ -530,6 +625,7 @@ static void host_deinit(struct host *host)
 {
 	mt_gauge_log_destroy(host->gauges);
 	mt_sum_table_destroy(host->table);
+	mt_array_deinit(&host->kills);
 }
 
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,

@@ -2,6 +2,7 @@
  * --oom: each process that was killed for want of memory: who asked for the memory that was not to
  * be had, for which cgroup, what the victim had, and by which paths it had grown, one fact a row.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/host/oom_kills.h"
 #include "report/analyses/resident.h"
 #include "report/gauges/gauge_log.h"
 #include "report/session/session.h"
@@ -24,6 +26,8 @@
 #include "report/tables/trace_fields.h"
 
 MT_DEFINE_CLEANUP(mt_table, struct mt_table)
+
+#define KILL "oom:mark_victim"
 
 enum {
 	PATHS_MOST = 5, /* of each victim, and of all others */
@@ -77,7 +81,7 @@ struct kill {
 	uint32_t name;	 /* string id; MT_STRING_NONE: not in the event */
 	uint32_t killer; /* string id of its name */
 	int32_t killer_pid;
-	uint32_t cgroup; /* of the killer */
+	uint32_t cgroup; /* string id */
 	uint32_t stack;
 	double facts[FACTS]; /* NaN: not in the event */
 };
@@ -105,24 +109,43 @@ static uint32_t name_in(const struct oom *oom, const struct mt_text *format,
 	return mt_strings_intern(mt_session_strings(oom->session), name, length);
 }
 
-static bool take_kill(struct oom *oom, const struct mt_session_sample *sample)
+bool mt_oom_victim(const struct mt_session *session, const struct mt_session_sample *sample,
+		   struct mt_oom_victim *out)
+{
+	const struct mt_facts_event *event =
+		&mt_session_facts(session)->events.items[sample->event];
+	const struct mt_text format = {.bytes = event->format, .size = strlen(event->format)};
+	struct mt_field field;
+	double pid;
+
+	if (strcmp(event->name, KILL) != 0)
+		return false;
+	field = mt_field_find(&format, "pid");
+	out->pid = mt_field_number(&field, sample->kernel, &pid) ? (int32_t)pid : -1;
+	out->cgroup = out->pid < 0 ? 0 : mt_session_cgroup(session, out->pid);
+	if (!out->cgroup)
+		out->cgroup = sample->cgroup;
+	return true;
+}
+
+static bool take_kill(struct oom *oom, const struct mt_session_sample *sample,
+		      const struct mt_oom_victim *victim)
 {
 	const char *text = mt_session_facts(oom->session)->events.items[sample->event].format;
 	const struct mt_text format = {.bytes = text, .size = strlen(text)};
-	struct mt_field field = mt_field_find(&format, "pid");
+	struct mt_field field;
 	struct kill *kill = mt_array_push(&oom->kills);
-	double pid;
 
 	if (!kill)
 		return false;
 	*kill = (struct kill){
 		.recording = sample->recording,
 		.time = sample->time,
-		.pid = mt_field_number(&field, sample->kernel, &pid) ? (int32_t)pid : -1,
+		.pid = victim->pid,
 		.name = name_in(oom, &format, sample->kernel),
 		.killer = sample->process,
 		.killer_pid = sample->task->pid,
-		.cgroup = sample->cgroup,
+		.cgroup = victim->cgroup,
 		.stack = sample->stack,
 	};
 	for (size_t i = 0; i < FACTS; i++) {
@@ -137,14 +160,10 @@ static bool take_kill(struct oom *oom, const struct mt_session_sample *sample)
 	return true;
 }
 
-static bool is_kill(const struct oom *oom, uint32_t event)
-{
-	return !strcmp(mt_session_facts(oom->session)->events.items[event].name, "oom:mark_victim");
-}
-
 static struct mt_error *read_all(struct oom *oom)
 {
 	struct mt_session_sample sample;
+	struct mt_oom_victim victim;
 	bool more;
 
 	for (;;) {
@@ -152,7 +171,8 @@ static struct mt_error *read_all(struct oom *oom)
 
 		if (err || !more)
 			return err;
-		if (is_kill(oom, sample.event) && !take_kill(oom, &sample))
+		if (mt_oom_victim(oom->session, &sample, &victim) &&
+		    !take_kill(oom, &sample, &victim))
 			return mt_error_nomem();
 	}
 }
@@ -246,25 +266,47 @@ static double host_gauge(const struct oom *oom, const struct kill *kill, const c
 	return NAN;
 }
 
+static double cgroup_gauge(const struct oom *oom, const struct kill *kill, const char *what,
+			   const char *path)
+{
+	char name[PATH_MAX + 64];
+
+	snprintf(name, sizeof(name), "cgroup %s %s", what, path);
+	return host_gauge(oom, kill, name);
+}
+
+/* A limit of a cgroup, or of the nearest one above it that has one: it holds for both. */
+static bool put_limit(const struct oom *oom, const struct kill *kill, struct fact_row row,
+		      const char *path)
+{
+	char above[PATH_MAX], figure[PATH_MAX + 64];
+	char *cut = above;
+
+	snprintf(above, sizeof(above), "%s", path);
+	row.fact = "cgroup's limit";
+	row.value = cgroup_gauge(oom, kill, "limit", path);
+	row.figure = NULL;
+	while (isnan(row.value) && (cut = strrchr(above, '/')) && cut > above) {
+		*cut = '\0';
+		row.value = cgroup_gauge(oom, kill, "limit", above);
+	}
+	if (isnan(row.value)) {
+		/* A limit is read with the usage, and written where there is one. */
+		row.figure = isnan(cgroup_gauge(oom, kill, "usage", path)) ? "not known" : "none";
+	} else if (strcmp(above, path) != 0) {
+		snprintf(figure, sizeof(figure), "%s, of %s", mt_text_bytes(row.value).text, above);
+		row.figure = figure;
+	}
+	return put_row(oom, &row);
+}
+
 static bool put_cgroup(const struct oom *oom, const struct kill *kill, struct fact_row row)
 {
-	const struct mt_gauged_process *process = gauged(oom, kill);
-	const char *path =
-		mt_strings_get(mt_session_strings(oom->session),
-			       process && process->cgroup ? process->cgroup : kill->cgroup);
-	char name[600];
-	double limit;
+	const char *path = mt_strings_get(mt_session_strings(oom->session), kill->cgroup);
 
 	row.fact = "cgroup";
 	row.figure = *path ? path : "not known";
-	if (!put_row(oom, &row))
-		return false;
-	snprintf(name, sizeof(name), "cgroup limit %s", path);
-	limit = host_gauge(oom, kill, name);
-	row.fact = "cgroup's limit";
-	row.figure = isnan(limit) ? "none, or not known" : NULL;
-	row.value = limit;
-	return put_row(oom, &row);
+	return put_row(oom, &row) && put_limit(oom, kill, row, path);
 }
 
 static bool put_load(const struct oom *oom, const struct kill *kill, struct fact_row row)
@@ -405,6 +447,28 @@ static struct mt_error *read_session(struct oom *oom, struct mt_table **paths)
 	return err ? err : mt_resident_end(oom->growth, paths);
 }
 
+/* Kills may have been recorded that the selectors leave out; or there was none. */
+static struct mt_error *no_kill(const struct mt_session *session)
+{
+	const struct mt_facts *facts = mt_session_facts(session);
+	uint64_t kills = 0;
+	bool recorded = false;
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		if (strcmp(facts->events.items[i].name, KILL) != 0)
+			continue;
+		recorded = true;
+		kills += facts->events.items[i].samples;
+	}
+	if (kills)
+		return mt_error_create(MT_ERR_NOT_FOUND,
+				       "of %s OOM kills in it none matches the selectors",
+				       mt_text_count((double)kills).text);
+	return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "no OOM kill in it"),
+			     recorded ? "they were recorded: there was none"
+				      : "mtrec -e oom,vm,rss -a records them");
+}
+
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
@@ -428,8 +492,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	if (err)
 		return err;
 	if (!oom.kills.count)
-		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "no OOM kill in it"),
-				     "mtrec -e oom,vm,rss -a records them");
+		return no_kill(session);
 	oom.table = mt_sum_table_create(&shape);
 	oom.no_stack = mt_stacks_intern(shape.stacks, NULL, 0);
 	if (!oom.table || oom.no_stack == MT_STACK_NONE)

@@ -322,8 +322,8 @@ static bool add_region(struct shm *shm, const struct mt_ledger *ledger,
 		return false;
 	bytes.low -= (double)mt_ledger_doubtful(ledger, space, region);
 	noted->values[VALUE_BYTES] = bytes;
-	/* munmap may have left pieces of what was attached as one. */
-	noted->values[VALUE_ATTACHED] = mt_value_exact(nature->delta + region->start == 0);
+	/* As the kernel's nattch: pieces that munmap left of one count each. */
+	noted->values[VALUE_ATTACHED] = mt_value_exact(1);
 	if (mt_ledger_inherited(space, region)) {
 		noted->facts.pid = noted->facts.tid = space->pid;
 		noted->facts.process = space->comm;

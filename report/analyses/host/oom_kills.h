@@ -1,0 +1,23 @@
+/*
+ * Kills for want of memory, as the kernel's event tells of them.
+ */
+#ifndef MT_REPORT_ANALYSES_HOST_OOM_KILLS_H
+#define MT_REPORT_ANALYSES_HOST_OOM_KILLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_session;
+struct mt_session_sample;
+
+struct mt_oom_victim {
+	int32_t pid;	 /* -1: not known */
+	uint32_t cgroup; /* string id of its path, or of the killer's, which for a cgroup is the
+			    same */
+};
+
+/* False for a sample that is not of a kill. Call as the session gives the sample. */
+bool mt_oom_victim(const struct mt_session *session, const struct mt_session_sample *sample,
+		   struct mt_oom_victim *out);
+
+#endif

@@ -1,0 +1,115 @@
+/* Why a report has nothing to show. */
+#include "report/nothing.h"
+
+#include <string.h>
+
+#include "formats/events.h"
+#include "formats/records/record.h"
+#include "report/analyses/analyses.h"
+#include "report/cli/options.h"
+#include "report/tables/facts.h"
+#include "report/tables/text.h"
+
+double mt_nothing_ends_before_time(const struct mt_report_options *options,
+				   const struct mt_facts *facts)
+{
+	const struct mt_timespan *time = &options->selection.time;
+	double longest = 0;
+
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_facts_recording *r = &facts->recordings.items[i];
+		double seconds = r->end > r->start ? (double)(r->end - r->start) / 1e9 : 0;
+
+		longest = seconds > longest ? seconds : longest;
+	}
+	return !time->given || time->percent || time->from < longest ? 0 : longest;
+}
+
+static bool has_event(const struct mt_facts *facts, const char *alias, size_t length)
+{
+	for (size_t i = 0; i < facts->events.count; i++) {
+		const char *has = facts->events.items[i].alias;
+
+		if (strlen(has) == length && !memcmp(has, alias, length))
+			return true;
+	}
+	return false;
+}
+
+/* Whether one of these words, or of the members of those that are groups, was recorded. */
+static bool was_recorded(const struct mt_facts *facts, const char *words)
+{
+	static const char between[] = ",;: ";
+
+	for (size_t length; *words; words += length, words += strspn(words, between)) {
+		const struct mt_event_def *def;
+
+		length = strcspn(words, between);
+		def = mt_event_def_find(words, length);
+		if (has_event(facts, words, length) ||
+		    (def && def->kind == MT_EVENT_GROUP && was_recorded(facts, def->members)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether anything was recorded that the figures of the analysis come from. */
+static bool has_source(const struct mt_analysis *analysis, const struct mt_facts *facts)
+{
+	if (!facts)
+		return false;
+	return analysis->needs ? mt_preconditions_source(analysis->needs, facts)
+			       : !analysis->record || was_recorded(facts, analysis->record);
+}
+
+bool mt_nothing_to_analyse(const struct mt_report_options *options, const struct mt_facts *facts,
+			   const struct mt_facts *base)
+{
+	const struct mt_analysis *analysis = options->analysis;
+
+	return (!analysis->states && !(facts->selected + (base ? base->selected : 0))) ||
+	       (!has_source(analysis, facts) && !has_source(analysis, base));
+}
+
+static void print_events(const struct mt_facts *facts, const char *prefix, FILE *to)
+{
+	fprintf(to, "%sof %s samples; it has the events", prefix,
+		mt_text_count((double)facts->samples).text);
+	for (size_t i = 0, shown = 0; i < facts->events.count; i++) {
+		if (facts->events.items[i].role != MT_ROLE_SAMPLE)
+			continue;
+		fputs(shown++ ? ", " : " ", to);
+		mt_text_print_clean(facts->events.items[i].alias, to);
+	}
+	fputc('\n', to);
+}
+
+void mt_nothing_explain(const struct mt_report_options *options, const struct mt_facts *facts,
+			const char *prefix, FILE *to)
+{
+	const char *record = options->analysis->record;
+	bool given = mt_selection_given(&options->selection);
+	bool selected = facts->samples && (given || record);
+	double longest = mt_nothing_ends_before_time(options, facts);
+
+	fputs(prefix, to);
+	mt_text_print_clean(options->files[0], to);
+	fprintf(to, ": %s\n",
+		!selected ? "no samples in it"
+		: given	  ? "no sample matches the selectors"
+			  : "no sample of the events that were asked about");
+	/* A time that begins after the end is all that has to be said. */
+	if (selected && longest > 0) {
+		fprintf(to, "%s--time begins at %g s, and the recording ends at %.3f s\n", prefix,
+			options->selection.time.from, longest);
+		return;
+	}
+	if (record && !(selected && given && was_recorded(facts, record)))
+		fprintf(to, "%s--%s is about what mtrec -e %s records\n", prefix,
+			options->analysis->name, record);
+	if (selected && (options->analysis->needs & MT_NEEDS_HELD) &&
+	    mt_preconditions_blocks(facts))
+		fprintf(to, "%s--blocks shows what allocators gave\n", prefix);
+	if (selected)
+		print_events(facts, prefix, to);
+}

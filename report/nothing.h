@@ -1,0 +1,29 @@
+/*
+ * A report that has nothing to show: whether it is one, and why, with the options and events that
+ * would have shown something.
+ */
+#ifndef MT_REPORT_NOTHING_H
+#define MT_REPORT_NOTHING_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct mt_facts;
+struct mt_report_options;
+
+/* Seconds of the longest recording, where --time begins behind its end; else 0. */
+double mt_nothing_ends_before_time(const struct mt_report_options *options,
+				   const struct mt_facts *facts);
+
+/*
+ * Whether a table without rows is no answer: nothing that the analysis is about was recorded, or
+ * the selectors left none of it. base: the other recording of a comparison, or NULL.
+ */
+bool mt_nothing_to_analyse(const struct mt_report_options *options, const struct mt_facts *facts,
+			   const struct mt_facts *base);
+
+/* Writes the reason, a few lines, each behind the prefix. */
+void mt_nothing_explain(const struct mt_report_options *options, const struct mt_facts *facts,
+			const char *prefix, FILE *to);
+
+#endif
