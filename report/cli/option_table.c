@@ -432,7 +432,8 @@ static const struct mt_option rows[] = {
 	 "one row per process, thread, comm, image, event...",
 	 "one row for each process, thread, comm, image, cgroup, cpu, mode, event, stack; of "
 	 "memory also kind, file, reserver; of blocks size, age; of --processes trend, life; of "
-	 "--shm segment; of --latency took; with --weight FIELD value, log2; without an analysis process, image, cgroup or container groups the screen"},
+	 "--shm segment; of --latency took; with --weight FIELD value, log2; without an analysis "
+	 "process, image, cgroup or container groups the screen"},
 	{0, "top", NULL, "N", OWN(set_top), "only the N heaviest rows; of a listing, the first N",
 	 "only the N heaviest rows; of a listing of single events, the first N"},
 	{0, "percent-limit", NULL, "PCT", OWN(set_percent_limit),
