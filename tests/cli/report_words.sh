@@ -136,9 +136,15 @@ for option in '--older-than 1s' --all; do
 	for analysis in --resident --maps; do
 		# shellcheck disable=SC2086 # two words
 		expect 2 "$analysis has no $option" "$report" $analysis $option stored.mtr
-		says '... which a line says' "^mtreport: ${option% *} is for --outstanding and --blocks, not for $analysis"
+		says '... which a line says' "^mtreport: ${option% *} is for --outstanding, --blocks,.* not for $analysis"
 	done
 done
+"$report" --help all | sed -n '/^ *--by KEY/,/--top/p' | tr -s ' \n' ' ' >by.txt
+for key in $("$report" --by nonsense stored.mtr 2>&1 | sed -n 's/.*known: //p' | tr -d ,); do
+	check "--help knows --by $key" grep -qw "$key" by.txt
+done
+expect 2 '--hugepages has no --at' "$report" --hugepages --at 1s stored.mtr
+says '... and what has is named' '^mtreport: these do: .*--outstanding.*--blocks.*--map, .*--kernel-memory'
 expect 2 '--kernel-memory has no --all' "$report" --kernel-memory --all stored.mtr
 expect 4 'selectors that match nothing of what an analysis is about' "$report" --faults --pid 999999 stored.mtr
 says '... leave it at that' '^mtreport: of .* it has the events page-faults' "$err"

@@ -8,6 +8,19 @@ needs_root 'tracepoints'
 report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 
+# What an analysis is about may be missing where other calls were recorded without stacks: it says so.
+expect 0 'brk alone, without gauges' "$mtrec" -q -e brk --gauges none -o brk.mtr -- true
+for analysis in blocks temporary leaks resident hugepages kernel-memory shm reclaim compaction faults files swap oom; do
+	expect 4 "--$analysis has nothing of it" "$report" -q "--$analysis" brk.mtr
+	says '... and what would record it' 'mtrec -e [a-z]'
+	check '... and no table' test ! -s "$out"
+done
+expect 4 'sizes of processes are missing' "$report" -q --processes brk.mtr
+says '... for want of gauges' 'not with --gauges none'
+expect 0 'one call of shared memory' "$mtrec" -q -e shm -o shm.mtr -- python3 -c 'import os; os.memfd_create("x")'
+expect 4 'none of it in a moment' "$report" -q --shm --time 0,0.000001 shm.mtr
+says '... which the selectors did' 'no sample matches the selectors'
+
 # keeps 10 x 8 MB, gives 10 x 32 MB back, and grows the heap by 1 MB
 cat >mapper.c <<'END'
 #include <string.h>

@@ -68,10 +68,24 @@ wait "$moved" 2>/dev/null
 is '... the victim' "$(fact 'killed for' pid)" "$moved"
 if [ -e /sys/kernel/tracing/events/cgroup/cgroup_attach_task ]; then
 	is '... its cgroup' "$(fact cgroup figure)" "/${group##*/}"
+	is '... and its limit, which it met too late for a gauge' "$(fact "cgroup's limit" value)" $((16 << 20))
+	says '--host has an error of the cgroup' "^errors +cgroup: OOM kills +1, 1 before +cgroup oom_kills /${group##*/}\$" \
+		<("$report" -q --host moved.mtr)
 	"$report" -q --by cgroup --csv --samples moved.mtr >by.csv
 	says '... to which its samples are put down, too' "^page-faults,/${group##*/}," by.csv
 else
 	skip '... its cgroup' 'this kernel does not tell who is moved'
+fi
+expect 4 'a time without the kill' "$report" -q --oom --time 0,0.000001 moved.mtr
+says '... is told that there is one' 'of 1 OOM kills in it none matches the selectors'
+# A cgroup that is made, killed in and removed between two gauges.
+expect 0 'a cgroup of a moment' "$mtrec" -q -e oom,vm,rss --gauges none -a -o brief.mtr -- \
+	sh -c 'mkdir "$1" && echo 16M >"$1/memory.limit_in_bytes"
+		sh -c "echo \$\$ >\"$1/cgroup.procs\"; exec \"$0\" faults 20000" >/dev/null 2>&1; rmdir "$1"' "$steps" "$group-brief"
+"$report" -q --oom --csv brief.mtr >oom.csv
+is '... its limit' "$(fact "cgroup's limit" figure)" 'not known'
+if [ -e /sys/kernel/tracing/events/cgroup/cgroup_attach_task ]; then
+	says '... its kill' "^errors +cgroup: OOM kills +1 +oom:mark_victim /${group##*/}-brief\$" <("$report" -q --host brief.mtr)
 fi
 expect 2 'stacks of facts are not added up' "$report" -q --oom --folded oom.mtr
 expect 4 'a recording without a kill' "$report" -q --oom "$MT_TOP/tests/golden/recorded/attached.mtr"
