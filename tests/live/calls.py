@@ -58,6 +58,33 @@ int main(void)
 }
 """
 
+# Gives parts of what it attached back, and has a child of another program. Prints what the kernel says is attached to the end.
+CUTS = r"""
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	int id = shmget(IPC_PRIVATE, 64 << 10, 0600);
+	char *first = shmat(id, NULL, 0), *second = shmat(id, NULL, 0), *third = shmat(id, NULL, 0);
+	struct shmid_ds about;
+
+	munmap(first, 8 << 10);
+	munmap(second + (56 << 10), 8 << 10);
+	munmap(third + (16 << 10), 8 << 10);
+	if (!fork())
+		execlp("true", "true", NULL);
+	wait(NULL);
+	shmctl(id, IPC_STAT, &about);
+	shmctl(id, IPC_RMID, NULL);
+	printf("%lu\n", (unsigned long)about.shm_nattch);
+	fflush(stdout);
+	_exit(0);
+}
+"""
+
 
 class Tap:
     count = failed = 0
@@ -114,6 +141,17 @@ def shared_memory(tap, where):
     tap.check(stacks and all(";main;attach" in stack for stack in stacks), "... by the path that attached it", f"{stacks}")
 
 
+def pieces(tap, where):
+    program, path = os.path.join(where, "cuts"), os.path.join(where, "cuts.mtr")
+    subprocess.run([*CC, "-O1", "-g", "-x", "c", "-o", program, "-"], input=CUTS, text=True, check=True)
+    done = subprocess.run([f"{BUILD}/mtrec", "-q", "-e", "shm", "-o", path, "--", program], capture_output=True, text=True, check=True)
+    held = {row["process"]: (row["attached"], row["bytes"])
+            for row in rows(path, "--shm", "--by", "segment,process,kind") if int(row["bytes"])}
+    want = (done.stdout.strip(), str(3 * (56 << 10)))
+    tap.check(held == {"cuts [exited]": want, "cuts [exec]": want}, "pieces that munmap left are attached as often as nattch says",
+              f"{held} {want}")
+
+
 def mappings(tap, where):
     source = os.path.join(where, "one.c")
     with open(source, "w") as f:
@@ -150,6 +188,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as where:
         shared_memory(tap, where)
+        pieces(tap, where)
         mappings(tap, where)
     print(f"1..{tap.count}")
     sys.exit(tap.failed > 0)
