@@ -32,8 +32,9 @@ struct mt_change {
 struct mt_account_sink {
 	bool (*change)(void *context, struct mt_account *account, const struct mt_change *change);
 	/*
-	 * mprotect gave a mapped range some access (+1), or took all of it away (-1); the nature is
-	 * the one with access. May be NULL.
+	 * A mapped range is of another nature now: mprotect gave it some access (+1), or took all
+	 * of it away (-1), and the nature is the one with access; or something else (0). May be
+	 * NULL.
 	 */
 	bool (*access)(void *context, struct mt_account *account, const struct mt_change *change);
 	/* Regions moved with their pages and keep their origin. May be NULL. */

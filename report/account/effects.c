@@ -470,14 +470,17 @@ static bool tell_access(struct mt_account *account, const struct mt_extent *was,
 		.time = time,
 		.start = is->start,
 		.end = is->end,
-		.sign = has ? 1 : -1,
+		.sign = had == has ? 0
+			: has	   ? 1
+				   : -1,
 		.nature = has ? is->nature : was->nature,
 		.origin = origin,
 		.reserved_by = is->origin,
 		.reserved = is->time,
 	};
 
-	return had == has || !sink->access || sink->access(sink->context, account, &change);
+	return was->nature == is->nature || !sink->access ||
+	       sink->access(sink->context, account, &change);
 }
 
 static bool change_natures(struct mt_account *account, uint64_t start, uint64_t end,

@@ -80,7 +80,8 @@ struct mt_ledger_options {
 		      const struct mt_ledger_space *space, const struct mt_extents *regions,
 		      uint64_t time);
 	/*
-	 * mprotect gave mapped memory some access, or took all of it away. May be NULL.
+	 * mprotect gave mapped memory some access, or took all of it away; with a sign of 0 a call
+	 * made something else different from what is around it. May be NULL.
 	 */
 	bool (*accessed)(void *context, const struct mt_ledger *ledger,
 			 const struct mt_ledger_change *change);

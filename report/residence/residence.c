@@ -146,6 +146,23 @@ static bool change(void *context, const struct mt_ledger *ledger,
 	return true;
 }
 
+/* A huge page is of one mapping: where another begins within it, it is split. */
+static bool accessed(void *context, const struct mt_ledger *ledger,
+		     const struct mt_ledger_change *told)
+{
+	const uint64_t inside = MT_HUGE_PAGES - 1, ends[] = {told->change->start >> MT_PAGE_SHIFT,
+							     told->change->end >> MT_PAGE_SHIFT};
+	struct mt_residence *r = context;
+	uint32_t book = mt_residence_book(r, told->space);
+	bool good = book != UINT32_MAX;
+
+	(void)ledger;
+	for (size_t i = 0; good && r->books.items[book]->huge && i < 2; i++)
+		good = !(ends[i] & inside) ||
+		       split(r, book, ends[i] & ~inside, (ends[i] | inside) + 1);
+	return good;
+}
+
 static bool moved(void *context, const struct mt_ledger *ledger,
 		  const struct mt_ledger_space *space, uint64_t from, uint64_t to, uint64_t size)
 {
@@ -429,6 +446,7 @@ void mt_residence_listen(struct mt_residence *residence, struct mt_ledger_option
 	options->touched = touched;
 	options->counted = mt_residence_counted;
 	options->moved = moved;
+	options->accessed = accessed;
 	options->gauged = gauged;
 	options->context = residence;
 }

@@ -599,6 +599,8 @@ static bool take_access(void *context, const struct mt_ledger *ledger,
 
 	if (space == UINT32_MAX)
 		return false;
+	if (!told->change->sign)
+		return true;
 	add_closed(&verdicts->spaces.items[space], told->change, -told->change->sign);
 	/* As what unmaps it, and what maps it anew for use. */
 	if (reserver->kind == MT_ORIGIN_CALL)

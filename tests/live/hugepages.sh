@@ -38,6 +38,7 @@ int main(void)
 	fill(small, 8 * MIB);
 	munmap(huge + 8 * MIB, 4 * MIB);
 	madvise(huge + 21 * MIB, MIB / 2, MADV_DONTNEED);
+	mprotect(huge + 31 * MIB, 4 * MIB, PROT_READ);
 	puts("filled");
 	fflush(stdout);
 	if (read(0, &go, 1) != 1)
