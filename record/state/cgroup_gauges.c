@@ -17,6 +17,7 @@
 #define CGROUPS_MAX 512
 #define LIMITED_MAX 256 /* of them, those that no target is known to be in */
 #define DEPTH_MAX 16	/* of directories: each is open while what is below it is read */
+#define LOOKS_MAX 4096	/* directories: some 50 ms */
 #define LIMIT 1		/* index into sources */
 #define NO_LIMIT ((uint64_t)1 << 62) /* version 1 prints a number near 2^63 for none */
 
@@ -183,8 +184,9 @@ static bool has_limit(const struct mt_cgroup_gauges *gauges, const char *path)
 	return text && find_value(text, NULL, &value) && value < NO_LIMIT;
 }
 
-/* The cgroups below a path, which is "" or "/path". */
-static void add_limited_below(struct mt_cgroup_gauges *gauges, const char *path, int depth)
+/* The cgroups below a path, which is "" or "/path"; `looks` is how many directories are left. */
+static void add_limited_below(struct mt_cgroup_gauges *gauges, const char *path, int depth,
+			      int *looks)
 {
 	MT_CLEANUP_FREE char *directory = NULL;
 	struct dirent *entry;
@@ -195,15 +197,16 @@ static void add_limited_below(struct mt_cgroup_gauges *gauges, const char *path,
 		return;
 	}
 	cgroups = opendir(directory);
-	while (cgroups && gauges->count < LIMITED_MAX && (entry = readdir(cgroups))) {
+	while (cgroups && (entry = readdir(cgroups)) && *looks > 0 && gauges->count < LIMITED_MAX) {
 		char *below;
 		size_t index;
 
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
 		    asprintf(&below, "%s/%s", path, entry->d_name) < 0)
 			continue;
+		--*looks;
 		if (depth < DEPTH_MAX)
-			add_limited_below(gauges, below, depth + 1);
+			add_limited_below(gauges, below, depth + 1, looks);
 		if (!has_limit(gauges, below)) {
 			free(below);
 			continue;
@@ -218,9 +221,11 @@ static void add_limited_below(struct mt_cgroup_gauges *gauges, const char *path,
 
 void mt_cgroup_gauges_add_limited(struct mt_cgroup_gauges *gauges)
 {
+	int looks = LOOKS_MAX;
+
 	find_mount(gauges);
 	if (gauges->mount)
-		add_limited_below(gauges, "", 0);
+		add_limited_below(gauges, "", 0, &looks);
 }
 
 void mt_cgroup_gauges_put(struct mt_cgroup_gauges *gauges, struct mt_state *state,
