@@ -80,7 +80,8 @@ expect 4 'a time without the kill' "$report" -q --oom --time 0,0.000001 moved.mt
 says '... is told that there is one' 'of 1 OOM kills in it none matches the selectors'
 # A cgroup that is made, killed in and removed between two gauges.
 expect 0 'a cgroup of a moment' "$mtrec" -q -e oom,vm,rss --gauges none -a -o brief.mtr -- \
-	sh -c 'mkdir "$1" && echo 16M >"$1/memory.limit_in_bytes"
+	sh -c 'sleep 0.5 # the first gauge is read
+		mkdir "$1" && echo 16M >"$1/memory.limit_in_bytes"
 		sh -c "echo \$\$ >\"$1/cgroup.procs\"; exec \"$0\" faults 20000" >/dev/null 2>&1; rmdir "$1"' "$steps" "$group-brief"
 "$report" -q --oom --csv brief.mtr >oom.csv
 is '... its limit' "$(fact "cgroup's limit" figure)" 'not known'
