@@ -100,7 +100,7 @@ static struct mt_error *check_known(const struct mt_durations *durations,
 		return mt_error_hint(
 			mt_error_create(MT_ERR_USAGE, "--latency: %s has no number called %s",
 					begin.field ? rule->end : rule->begin, rule->field),
-			"the format file of an event in tracefs lists its fields");
+			"--script shows the fields of tracepoints");
 	if (!unknown && !end.samples)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "--latency: of %s there are only marks, which "
