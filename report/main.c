@@ -294,6 +294,9 @@ static struct mt_error *check_rows(const struct mt_report_options *options, stru
 
 	if (options->analysis == mt_analyses[0])
 		return NULL;
+	sides->empty = mt_nothing_ends_before_time(options, mt_session_facts(sides->session)) > 0;
+	if (sides->empty)
+		return NULL;
 	err = mt_table_is_empty(table, &sides->empty);
 	sides->empty = sides->empty &&
 		       mt_nothing_to_analyse(options, mt_session_facts(sides->session),

@@ -36,7 +36,10 @@ static bool has_event(const struct mt_facts *facts, const char *alias, size_t le
 	return false;
 }
 
-/* Whether one of these words, or of the members of those that are groups, was recorded. */
+/*
+ * Whether one of these words, or of the members of those that are groups, was recorded. A colon is
+ * a part of a word, "kmem:kmalloc", but at its end. No group is a member of itself.
+ */
 static bool was_recorded(const struct mt_facts *facts, const char *words)
 {
 	static const char between[] = ",;: ";
@@ -44,7 +47,8 @@ static bool was_recorded(const struct mt_facts *facts, const char *words)
 	for (size_t length; *words; words += length, words += strspn(words, between)) {
 		const struct mt_event_def *def;
 
-		length = strcspn(words, between);
+		length = strcspn(words, ",; ");
+		length -= length && words[length - 1] == ':';
 		def = mt_event_def_find(words, length);
 		if (has_event(facts, words, length) ||
 		    (def && def->kind == MT_EVENT_GROUP && was_recorded(facts, def->members)))
@@ -67,6 +71,8 @@ bool mt_nothing_to_analyse(const struct mt_report_options *options, const struct
 {
 	const struct mt_analysis *analysis = options->analysis;
 
+	if (analysis->states && mt_selection_given(&options->selection))
+		return true;
 	return (!analysis->states && !(facts->selected + (base ? base->selected : 0))) ||
 	       (!has_source(analysis, facts) && !has_source(analysis, base));
 }
@@ -89,8 +95,8 @@ void mt_nothing_explain(const struct mt_report_options *options, const struct mt
 {
 	const char *record = options->analysis->record;
 	bool given = mt_selection_given(&options->selection);
-	bool selected = facts->samples && (given || record);
 	double longest = mt_nothing_ends_before_time(options, facts);
+	bool selected = longest > 0 || (facts->samples && (given || record));
 
 	fputs(prefix, to);
 	mt_text_print_clean(options->files[0], to);
@@ -99,7 +105,7 @@ void mt_nothing_explain(const struct mt_report_options *options, const struct mt
 		: given	  ? "no sample matches the selectors"
 			  : "no sample of the events that were asked about");
 	/* A time that begins after the end is all that has to be said. */
-	if (selected && longest > 0) {
+	if (longest > 0) {
 		fprintf(to, "%s--time begins at %g s, and the recording ends at %.3f s\n", prefix,
 			options->selection.time.from, longest);
 		return;

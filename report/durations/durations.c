@@ -24,7 +24,7 @@ enum {
 
 /* What an event is to the rules, by bits. */
 struct part {
-	bool known;
+	bool known, seed;
 	uint32_t begins, ends;
 	struct mt_field fields[MT_DURATION_RULES]; /* of rules that have one */
 };
@@ -41,6 +41,7 @@ struct mt_durations {
 	const struct mt_duration_rule *rules;
 	size_t count;
 	struct mt_map64 begun[MT_DURATION_RULES]; /* by thread or value: ns */
+	uint64_t first_end[MT_DURATION_RULES];	  /* ns; 0: none yet */
 	MT_ARRAY(struct part) parts;		  /* by event */
 	MT_ARRAY(struct ended) queue;
 	size_t from;	 /* the first in the queue */
@@ -79,31 +80,34 @@ static bool wants(void *context, const struct mt_facts_event *event)
 }
 
 /* An event's exits are its samples, and its pair marks when they were entered: both its alias. */
-static bool has_entries(const struct mt_facts *facts, const struct mt_facts_event *exit,
-			const char *name)
+static bool has_other(const struct mt_facts *facts, const struct mt_facts_event *than,
+		      const char *name)
 {
 	for (size_t i = 0; i < facts->events.count; i++) {
 		const struct mt_facts_event *event = &facts->events.items[i];
 
-		if (event->role != MT_ROLE_SAMPLE && names(event, name) &&
-		    strcmp(event->name, exit->name) != 0)
+		if (event->role != MT_ROLE_SIDEBAND && names(event, name) &&
+		    (event->role == MT_ROLE_MARK) != (than->role == MT_ROLE_MARK) &&
+		    strcmp(event->name, than->name) != 0)
 			return true;
 	}
 	return false;
 }
 
-/* From one event to the next of the same, but for an exit, whose entry is told. */
+/* A call's own time begins with its entry, the time to another event with its exit. */
 static bool begins(const struct mt_facts *facts, const struct mt_facts_event *event,
 		   const struct mt_duration_rule *rule)
 {
-	return names(event, rule->begin) &&
-	       (event->role != MT_ROLE_SAMPLE || !names(event, rule->end) ||
-		!has_entries(facts, event, rule->begin));
+	bool entry = event->role == MT_ROLE_MARK, own = names(event, rule->end);
+
+	return names(event, rule->begin) && (entry == own || !has_other(facts, event, rule->begin));
 }
 
+/* A seed, of before all samples, ends what then is none. */
 static bool ends(const struct mt_facts_event *event, const struct mt_duration_rule *rule)
 {
-	return event->role == MT_ROLE_SAMPLE && names(event, rule->end);
+	return (event->role == MT_ROLE_SAMPLE || event->role == MT_ROLE_SEED) &&
+	       names(event, rule->end);
 }
 
 /* NULL out of memory. */
@@ -127,6 +131,7 @@ static const struct part *part_of(struct mt_durations *durations, uint32_t event
 		if (rule->field)
 			part->fields[i] = mt_field_find(&format, rule->field);
 	}
+	part->seed = of->role == MT_ROLE_SEED;
 	part->known = true;
 	return part;
 }
@@ -140,18 +145,20 @@ static bool key_of(const struct mt_durations *durations, const struct part *part
 	       mt_field_get(&part->fields[rule], observed->sample, out);
 }
 
-static bool end(struct mt_durations *durations, size_t rule, uint64_t key,
+static bool end(struct mt_durations *durations, size_t rule, uint64_t key, bool seed,
 		const struct mt_observed *observed)
 {
 	struct ended *ended;
 	uint64_t begun;
 
+	if (!durations->first_end[rule])
+		durations->first_end[rule] = observed->time;
 	if (!mt_map64_get(&durations->begun[rule], key, &begun)) {
-		durations->facts.unbegun += observed->selected;
+		durations->facts.unbegun += observed->selected && !seed;
 		return true;
 	}
 	mt_map64_remove(&durations->begun[rule], key);
-	if (!observed->selected)
+	if (!observed->selected || seed)
 		return true;
 	ended = mt_array_push(&durations->queue);
 	if (!ended)
@@ -164,15 +171,18 @@ static bool end(struct mt_durations *durations, size_t rule, uint64_t key,
 	return true;
 }
 
-/* What began already and begins anew has had no end. */
+/*
+ * What began already and begins anew has had no end. Before the first end of anybody their ends
+ * were not recorded yet: marks are on before samples are.
+ */
 static bool begin(struct mt_durations *durations, size_t rule, uint64_t key, uint64_t time)
 {
-	size_t before = durations->begun[rule].count;
+	uint64_t before;
 
-	if (!mt_map64_put(&durations->begun[rule], key, time))
-		return false;
-	durations->facts.unended += durations->begun[rule].count == before;
-	return true;
+	if (mt_map64_get(&durations->begun[rule], key, &before))
+		durations->facts.unended +=
+			durations->first_end[rule] && before >= durations->first_end[rule];
+	return mt_map64_put(&durations->begun[rule], key, time);
 }
 
 /* One event may end a duration and begin the next. */
@@ -187,7 +197,7 @@ static bool take_sample(struct mt_durations *durations, const struct mt_observed
 		if (!((part->ends | part->begins) & 1u << i) ||
 		    !key_of(durations, part, i, observed, &key))
 			continue;
-		if ((part->ends & 1u << i) && !end(durations, i, key, observed))
+		if ((part->ends & 1u << i) && !end(durations, i, key, part->seed, observed))
 			return false;
 		if ((part->begins & 1u << i) && !begin(durations, i, key, observed->time))
 			return false;

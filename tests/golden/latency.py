@@ -47,12 +47,15 @@ def cases():
         "100": (7000, 1, 7000), "101": (20000, 1, 20000)}, ""
     yield "... but with a field by its value", begin(1000, key=5) + begin(1001, key=6, tid=101) + end(1007, key=6), (
         "--latency", PAIR + ",key"), {"100": (6000, 1, 6000)}, "1 beginning recorded without an end"
-    yield "of two begins the later one counts", begin(1000) + begin(1003) + end(1007), LATENCY, {
-        "100": (4000, 1, 4000)}, "1 beginning recorded without an end"
+    yield "of two begins the later one counts", begin(990) + end(995) + begin(1000) + begin(1003) + end(1007), LATENCY, {
+        "100": (9000, 2, 5000)}, "1 beginning recorded without an end"
+    yield "before the first end none was recorded", begin(1000) + begin(1003) + end(1007), LATENCY, {"100": (4000, 1, 4000)}, ""
     yield "between two records of one event", at(STEP, 1000) + at(STEP, 1004) + at(STEP, 1009), (
         "--latency", "step,app:step"), {"100": (9000, 2, 5000)}, ""
     yield "an event whose entries are marks", at(CALL, 1000) + at(CALLED, 1002) + at(CALL, 1010) + at(CALLED, 1015), (
         "--latency", "call,call"), {"100": (7000, 2, 5000)}, ""
+    yield "from a call's exit to another event", at(CALL, 1000) + at(CALLED, 1002) + at(STEP, 1010), (
+        "--latency", "call,step"), {"100": (8000, 1, 8000)}, ""
     yield "names without their subsystem", begin(1000) + end(1007), (
         "--latency", "mm_vmscan_memcg_reclaim_begin,mm_vmscan_memcg_reclaim_end"), {"100": (7000, 1, 7000)}, ""
     yield "an end that is not selected ends it, too", begin(1000) + end(1007) + end(1020), LATENCY + (

@@ -19,6 +19,7 @@
 #include "report/blocks/blocks.h"
 #include "report/gauges/gauge_log.h"
 #include "report/gauges/gauge_sum.h"
+#include "report/session/selection.h"
 #include "report/session/session.h"
 #include "report/sums/sum_table.h"
 #include "report/tables/facts.h"
@@ -31,8 +32,10 @@ MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
 #define NO_EDAC "none in /sys: no driver of EDAC"
 #define IN_LOG "the kernel's log alone: dmesg"
 #define FAILURES "mtrec -e memory"
+#define HOST_KILLS "vmstat oom_kill"
 #define CGROUP_KILLS "cgroup oom_kills "
 #define NO_LIMIT (-1.0)
+#define STALE_NS 500000000 /* the last reading of all takes less */
 #define WORTH_TELLING 0.01 /* between the largest figure and the last, of the whole */
 
 enum kind {
@@ -93,7 +96,7 @@ static const struct check checks[] = {
 	{"memory", SATURATION, "pages freed", "vmstat pgfree", NULL, RATE, NO_LIMIT, NULL},
 	{"memory", SATURATION, "paged in", "vmstat pgpgin", NULL, KIB, NO_LIMIT, NULL},
 	{"memory", SATURATION, "paged out", "vmstat pgpgout", NULL, KIB, NO_LIMIT, NULL},
-	{"memory", ERRORS, "OOM kills", "vmstat oom_kill", NULL, COUNT, 0, NULL},
+	{"memory", ERRORS, "OOM kills", HOST_KILLS, NULL, COUNT, 0, NULL},
 	{"memory", ERRORS, "mmap, mremap failed", "calls with ENOMEM", NULL, FAILED_CALLS, 0,
 	 FAILURES},
 	{"memory", ERRORS, "malloc failed", "calls that gave NULL", NULL, FAILED_BLOCKS, 0,
@@ -183,10 +186,12 @@ struct host {
 	struct mt_gauge_log *gauges;
 	struct mt_sum_table *table;
 	uint32_t recording;
+	uint64_t last_gauge; /* of it: ns */
 	bool narrow;	     /* failed calls were recorded apart */
 	bool wide;	     /* all calls were */
 	double failed_calls; /* of all recordings */
 	double failed_blocks;
+	bool kills_recorded;
 	MT_ARRAY(struct cgroup_kills) kills;
 };
 
@@ -195,6 +200,7 @@ struct host {
 struct figure {
 	struct mt_gauge_course course, whole;
 	bool has_whole;
+	bool stale; /* not read with the last gauges: of a cgroup that is gone */
 };
 
 static struct mt_snippet rate_text(double rate)
@@ -298,7 +304,9 @@ static const char *verdict_of(const struct check *check, const struct figure *fi
 
 	if (check->limit == NO_LIMIT || (check->whole && !figure->has_whole))
 		return "-";
-	return judged(check, figure) > check->limit ? words[check->kind] : "ok";
+	return judged(check, figure) > check->limit ? words[check->kind]
+	       : figure->stale			    ? "not known"
+						    : "ok";
 }
 
 /* ---- Rows ---- */
@@ -326,6 +334,9 @@ static bool put_check(const struct host *host, const struct check *check, const 
 		values[i] = mt_value_exact(NAN);
 	if (figure) {
 		describe(check, figure, text, sizeof(text));
+		if (figure->stale)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text),
+				 ", not read at the end");
 		values[VALUE_FIRST] = mt_value_exact(figure->course.first);
 		values[VALUE_LAST] = mt_value_exact(figure->course.last);
 		values[VALUE_MOST] = mt_value_exact(figure->course.most);
@@ -384,6 +395,12 @@ static const struct mt_host_gauge *find_gauge(const struct host *host, const cha
 	return NULL;
 }
 
+/* Not a part of its time. */
+static bool is_whole(const struct host *host)
+{
+	return !mt_session_selection(host->session)->time.given;
+}
+
 /* Of what events count, the fastest is not known. */
 static struct mt_gauge_course course_of(const struct host *host, double count)
 {
@@ -396,9 +413,46 @@ static struct mt_gauge_course course_of(const struct host *host, double count)
 	return (struct mt_gauge_course){
 		.last = count,
 		.most = count,
-		.per_second = seconds > 0 ? count / seconds : NAN,
+		.per_second = seconds > 0 && is_whole(host) ? count / seconds : NAN,
 		.fastest = NAN,
 	};
+}
+
+/* Kills in a cgroup, or NULL: in all, that events tell of. */
+static double kills_in(const struct host *host, const char *cgroup)
+{
+	double count = 0;
+
+	for (size_t i = 0; i < host->kills.count; i++) {
+		const struct cgroup_kills *kills = &host->kills.items[i];
+
+		if (kills->recording == host->recording &&
+		    (!cgroup ||
+		     !strcmp(mt_strings_get(mt_session_strings(host->session), kills->cgroup),
+			     cgroup)))
+			count += kills->count;
+	}
+	return count;
+}
+
+/*
+ * Events tell of each kill, in the time that was asked for; a gauge may have been read first, or
+ * last, before or behind it.
+ */
+static void count_kills(const struct host *host, struct mt_gauge_course *course, double kills)
+{
+	bool whole = is_whole(host);
+
+	if (!host->kills_recorded || (whole && course->last - course->first >= kills))
+		return;
+	if (!whole)
+		course->first = 0;
+	else if (course->last >= kills)
+		course->first = course->last - kills;
+	course->last = course->first + kills;
+	course->most = course->last;
+	course->per_second = course_of(host, kills).per_second;
+	course->fastest = NAN;
 }
 
 static bool add_count(const struct host *host, const struct check *check, bool known, double count)
@@ -420,29 +474,10 @@ static bool add_check(const struct host *host, const struct check *check)
 				 host->failed_blocks);
 	if (!check->formula || !find_course(host, check->formula, &figure.course))
 		return put_unknown(host, check);
+	if (!strcmp(check->formula, HOST_KILLS))
+		count_kills(host, &figure.course, kills_in(host, NULL));
 	figure.has_whole = check->whole && find_course(host, check->whole, &figure.whole);
 	return put_check(host, check, check->formula, &figure);
-}
-
-/* Kills in a cgroup that events tell of. */
-static double kills_in(const struct host *host, const char *cgroup)
-{
-	for (size_t i = 0; i < host->kills.count; i++) {
-		const struct cgroup_kills *kills = &host->kills.items[i];
-
-		if (kills->recording == host->recording &&
-		    !strcmp(mt_strings_get(mt_session_strings(host->session), kills->cgroup),
-			    cgroup))
-			return kills->count;
-	}
-	return 0;
-}
-
-/* The first gauge of a cgroup may have been read after what its kernel counted. */
-static void count_earlier(struct mt_gauge_course *course, double kills)
-{
-	if (course->last - course->first < kills && course->last >= kills)
-		course->first = course->last - kills;
 }
 
 static bool add_named(const struct host *host, const struct check *check, const char *name)
@@ -455,8 +490,9 @@ static bool add_named(const struct host *host, const struct check *check, const 
 		return true;
 	sum = mt_gauge_sum_of(gauge);
 	figure.course = mt_gauge_sum_course(&sum);
+	figure.stale = is_whole(host) && gauge->series.last_time + STALE_NS < host->last_gauge;
 	if (!strcmp(check->formula, CGROUP_KILLS))
-		count_earlier(&figure.course, kills_in(host, name));
+		count_kills(host, &figure.course, kills_in(host, name));
 	whole = check->whole ? find_gauge(host, check->whole, name) : NULL;
 	if (whole) {
 		sum = mt_gauge_sum_of(whole);
@@ -509,10 +545,23 @@ static bool add_killed(const struct host *host)
 	return good;
 }
 
-static bool add_recording(const struct host *host)
+static uint64_t last_gauge(const struct host *host)
+{
+	const struct mt_host_gauge *gauge;
+	uint64_t last = 0;
+
+	for (size_t i = 0; (gauge = mt_gauge_log_host(host->gauges, i)); i++) {
+		if (gauge->recording == host->recording && gauge->series.last_time > last)
+			last = gauge->series.last_time;
+	}
+	return last;
+}
+
+static bool add_recording(struct host *host)
 {
 	bool good = true;
 
+	host->last_gauge = last_gauge(host);
 	for (size_t i = 0; good && i < sizeof(checks) / sizeof(*checks); i++)
 		good = add_check(host, &checks[i]);
 	return good && add_all_named(host, area_checks, 1, NULL) &&
@@ -546,6 +595,7 @@ static void find_failures(struct host *host)
 	for (size_t i = 0; i < facts->events.count; i++) {
 		host->narrow |= is_failure(facts->events.items[i].name);
 		host->wide |= is_map_exit(facts->events.items[i].name);
+		host->kills_recorded |= mt_oom_recorded(&facts->events.items[i]);
 	}
 }
 

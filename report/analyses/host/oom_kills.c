@@ -109,6 +109,11 @@ static uint32_t name_in(const struct oom *oom, const struct mt_text *format,
 	return mt_strings_intern(mt_session_strings(oom->session), name, length);
 }
 
+bool mt_oom_recorded(const struct mt_facts_event *event)
+{
+	return !strcmp(event->name, KILL);
+}
+
 bool mt_oom_victim(const struct mt_session *session, const struct mt_session_sample *sample,
 		   struct mt_oom_victim *out)
 {
@@ -118,7 +123,7 @@ bool mt_oom_victim(const struct mt_session *session, const struct mt_session_sam
 	struct mt_field field;
 	double pid;
 
-	if (strcmp(event->name, KILL) != 0)
+	if (!mt_oom_recorded(event))
 		return false;
 	field = mt_field_find(&format, "pid");
 	out->pid = mt_field_number(&field, sample->kernel, &pid) ? (int32_t)pid : -1;
@@ -275,26 +280,34 @@ static double cgroup_gauge(const struct oom *oom, const struct kill *kill, const
 	return host_gauge(oom, kill, name);
 }
 
-/* A limit of a cgroup, or of the nearest one above it that has one: it holds for both. */
+/* The least limit of a cgroup and those above it: all of them hold. */
 static bool put_limit(const struct oom *oom, const struct kill *kill, struct fact_row row,
 		      const char *path)
 {
 	char above[PATH_MAX], figure[PATH_MAX + 64];
-	char *cut = above;
+	size_t whose = strlen(path);
+	char *cut;
 
 	snprintf(above, sizeof(above), "%s", path);
 	row.fact = "cgroup's limit";
 	row.value = cgroup_gauge(oom, kill, "limit", path);
 	row.figure = NULL;
-	while (isnan(row.value) && (cut = strrchr(above, '/')) && cut > above) {
+	while ((cut = strrchr(above, '/')) && cut > above) {
+		double limit;
+
 		*cut = '\0';
-		row.value = cgroup_gauge(oom, kill, "limit", above);
+		limit = cgroup_gauge(oom, kill, "limit", above);
+		if (isnan(limit) || row.value <= limit)
+			continue;
+		row.value = limit;
+		whose = strlen(above);
 	}
 	if (isnan(row.value)) {
 		/* A limit is read with the usage, and written where there is one. */
 		row.figure = isnan(cgroup_gauge(oom, kill, "usage", path)) ? "not known" : "none";
-	} else if (strcmp(above, path) != 0) {
-		snprintf(figure, sizeof(figure), "%s, of %s", mt_text_bytes(row.value).text, above);
+	} else if (path[whose]) {
+		snprintf(figure, sizeof(figure), "%s, of %.*s", mt_text_bytes(row.value).text,
+			 (int)whose, path);
 		row.figure = figure;
 	}
 	return put_row(oom, &row);
@@ -455,7 +468,7 @@ static struct mt_error *no_kill(const struct mt_session *session)
 	bool recorded = false;
 
 	for (size_t i = 0; i < facts->events.count; i++) {
-		if (strcmp(facts->events.items[i].name, KILL) != 0)
+		if (!mt_oom_recorded(&facts->events.items[i]))
 			continue;
 		recorded = true;
 		kills += facts->events.items[i].samples;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mt_facts_event;
 struct mt_session;
 struct mt_session_sample;
 
@@ -15,6 +16,9 @@ struct mt_oom_victim {
 	uint32_t cgroup; /* string id of its path, or of the killer's, which for a cgroup is the
 			    same */
 };
+
+/* Whether the event tells of kills. */
+bool mt_oom_recorded(const struct mt_facts_event *event);
 
 /* False for a sample that is not of a kill. Call as the session gives the sample. */
 bool mt_oom_victim(const struct mt_session *session, const struct mt_session_sample *sample,
