@@ -30,6 +30,7 @@ struct list {
 	size_t shown;
 	struct mt_value rest[MT_GROUPS_COLUMNS], all[MT_GROUPS_COLUMNS];
 	struct mt_name_advice advice;
+	bool mixed; /* of different events, which are not added up */
 	FILE *to;
 };
 
@@ -156,12 +157,12 @@ static struct mt_error *print_list(struct list *list)
 	if (err || !list->top.items.count)
 		return err;
 	if (left && !list->view->limit.top) {
-		if (!list->top.table->sentence)
+		if (!list->top.table->sentence && !list->mixed)
 			print_figures(list, list->rest);
 		fprintf(list->to, "%zu more path%s; --top N shows more\n", left,
 			left > 1 ? "s" : "");
 	}
-	if (!list->view->limit.top && !list->top.table->sentence) {
+	if (!list->view->limit.top && !list->top.table->sentence && !list->mixed) {
 		print_figures(list, list->all);
 		fputs("in all\n", list->to);
 	}
@@ -186,6 +187,25 @@ static size_t shown_of(const struct list *list)
 	return count;
 }
 
+static struct mt_error *find_mixed(struct mt_table *table, bool *mixed)
+{
+	size_t event = mt_table_key(table, "event");
+	struct mt_error *err = event == MT_COLUMN_NONE ? NULL : mt_table_rewind(table);
+	bool more = event != MT_COLUMN_NONE, any = false;
+	uint64_t first = 0;
+	struct mt_row row;
+
+	while (!err && more && !*mixed) {
+		err = mt_table_next(table, &row, &more);
+		if (err || !more)
+			break;
+		*mixed = any && row.keys[event] != first;
+		first = row.keys[event];
+		any = true;
+	}
+	return err;
+}
+
 static struct mt_error *write_paths(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
 	MT_CLEANUP(list_deinit) struct list list = {.view = view, .to = to};
@@ -194,7 +214,8 @@ static struct mt_error *write_paths(const struct mt_view *view, struct mt_table 
 	if (table->listing || table->compared || table->value_count > MT_GROUPS_COLUMNS ||
 	    mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
 		return mt_output_table.write(view, table, to);
-	err = mt_top_paths_read(table, view->value, &list.top);
+	err = find_mixed(table, &list.mixed);
+	err = err ? err : mt_top_paths_read(table, view->value, &list.top);
 	if (err)
 		return err;
 	list.shown = shown_of(&list);

@@ -285,8 +285,8 @@ MT_TEST(a_group_samples_what_a_filter_lets_through_beside_its_mark)
 	MT_CHECK_STR(swap->filter, "member == 2");
 	MT_CHECK(swap->role == MT_ROLE_SAMPLE && has(swap, STACK));
 	MT_CHECK_EQ(swap->class, MT_CLASS_STORM);
-	MT_CHECK_EQ(plan->events.items[3].role, MT_ROLE_MARK);
-	MT_CHECK(!plan->events.items[3].filter);
+	MT_CHECK_EQ(plan->events.items[4].role, MT_ROLE_MARK);
+	MT_CHECK(!plan->events.items[4].filter);
 	mt_plan_destroy(plan);
 }
 

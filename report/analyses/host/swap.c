@@ -52,6 +52,7 @@ struct life {
 struct count {
 	uint32_t life;
 	uint64_t pages;
+	int32_t closed_by; /* the process whose it was and that let go of it; 0: none */
 };
 
 struct step {
@@ -73,6 +74,8 @@ struct reading {
 	uint64_t time, pages;
 	uint32_t process, cgroup;
 	bool selected;
+	bool existed; /* when recording began */
+	bool used;    /* a life began with it */
 };
 
 struct swap {
@@ -156,23 +159,36 @@ static struct count *count_of(struct swap *swap, uint32_t recording, uint32_t mm
 	return count && begin_life(swap, count, recording) ? count : NULL;
 }
 
-/* A thread changes its own process's count: it is that process's. */
+/*
+ * A thread changes its own process's count: it is that process's, or of the parent that lent its
+ * space.
+ */
 static bool bind(struct swap *swap, struct count *count, const struct mt_observed *observed)
 {
 	const struct mt_space *space = observed->task->space;
 	struct life *life = &swap->lives.items[count->life];
 
-	if (life->pid == observed->task->pid)
+	if (life->pid == space->pid && !count->closed_by)
 		return true;
-	if (life->pid >= 0) { /* that space has gone unseen */
+	if (life->pid >= 0) { /* that space has gone */
 		if (!begin_life(swap, count, observed->recording))
 			return false;
 		life = &swap->lives.items[count->life];
 	}
-	life->pid = observed->task->pid;
+	life->pid = space->pid;
 	life->process = space->comm;
 	life->cgroup = space->cgroup;
 	return true;
+}
+
+/*
+ * Whether the count is still of what a process let go of as it ended or called exec, whose memory
+ * stands as it was then. The id may be another space's: one that is swapped out.
+ */
+static bool is_closed(const struct count *count, const struct mt_observed *observed, uint64_t pages)
+{
+	return count->closed_by &&
+	       (observed->task->pid == count->closed_by || pages <= count->pages);
 }
 
 /* The count is `pages` now. */
@@ -225,12 +241,16 @@ static bool take_sample(struct swap *swap, const struct mt_observed *observed)
 	count = count_of(swap, observed->recording, told.mm);
 	if (!count || (told.own && !bind(swap, count, observed)))
 		return false;
-	/* A process that lets go of its own space ends, or calls exec. */
 	if (!told.own && swap->lives.items[count->life].pid == observed->task->pid)
-		return begin_life(swap, count, observed->recording);
+		count->closed_by = observed->task->pid;
 	if (told.member != MT_PAGES_SWAPPED || !is_told(swap, observed))
 		return true;
-	return change(swap, count, observed, told.bytes / PAGE);
+	if (is_closed(count, observed, told.bytes / PAGE)) {
+		count->pages = told.bytes / PAGE;
+		return true;
+	}
+	return (!count->closed_by || begin_life(swap, count, observed->recording)) &&
+	       change(swap, count, observed, told.bytes / PAGE);
 }
 
 /* The first reading of each process. */
@@ -256,6 +276,7 @@ static bool take_gauge(struct swap *swap, const struct mt_observed *observed)
 				    .pages = gauge->value / PAGE};
 	if (!task)
 		return true;
+	reading->existed = true;
 	reading->selected = mt_session_selects(swap->rows.session, task, gauge->after);
 	reading->process = task->space->comm;
 	reading->cgroup = task->space->cgroup;
@@ -402,10 +423,13 @@ static bool classify(struct swap *swap, uint32_t stack, enum path *out)
 
 /* ---- Rows ---- */
 
-/* What a process had swapped out when its count was first told. */
+/*
+ * What a process had swapped out when its count was first told. Of one that existed, but was read
+ * later than that, it is that count; of spaces after its first it is nothing.
+ */
 static uint64_t pages_before(const struct swap *swap, const struct life *life)
 {
-	const struct reading *reading;
+	struct reading *reading;
 	uint64_t at;
 
 	if (life->pid < 0)
@@ -413,7 +437,12 @@ static uint64_t pages_before(const struct swap *swap, const struct life *life)
 	if (!mt_map64_get(&swap->by_pid, pair(life->recording, (uint32_t)life->pid), &at))
 		return swap->readings.count ? 0 : life->first;
 	reading = &swap->readings.items[at];
-	return reading->time <= life->first_time ? reading->pages : 0;
+	if (reading->used || !reading->existed)
+		return 0;
+	reading->used = true;
+	if (reading->time > life->first_time)
+		reading->pages = life->first;
+	return reading->pages;
 }
 
 static bool add_firsts(struct swap *swap)
