@@ -201,19 +201,18 @@ static bool clip_first(struct mt_account *account, const struct mt_nature *natur
 	return true;
 }
 
+/* A file that exec maps. */
 static bool replace(struct mt_account *account, const struct mt_found *found,
 		    const struct mt_nature *nature)
 {
-	if (found->exec && nature->kind == MT_REGION_FILE) {
-		if (account->has_first && !clip_first(account, nature, found->start))
+	if (account->has_first && !clip_first(account, nature, found->start))
+		return false;
+	if (!account->has_first ||
+	    mt_natures_get(account->natures, account->first)->file != nature->file) {
+		account->first = mt_natures_intern(account->natures, nature);
+		account->has_first = true;
+		if (account->first == UINT32_MAX)
 			return false;
-		if (!account->has_first ||
-		    mt_natures_get(account->natures, account->first)->file != nature->file) {
-			account->first = mt_natures_intern(account->natures, nature);
-			account->has_first = true;
-			if (account->first == UINT32_MAX)
-				return false;
-		}
 	}
 	return mt_account_remove(account, found->start, found->end, found->time, found->origin) &&
 	       mt_account_add(account, found->start, found->end, nature, found->time,
@@ -273,7 +272,9 @@ bool mt_account_found(struct mt_account *account, const struct mt_found *found)
 {
 	struct mt_nature nature = nature_of(account, found);
 
-	return found->exec ? replace(account, found, &nature) : fill_in(account, found, &nature);
+	/* Where no call tells that exec is over, memory that grew is told of as a whole. */
+	return found->exec && nature.kind == MT_REGION_FILE ? replace(account, found, &nature)
+							    : fill_in(account, found, &nature);
 }
 
 /* ---- Readings ---- */
