@@ -143,6 +143,11 @@ done
 for key in $("$report" --by nonsense stored.mtr 2>&1 | sed -n 's/.*known: //p' | tr -d ,); do
 	check "--help knows --by $key" grep -qw "$key" by.txt
 done
+for analysis in kernel-memory swap hugepages resident compaction reclaim blocks leaks map maps; do
+	expect 4 "--$analysis of a process that is not there" "$report" "--$analysis" --pid 999999 stored.mtr
+done
+expect 4 'what is mapped at a time behind the end' "$report" --maps --time 100000,100001 stored.mtr
+says '... is told so' 'time begins at 100000 s'
 expect 2 '--hugepages has no --at' "$report" --hugepages --at 1s stored.mtr
 says '... and what has is named' '^mtreport: these do: .*--outstanding.*--blocks.*--map, .*--kernel-memory'
 expect 2 '--kernel-memory has no --all' "$report" --kernel-memory --all stored.mtr

@@ -57,6 +57,11 @@ mapped() {
 	"$report" -q --maps --csv --comm mapper "$1" | awk -F, 'NR > 1 && !/vsyscall/ { n += $(NF - 1) } END { print n + 0 }'
 }
 
+expect 0 'page faults and counts, without calls' "$mtrec" -q -e rss -o rss.mtr -- ./mapper
+"$report" -q --resident --csv --by stack rss.mtr >paths
+between '... what grew at its end is by the path that touched it' $((80 << 20)) \
+	"$(sed -n 's/^"[^"]*;main;[^"]*",\([0-9]*\),.*/\1/p' paths | sort -n | tail -n 1)" $((81 << 20))
+
 expect 0 'brk and page faults beside vm and rss' \
 	"$mtrec" -e vm,rss -a -o all.mtr -- "$mtrec" -e brk,page-faults -a -o some.mtr -- ./mapper
 says '... nothing is lost' ', 0 lost -> all.mtr'

@@ -37,6 +37,13 @@ int main(void)
 	madvise(p, 64 * MIB, MADV_NOHUGEPAGE);
 	fill(p);
 	sum = back(p);
+	if (!vfork()) { /* in its parent's memory */
+		for (int i = 0; i < 100; i++)
+			sum += p[40 * MIB + i * 4096];
+		execlp("true", "true", NULL);
+		_exit(1);
+	}
+	wait(NULL);
 	munmap(p + 8 * MIB, 8 * MIB);
 	puts(sum ? "done" : "done.");
 	fflush(stdout);
@@ -70,6 +77,7 @@ sums() {
 	awk -F, -v name="$1" -v pid="$swaps" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } $1 == pid { print $at }' by_process.csv
 }
 is 'what is swapped out at the end is what /proc has, to the page' "$(sums bytes)" "$swapped"
+is '... of one process, whose memory a child of vfork read, too' "$(grep -cE '^[0-9]+,(swaps|true)' by_process.csv)" 1
 between 'more than its limit leaves room for was swapped out' $((48 << 8)) "$(sums out)" $((96 << 8))
 between 'what it read again came in' 900 "$(sums in)" 1400
 between 'what it unmapped was freed' 1500 "$(sums freed)" 2048
