@@ -594,13 +594,14 @@ static bool take_access(void *context, const struct mt_ledger *ledger,
 {
 	const struct mt_origin *reserver = mt_ledger_origin(ledger, told->change->reserved_by);
 	struct mt_verdicts *verdicts = context;
-	uint32_t space = find_space(verdicts, told->space);
 	struct mt_ledger_change on_account = *told;
+	uint32_t space;
 
-	if (space == UINT32_MAX)
-		return false;
 	if (!told->change->sign)
 		return true;
+	space = find_space(verdicts, told->space);
+	if (space == UINT32_MAX)
+		return false;
 	add_closed(&verdicts->spaces.items[space], told->change, -told->change->sign);
 	/* As what unmaps it, and what maps it anew for use. */
 	if (reserver->kind == MT_ORIGIN_CALL)

@@ -32,7 +32,6 @@ MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
 #define NO_EDAC "none in /sys: no driver of EDAC"
 #define IN_LOG "the kernel's log alone: dmesg"
 #define FAILURES "mtrec -e memory"
-#define HOST_KILLS "vmstat oom_kill"
 #define CGROUP_KILLS "cgroup oom_kills "
 #define NO_LIMIT (-1.0)
 #define STALE_NS 500000000 /* the last reading of all takes less */
@@ -52,6 +51,7 @@ enum measure {
 	KIB,	       /* the same of KiB */
 	WAITED,	       /* microseconds a second, the fastest, in percent */
 	COUNT,	       /* a count's change */
+	KILLS,	       /* the same of OOM kills, by their events where those were recorded */
 	FAILED_CALLS,  /* samples of system calls, not a gauge */
 	FAILED_BLOCKS, /* the same of allocators */
 };
@@ -96,7 +96,7 @@ static const struct check checks[] = {
 	{"memory", SATURATION, "pages freed", "vmstat pgfree", NULL, RATE, NO_LIMIT, NULL},
 	{"memory", SATURATION, "paged in", "vmstat pgpgin", NULL, KIB, NO_LIMIT, NULL},
 	{"memory", SATURATION, "paged out", "vmstat pgpgout", NULL, KIB, NO_LIMIT, NULL},
-	{"memory", ERRORS, "OOM kills", HOST_KILLS, NULL, COUNT, 0, NULL},
+	{"memory", ERRORS, "OOM kills", "vmstat oom_kill", NULL, KILLS, 0, NULL},
 	{"memory", ERRORS, "mmap, mremap failed", "calls with ENOMEM", NULL, FAILED_CALLS, 0,
 	 FAILURES},
 	{"memory", ERRORS, "malloc failed", "calls that gave NULL", NULL, FAILED_BLOCKS, 0,
@@ -133,7 +133,7 @@ static const struct check cgroup_checks[] = {
 	{"cgroup", UTILISATION, "used", "cgroup usage ", "cgroup limit ", BYTES, 0.9, NULL},
 	{"cgroup", SATURATION, "some tasks stalled", "cgroup pressure ", NULL, WAITED, 10, NULL},
 	{"cgroup", SATURATION, "at its limit", "cgroup failures ", NULL, RATE, 0, NULL},
-	{"cgroup", ERRORS, "OOM kills", CGROUP_KILLS, NULL, COUNT, 0, NULL},
+	{"cgroup", ERRORS, "OOM kills", CGROUP_KILLS, NULL, KILLS, 0, NULL},
 };
 static const struct check killed_cgroup = {"cgroup", ERRORS, "OOM kills", "oom:mark_victim ",
 					   NULL,     COUNT,  0,		  NULL};
@@ -263,6 +263,7 @@ static void describe(const struct check *check, const struct figure *figure, cha
 			 mt_text_percent(course->fastest, 1e6).text);
 		return;
 	case COUNT:
+	case KILLS:
 	case FAILED_CALLS:
 	case FAILED_BLOCKS:
 		snprintf(out, size, "%s", mt_text_count(course->last - course->first).text);
@@ -291,6 +292,7 @@ static double judged(const struct check *check, const struct figure *figure)
 	case WAITED:
 		return course->fastest / 1e4;
 	case COUNT:
+	case KILLS:
 	case FAILED_CALLS:
 	case FAILED_BLOCKS:
 		return course->last - course->first;
@@ -322,8 +324,9 @@ static bool put_check(const struct host *host, const struct check *check, const 
 {
 	static const char *const kinds[] = {"utilisation", "saturation", "errors"};
 	static const char *const units[] = {
-		[BYTES] = "B",	 [LOAD] = "1/100", [RATE] = "",		[KIB] = "KiB",
-		[WAITED] = "us", [COUNT] = "",	   [FAILED_CALLS] = "", [FAILED_BLOCKS] = ""};
+		[BYTES] = "B", [LOAD] = "1/100",    [RATE] = "",
+		[KIB] = "KiB", [WAITED] = "us",	    [COUNT] = "",
+		[KILLS] = "",  [FAILED_CALLS] = "", [FAILED_BLOCKS] = ""};
 	const struct mt_facts *facts = mt_session_facts(host->session);
 	uint64_t keys[KEYS];
 	struct mt_value values[VALUES];
@@ -474,7 +477,7 @@ static bool add_check(const struct host *host, const struct check *check)
 				 host->failed_blocks);
 	if (!check->formula || !find_course(host, check->formula, &figure.course))
 		return put_unknown(host, check);
-	if (!strcmp(check->formula, HOST_KILLS))
+	if (check->measure == KILLS)
 		count_kills(host, &figure.course, kills_in(host, NULL));
 	figure.has_whole = check->whole && find_course(host, check->whole, &figure.whole);
 	return put_check(host, check, check->formula, &figure);
@@ -491,7 +494,7 @@ static bool add_named(const struct host *host, const struct check *check, const 
 	sum = mt_gauge_sum_of(gauge);
 	figure.course = mt_gauge_sum_course(&sum);
 	figure.stale = is_whole(host) && gauge->series.last_time + STALE_NS < host->last_gauge;
-	if (!strcmp(check->formula, CGROUP_KILLS))
+	if (check->measure == KILLS)
 		count_kills(host, &figure.course, kills_in(host, name));
 	whole = check->whole ? find_gauge(host, check->whole, name) : NULL;
 	if (whole) {

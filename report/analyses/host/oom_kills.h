@@ -13,8 +13,7 @@ struct mt_session_sample;
 
 struct mt_oom_victim {
 	int32_t pid;	 /* -1: not known */
-	uint32_t cgroup; /* string id of its path, or of the killer's, which for a cgroup is the
-			    same */
+	uint32_t cgroup; /* string id of its path; the killer's where its own is not known */
 };
 
 /* Whether the event tells of kills. */
