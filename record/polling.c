@@ -4,7 +4,6 @@
  */
 #include "record/recorder_parts.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "record/proc/procfs.h"
 #include "record/recorder.h"
 #include "record/rings/state_writer.h"
+#include "record/rings/task_filter.h"
 #include "record/state/existing.h"
 #include "record/state/gauges.h"
 #include "record/state/host.h"
@@ -69,10 +69,19 @@ static struct mt_state begin_state(struct mt_recorder *r, bool (*give_up)(void *
 				 .give_up_context = r};
 }
 
+static void meet(void *context, pid_t tid)
+{
+	const struct poll *poll = context;
+
+	mt_task_filter_meet(poll->r->filter, (uint32_t)tid, mt_clock_now(&poll->r->clock));
+}
+
 static void put_existing(void *context, pid_t pid)
 {
 	struct poll *poll = context;
 
+	if (poll->r->filter)
+		(void)mt_existing_each_thread(pid, meet, poll);
 	mt_existing_process(&poll->state, &poll->r->clock, pid, !poll->r->options->strip);
 }
 
@@ -102,28 +111,16 @@ static void add_to_family(void *context, pid_t pid)
 		*slot = pid;
 }
 
-/* The children of each of its threads, as far as the kernel lists them (CONFIG_PROC_CHILDREN). */
-static void add_children(struct poll *poll, pid_t pid)
+/* The children of a thread, as far as the kernel lists them (CONFIG_PROC_CHILDREN). */
+static void add_children(void *context, pid_t tid)
 {
-	char path[64];
-	struct dirent *entry;
-	DIR *tasks;
+	MT_CLEANUP_FREE char *text =
+		mt_read_textf(NULL, "/proc/%d/task/%d/children", (int)tid, (int)tid);
+	char *at, *end;
+	long child;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks))) {
-		MT_CLEANUP_FREE char *text = NULL;
-		char *at, *end;
-		long child;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		text = mt_read_textf(NULL, "%s/%s/children", path, entry->d_name);
-		for (at = text; at && (child = strtol(at, &end, 10)) > 0; at = end)
-			add_to_family(poll, (pid_t)child);
-	}
-	if (tasks)
-		closedir(tasks);
+	for (at = text; at && (child = strtol(at, &end, 10)) > 0; at = end)
+		add_to_family(context, (pid_t)child);
 }
 
 /* Grows the family by the children of its members, and reads the mappings of each. */
@@ -135,7 +132,7 @@ static void poll_family(struct poll *poll)
 		if (poll->gauges)
 			mt_gauges_add(poll->r->gauges, poll->family.items[i]);
 		if (poll->children)
-			add_children(poll, poll->family.items[i]);
+			(void)mt_existing_each_thread(poll->family.items[i], add_children, poll);
 	}
 }
 

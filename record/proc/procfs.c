@@ -1,6 +1,7 @@
 /* Whole-file reads of pseudo files, whose size is not known before. */
 #include "record/proc/procfs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
+#include "record/proc/numbers.h"
 
 #define TEXT_MAX ((size_t)64 << 20)
 
@@ -80,4 +82,21 @@ long mt_read_number(const char *path, long fallback)
 		return fallback;
 	number = strtol(text, &end, 10);
 	return end == text ? fallback : number;
+}
+
+bool mt_each_number(const char *path, void (*each)(void *context, pid_t number), void *context)
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		uint64_t number;
+
+		if (mt_parse_u64(entry->d_name, &number))
+			each(context, (pid_t)number);
+	}
+	if (!directory)
+		return false;
+	closedir(directory);
+	return true;
 }

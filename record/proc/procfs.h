@@ -2,6 +2,7 @@
 #ifndef MT_RECORD_PROC_PROCFS_H
 #define MT_RECORD_PROC_PROCFS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -21,5 +22,11 @@ char *mt_read_textf(size_t *size, const char *format, ...)
  * be read.
  */
 long mt_read_number(const char *path, long fallback);
+
+/*
+ * Calls each for every entry of a directory that is a number: processes, threads. False if the
+ * directory cannot be listed.
+ */
+bool mt_each_number(const char *path, void (*each)(void *context, pid_t number), void *context);
 
 #endif

@@ -399,6 +399,14 @@ static uint64_t look_again(struct mt_task_filter *filter, uint32_t tid, uint64_t
 	return facts;
 }
 
+void mt_task_filter_meet(struct mt_task_filter *filter, uint32_t tid, uint64_t time)
+{
+	uint64_t facts;
+
+	if (!find(filter, tid) && look_up(filter, tid, &facts))
+		learn(filter, tid, facts, time, false);
+}
+
 enum mt_task_verdict mt_task_filter_wants(struct mt_task_filter *filter, uint32_t tid,
 					  uint64_t time)
 {

@@ -54,6 +54,12 @@ void mt_task_filter_destroy(struct mt_task_filter *filter);
  */
 struct mt_error *mt_task_filter_start(struct mt_task_filter *filter);
 
+/*
+ * Learns of a thread, from its source, before samples of it come: those may come when it has ended.
+ * After this, only what began later can be unknown. Takes memory, so is not for drains.
+ */
+void mt_task_filter_meet(struct mt_task_filter *filter, uint32_t tid, uint64_t time);
+
 enum mt_task_verdict {
 	MT_TASK_DROPPED,
 	MT_TASK_KEPT,

@@ -4,7 +4,6 @@
  */
 #include "record/state/existing.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -82,19 +81,27 @@ static struct mt_text name_of(char *stat, pid_t pid, pid_t tid, char **comm)
 	return (struct mt_text){.bytes = *comm ? *comm : "", .size = size ? size - 1 : 0};
 }
 
-/* A thread that is not its process' leader, whose user it shares. */
-static void put_thread(struct mt_state *state, const struct mt_task_record *leader, pid_t tid)
+/* Whose threads are put, and where. */
+struct putting {
+	struct mt_state *state;
+	const struct mt_task_record *leader;
+};
+
+/* Puts a thread; the leader stands already, whose user it shares. */
+static void put_thread(void *context, pid_t tid)
 {
+	const struct putting *putting = context;
+	const struct mt_task_record *leader = putting->leader;
 	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/task/%d/stat", leader->pid, tid);
 	MT_CLEANUP_FREE char *comm = NULL;
 	struct mt_task_record task = {
 		.pid = leader->pid, .tid = tid, .ppid = leader->ppid, .uid = leader->uid};
 
-	if (!stat)
+	if (!stat || tid == leader->pid)
 		return;
 	task.start_time = mt_existing_start_time(stat);
 	task.comm = name_of(stat, leader->pid, tid, &comm);
-	(void)mt_state_put(state, mt_task_put, &task);
+	(void)mt_state_put(putting->state, mt_task_put, &task);
 }
 
 /* NSpid's numbers, blank-separated, in place. */
@@ -167,22 +174,12 @@ static bool put_leader(struct mt_state *state, pid_t pid, bool arguments,
 	return !kernels;
 }
 
-static void put_threads(struct mt_state *state, const struct mt_task_record *leader)
+bool mt_existing_each_thread(pid_t pid, void (*each)(void *context, pid_t tid), void *context)
 {
 	char path[64];
-	struct dirent *entry;
-	DIR *tasks;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", leader->pid);
-	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks))) {
-		uint64_t tid;
-
-		if (mt_parse_u64(entry->d_name, &tid) && (pid_t)tid != leader->pid)
-			put_thread(state, leader, (pid_t)tid);
-	}
-	if (tasks)
-		closedir(tasks);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return mt_each_number(path, each, context);
 }
 
 typedef bool (*map_put_fn)(struct mt_block *block, const struct mt_map_record *map);
@@ -236,10 +233,11 @@ bool mt_existing_process(struct mt_state *state, const struct mt_clock *clock, p
 			 bool arguments)
 {
 	struct mt_task_record leader;
+	struct putting putting = {state, &leader};
 
 	if (!put_leader(state, pid, arguments, &leader))
 		return false;
-	put_threads(state, &leader);
+	(void)mt_existing_each_thread(pid, put_thread, &putting);
 	put_maps(state, clock, pid, mt_map_put);
 	return true;
 }
@@ -249,22 +247,25 @@ void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pi
 	put_maps(state, clock, pid, mt_reread_put);
 }
 
+struct passing {
+	void (*each)(void *context, pid_t pid);
+	void *context;
+	pid_t self;
+};
+
+static void pass_other(void *context, pid_t pid)
+{
+	const struct passing *passing = context;
+
+	if (pid != passing->self)
+		passing->each(passing->context, pid);
+}
+
 bool mt_existing_each(void (*each)(void *context, pid_t pid), void *context)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	pid_t self = getpid();
+	struct passing passing = {each, context, getpid()};
 
-	while (proc && (entry = readdir(proc))) {
-		uint64_t pid;
-
-		if (mt_parse_u64(entry->d_name, &pid) && (pid_t)pid != self)
-			each(context, (pid_t)pid);
-	}
-	if (!proc)
-		return false;
-	closedir(proc);
-	return true;
+	return mt_each_number("/proc", pass_other, &passing);
 }
 
 pid_t mt_existing_pid_of(pid_t tid)

@@ -26,6 +26,9 @@ void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pi
 /* Calls each for every process on the host but this one; false if /proc cannot be listed. */
 bool mt_existing_each(void (*each)(void *context, pid_t pid), void *context);
 
+/* Calls each for every thread of a process; false if it has ended. */
+bool mt_existing_each_thread(pid_t pid, void (*each)(void *context, pid_t tid), void *context);
+
 /* The process that a thread belongs to; tid itself if unknown. */
 pid_t mt_existing_pid_of(pid_t tid);
 

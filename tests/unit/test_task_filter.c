@@ -148,6 +148,22 @@ MT_TEST(names_that_are_read_before_the_beginning_hold)
 	mt_task_filter_destroy(filter);
 }
 
+MT_TEST(who_was_met_is_known_after_its_end)
+{
+	struct world world = {.threads = {{10, 0, "nginx"}, {11, 0, "bash"}, {12, 0, "bash"}}};
+	struct mt_task_filter *filter = filter_for(&world, "^nginx$", NULL);
+
+	see_comm(filter, 12, "nginx", false, 1 * MS); /* was in a ring before /proc had it */
+	for (uint32_t tid = 10; tid <= 13; tid++)
+		mt_task_filter_meet(filter, tid, 2 * MS);
+	world.threads[0].tid = world.threads[1].tid = world.threads[2].tid = 0; /* they end */
+	MT_CHECK_EQ(mt_task_filter_wants(filter, 10, 5 * MS), MT_TASK_KEPT);
+	MT_CHECK_EQ(mt_task_filter_wants(filter, 11, 5 * MS), MT_TASK_DROPPED);
+	MT_CHECK_EQ(mt_task_filter_wants(filter, 12, 5 * MS), MT_TASK_KEPT);
+	MT_CHECK_EQ(mt_task_filter_wants(filter, 13, 5 * MS), MT_TASK_KEPT); /* nobody knows */
+	mt_task_filter_destroy(filter);
+}
+
 MT_TEST(a_user_who_changes_is_noticed)
 {
 	struct world world = {.threads = {{10, 0, "daemon"}}};
