@@ -259,7 +259,8 @@ struct sides {
 	struct mt_baseline *baseline;
 	struct mt_follow *follow; /* --follow, borrowed; or NULL */
 	bool gauged;		  /* the output shows gauges of what is selected */
-	bool empty;		  /* no row, and that is no answer */
+	bool none;		  /* no row */
+	bool empty;		  /* ... and that is no answer */
 };
 
 static void sides_deinit(struct sides *sides)
@@ -297,8 +298,8 @@ static struct mt_error *check_rows(const struct mt_report_options *options, stru
 	sides->empty = mt_nothing_ends_before_time(options, mt_session_facts(sides->session)) > 0;
 	if (sides->empty)
 		return NULL;
-	err = mt_table_is_empty(table, &sides->empty);
-	sides->empty = sides->empty &&
+	err = mt_table_is_empty(table, &sides->none);
+	sides->empty = sides->none &&
 		       mt_nothing_to_analyse(options, mt_session_facts(sides->session),
 					     sides->baseline ? mt_session_facts(mt_baseline_session(
 								       sides->baseline))
@@ -497,6 +498,9 @@ static enum status conclude(const struct mt_report_options *options, const struc
 		mt_nothing_explain(options, facts, TOOL ": ", stderr);
 		return STATUS_NOTHING;
 	}
+	if (sides->none && !options->quiet)
+		fprintf(stderr, TOOL ": --%s: none was seen%s\n", options->analysis->name,
+			mt_selection_given(&options->selection) ? " of what was selected" : "");
 	status = base ? judge(options, base) : STATUS_OK;
 	return status == STATUS_OK ? judge(options, facts) : status;
 }

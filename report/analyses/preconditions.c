@@ -23,6 +23,7 @@
 #define FREES "frees"
 #define AS_MAPPED "what was unmapped or moved counts as mapped"
 #define AS_RESIDENT "what was given back counts as resident"
+#define AS_RECLAIMED "what was given back counts as reclaimed"
 #define OFF "figures are off"
 
 /*
@@ -47,6 +48,8 @@ static const struct rule rules[] = {
 	{MT_NEEDS_PAGES, FAULTS, COUNTS, NULL, "pages have no path"},
 	{MT_NEEDS_PAGES, "munmap", FAULTS, COUNTS, AS_RESIDENT},
 	{MT_NEEDS_PAGES, "madvise", FAULTS, COUNTS, AS_RESIDENT},
+	{MT_NEEDS_PAGES, "munmap", COUNTS, NULL, AS_RECLAIMED},
+	{MT_NEEDS_PAGES, "madvise", COUNTS, NULL, AS_RECLAIMED},
 	{MT_NEEDS_BLOCKS, FREES, ALLOCATIONS, NULL, "what was freed counts as live"},
 	{MT_NEEDS_BLOCKS, ENTRIES, ALLOCATIONS, NULL, "bytes are usable ones"},
 };

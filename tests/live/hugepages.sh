@@ -81,6 +81,9 @@ wait "$recorder"
 exec 3>&-
 wait "$holder"
 check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check h.mtr
+"$mtrec" -q -e hugepages -o none.mtr -- true 2>why
+expect 0 'no huge page is an answer' "$report" --hugepages none.mtr
+says '... that is said' '^mtreport: --hugepages: none was seen$' "$err"
 "$report" -q --hugepages --csv h.mtr >paths.csv
 if [ "$filled" -lt $((50 << 20)) ]; then
 	skip 'huge pages of faults' "the kernel had few to give: $filled bytes"

@@ -113,6 +113,9 @@ if "$mtrec" --list kmem:rss_stat >/dev/null 2>&1; then
 		check '... a change of the counts about each fault' test "$(samples_of "$number")" -ge $(($(samples_of "$faults") / 2))
 	fi
 	is '... without stacks' "$(grep -c " event=$number .*\(callchain\|regs_abi\)" "$dump")" 0
+	check 'counts alone are recorded' "$mtrec" -q -e rss -o counts.mtr -- true
+	expect 0 '... and reported' "$MT_BUILD/mtreport" --resident counts.mtr
+	says '... with what cannot be told apart' 'munmap and madvise were not recorded: what was given back counts as reclaimed$' "$out"
 else
 	skip '... each change of the counts' 'this kernel does not tell of them'
 fi
