@@ -38,6 +38,11 @@
 #define HOLD_SPIN_NS 4000000 /* a virtual CPU may be away for as long */
 #define HOLD_SLEEP_US 100
 
+/* Of a tracepoint's fields: */
+#define COMMON_FLAGS 2
+#define FLAG_HARDIRQ 0x08
+#define FLAG_SOFTIRQ 0x10
+
 #define PAGE 4096
 #define PRESSING ((size_t)4 << 20)
 
@@ -256,10 +261,24 @@ static uint32_t tell_apart(struct mt_stream *stream, uint32_t event, uint32_t ti
 	return planned->seed ? planned->seed : planned->pair;
 }
 
-static enum mt_task_verdict judge(const struct mt_stream *stream, uint32_t pid, uint32_t tid,
+/*
+ * Whether a tracepoint was hit by an interrupt, not by the thread that it came upon: common_flags
+ * has said so since Linux 2.6.
+ */
+static bool in_interrupt(const struct mt_planned_event *planned, const uint8_t *record, size_t size)
+{
+	struct mt_sample sample;
+
+	return planned->decoded.type == PERF_TYPE_TRACEPOINT &&
+	       mt_sample_decode(&planned->decoded, record, size, NULL, &sample) &&
+	       sample.raw_size > COMMON_FLAGS &&
+	       sample.raw[COMMON_FLAGS] & (FLAG_HARDIRQ | FLAG_SOFTIRQ);
+}
+
+static enum mt_task_verdict judge(const struct mt_stream *stream, bool own, uint32_t tid,
 				  uint64_t time)
 {
-	if (pid == (uint32_t)stream->config->self || !stream->config->filter)
+	if (own || !stream->config->filter)
 		return MT_TASK_KEPT;
 	return mt_task_filter_wants(stream->config->filter, tid, time);
 }
@@ -288,6 +307,7 @@ static bool take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 	enum mt_task_verdict verdict;
 	uint32_t event, pid, tid;
 	uint64_t time;
+	bool own;
 
 	if (!event_of(stream, record, size, &event)) {
 		count(&stream->counts.odd, 1);
@@ -301,12 +321,14 @@ static bool take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 	time = mt_get_le64(record + planned->time_offset);
 	pid = mt_get_le32(record + planned->pid_offset);
 	tid = mt_get_le32(record + planned->pid_offset + 4);
-	verdict = judge(stream, pid, tid, time);
+	/* what others let go of is often freed in an interrupt, by RCU: that can be upon us */
+	own = pid == (uint32_t)stream->config->self && !in_interrupt(planned, record, size);
+	verdict = judge(stream, own, tid, time);
 	if (verdict == MT_TASK_UNTOLD)
 		return false;
 	event = tell_apart(stream, event, tid, time);
 	count(&stream->event_samples[event], 1);
-	if (pid == (uint32_t)stream->config->self)
+	if (own)
 		count(&stream->counts.own, 1);
 	else if (verdict == MT_TASK_DROPPED)
 		count(&stream->counts.left_out, 1);

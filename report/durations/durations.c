@@ -24,7 +24,7 @@ enum {
 
 /* What an event is to the rules, by bits. */
 struct part {
-	bool known, seed;
+	bool known, seed, mark;
 	uint32_t begins, ends;
 	struct mt_field fields[MT_DURATION_RULES]; /* of rules that have one */
 };
@@ -94,13 +94,27 @@ static bool has_other(const struct mt_facts *facts, const struct mt_facts_event 
 	return false;
 }
 
+/* A mark of what was also recorded as an event of its own: one record of the two counts. */
+static bool is_double(const struct mt_facts *facts, const struct mt_facts_event *mark)
+{
+	for (size_t i = 0; mark->role == MT_ROLE_MARK && i < facts->events.count; i++) {
+		const struct mt_facts_event *event = &facts->events.items[i];
+
+		if (event->role == MT_ROLE_SAMPLE && !strcmp(event->name, mark->name))
+			return true;
+	}
+	return false;
+}
+
 /* A call's own time begins with its entry, the time to another event with its exit. */
 static bool begins(const struct mt_facts *facts, const struct mt_facts_event *event,
 		   const struct mt_duration_rule *rule)
 {
 	bool entry = event->role == MT_ROLE_MARK, own = names(event, rule->end);
 
-	return names(event, rule->begin) && (entry == own || !has_other(facts, event, rule->begin));
+	return names(event, rule->begin) &&
+	       (entry == own || !has_other(facts, event, rule->begin)) &&
+	       !(strcmp(rule->begin, rule->end) != 0 && is_double(facts, event));
 }
 
 /* A seed, of before all samples, ends what then is none. */
@@ -132,6 +146,7 @@ static const struct part *part_of(struct mt_durations *durations, uint32_t event
 			part->fields[i] = mt_field_find(&format, rule->field);
 	}
 	part->seed = of->role == MT_ROLE_SEED;
+	part->mark = of->role == MT_ROLE_MARK;
 	part->known = true;
 	return part;
 }
@@ -172,16 +187,17 @@ static bool end(struct mt_durations *durations, size_t rule, uint64_t key, bool 
 }
 
 /*
- * What began already and begins anew has had no end. Before the first end of anybody their ends
- * were not recorded yet: marks are on before samples are.
+ * What began already and begins anew has had no end. Before the first end of anybody the ends of
+ * marks were not recorded yet: marks are on before samples are.
  */
-static bool begin(struct mt_durations *durations, size_t rule, uint64_t key, uint64_t time)
+static bool begin(struct mt_durations *durations, size_t rule, uint64_t key, bool mark,
+		  uint64_t time)
 {
 	uint64_t before;
 
 	if (mt_map64_get(&durations->begun[rule], key, &before))
-		durations->facts.unended +=
-			durations->first_end[rule] && before >= durations->first_end[rule];
+		durations->facts.unended += !mark || (durations->first_end[rule] &&
+						      before >= durations->first_end[rule]);
 	return mt_map64_put(&durations->begun[rule], key, time);
 }
 
@@ -199,7 +215,8 @@ static bool take_sample(struct mt_durations *durations, const struct mt_observed
 			continue;
 		if ((part->ends & 1u << i) && !end(durations, i, key, part->seed, observed))
 			return false;
-		if ((part->begins & 1u << i) && !begin(durations, i, key, observed->time))
+		if ((part->begins & 1u << i) &&
+		    !begin(durations, i, key, part->mark, observed->time))
 			return false;
 		durations->chains |= part->begins & part->ends;
 	}

@@ -242,8 +242,11 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 	toucher->faulting = true;
 	toucher->book = book;
 	toucher->page = page;
+	/* a child to which vfork lends the space is not who answers for it */
+	if (!r->books.items[book]->touched ||
+	    mt_ledger_origin(ledger, touch->origin)->pid == touch->space->pid)
+		r->books.items[book]->origin = touch->origin;
 	r->books.items[book]->touched = touch->time;
-	r->books.items[book]->origin = touch->origin;
 	toucher->time = touch->time;
 	toucher->given = 0;
 	return find_key(ledger, book, touch, toucher) &&
@@ -358,7 +361,8 @@ static bool put_huge(struct mt_residence *r, const struct mt_ledger *ledger, uin
 
 /*
  * Huge pages that were there before, or that no fault explains: khugepaged and madvise collapse
- * small ones; huge ones are split when a part goes, or to be swapped out.
+ * small ones, a child of fork has its parent's; huge ones are split when a part goes, or to be
+ * swapped out.
  */
 static bool put_huge_rest(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index)
 {
@@ -367,6 +371,7 @@ static bool put_huge_rest(struct mt_residence *r, const struct mt_ledger *ledger
 	const struct mt_page_reading *from = mt_residence_first_reading(r, pid, MT_PAGES_HUGE),
 				     *to = mt_residence_last_reading(r, pid, MT_PAGES_HUGE,
 								     UINT64_MAX);
+	enum mt_origin_kind why = MT_ORIGIN_COLLAPSED;
 	int64_t rest;
 
 	if (!book->touched || book->space->ended || !to || to->time < book->touched)
@@ -375,8 +380,11 @@ static bool put_huge_rest(struct mt_residence *r, const struct mt_ledger *ledger
 	    !put_huge(r, ledger, index, MT_ORIGIN_BEFORE, from->pages))
 		return false;
 	rest = to->pages - book->huge;
-	return !rest ||
-	       put_huge(r, ledger, index, rest > 0 ? MT_ORIGIN_COLLAPSED : MT_ORIGIN_SPLIT, rest);
+	if (rest < 0)
+		why = MT_ORIGIN_SPLIT;
+	else if (book->space->account && book->space->account->forked)
+		why = MT_ORIGIN_FORKED;
+	return !rest || put_huge(r, ledger, index, why, rest);
 }
 
 static bool stood(void *context, const struct mt_ledger *ledger,

@@ -222,11 +222,20 @@ static bool is_replaced(const struct step *step, const struct mt_toucher *touche
 	return !toucher->given && (step->pages == -1 || step->pages == -MT_HUGE_PAGES);
 }
 
+/* A huge page has no room where the fault was: a call brought it that is not recorded, as mlock. */
+static bool has_no_room(const struct step *step, const struct mt_toucher *toucher)
+{
+	uint64_t from = toucher->page & ~((uint64_t)MT_HUGE_PAGES - 1);
+
+	return step->last && step->member == MT_PAGES_ANONYMOUS && step->pages >= MT_HUGE_PAGES &&
+	       (from < toucher->first || from + MT_HUGE_PAGES > toucher->end);
+}
+
 static bool put_step(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
 	const struct mt_page_count *count = step->told->count;
 	bool fault = toucher->faulting && toucher->book == step->book && count->own &&
-		     !(count->call && count->enter > toucher->time);
+		     !(count->call && count->enter > toucher->time) && !has_no_room(step, toucher);
 	bool given = toucher->given & 1u << step->member;
 	/* A fault takes no anonymous page away. */
 	bool rises = step->pages > 0 || (fault && !given && step->member == MT_PAGES_ANONYMOUS);

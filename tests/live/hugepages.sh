@@ -10,6 +10,7 @@ report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 cat >huge.c <<'END2'
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #define MIB (1 << 20)
@@ -36,6 +37,7 @@ int main(void)
 	small = map(8 * MIB, MADV_NOHUGEPAGE);
 	fill(huge, 64 * MIB);
 	fill(small, 8 * MIB);
+	system("true"); /* faults in this space, too, and ends */
 	munmap(huge + 8 * MIB, 4 * MIB);
 	madvise(huge + 21 * MIB, MIB / 2, MADV_DONTNEED);
 	mprotect(huge + 31 * MIB, 4 * MIB, PROT_READ);

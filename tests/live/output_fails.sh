@@ -43,7 +43,7 @@ mkfifo words
 "$steps" serve <words >/dev/null &
 served=$!
 exec 7>words
-(sleep 0.5; echo 'touch 3000' >&7) &
+(for _ in {1..10}; do sleep 0.5; echo 'touch 3000'; done >&7) & # one of them when it records
 lasting '... without a command it ends' 20 bash -c \
 	"{ '$mtrec' -z0 -e page-faults -o - -p $served; echo status \$? >&2; } | head -c 1000 >head.mtr"
 says '... with 5' '^status 5$'

@@ -387,7 +387,7 @@ static const struct {
 	{"unmap_page_range", PATH_FREES}, {"unmap_vmas", PATH_FREES},
 	{"exit_mmap", PATH_FREES},	  {"zap_p", PATH_FREES},
 	{"madvise_free", PATH_FREES},	  {"copy_page_range", PATH_COPIES},
-	{"dup_mm", PATH_COPIES},
+	{"dup_mm", PATH_COPIES},	  {"try_to_unmap", PATH_SWAPS}, /* to make room */
 };
 
 #define FUNCTIONS (sizeof(functions) / sizeof(*functions))
