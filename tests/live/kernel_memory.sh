@@ -96,6 +96,7 @@ if grep -q '\bname\b' /sys/kernel/tracing/events/kmem/kmem_cache_free/format && 
 	"$mtrec" -a -e kmem:kmem_cache_free --filter 'name=="shmem_inode_cache"' --call-graph none -o freed.mtr -- bash -c \
 		'cd "$1"; for ((i = 0; i < 3000; i++)); do : >$i; done; cd /; rm -r "$1"; sleep 1' - "/dev/shm/mtrec-test.$$" 2>notes
 	read -r recorded lost < <(sed -nE 's/.* s, ([0-9,]+) samples.* ([0-9,]+) lost.*/\1 \2/p' notes | tr -d ,)
+	rm -rf "/dev/shm/mtrec-test.$$"
 	between "every inode freed is recorded or counted as lost ($recorded, $lost)" 3001 $((recorded + lost)) 3100
 else
 	skip 'every inode freed is recorded or counted as lost' 'no name of the cache in the event, or no /dev/shm'
