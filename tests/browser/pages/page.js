@@ -110,7 +110,12 @@ async function checkDark(page) {
 	const drawn = () => page.evaluate(() => [window.mtreport.graphs[0], window.mtreport.timeline].map(({ canvas }) => canvas.toDataURL()));
 	const light = await paper(), before = await drawn();
 	await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
-	const dark = await paper(), after = await drawn();
+	const dark = await paper();
+	let after = await drawn();
+	for (let tries = 0; tries < 50 && before.some((picture, i) => picture === after[i]); tries++) {
+		await new Promise((resolve) => setTimeout(resolve, 100)); // the page hears of it, then draws with the next frame
+		after = await drawn();
+	}
 	check(before.every((picture, i) => picture !== after[i]), "graph and timeline are drawn anew where the system turns dark");
 	await page.evaluate(() => document.activeElement.blur());
 	await page.keyboard.press("d");
