@@ -240,6 +240,15 @@ until_true() {
 	return 1
 }
 
+runs_with() {
+	grep -qxE "$2" "/proc/$1/comm" && grep -q "r-xp.*$3" "/proc/$1/maps"
+}
+
+# until_runs PID NAME FILE: until the process is that program and has mapped the file's code: the shell that it was had a libc, too.
+until_runs() {
+	until_true runs_with "$@"
+}
+
 # until_recording PID FILE: until that mtrec has written the file's head and waits for what ends it: all its events are on then.
 until_recording() {
 	until_true test -s "$2" && until_true grep -qs '^271 ' "/proc/$1/syscall" # ppoll

@@ -99,8 +99,8 @@ start ''
 plain=$started
 start libjemalloc.so.2 2>/dev/null
 other=$started
-until_true grep -q libc.so /proc/$plain/maps
-until_true grep -q libc.so /proc/$other/maps
+until_runs $plain allocates libc.so
+until_runs $other allocates libc.so
 check 'two processes' "$mtrec" -o two.mtr -e malloc --malloc-sample all -p $plain,$other --duration 100ms
 says '... with libc' 'of .*libc\.so\.6'
 ! grep -q libjemalloc /proc/$other/maps || says '... and jemalloc' 'of .*libjemalloc\.so\.2'

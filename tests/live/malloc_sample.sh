@@ -101,7 +101,7 @@ says '... is told what is one' "'some' is neither auto nor all nor a number"
 started() { # BLOCKS A HUNDREDTH OF A SECOND
 	./keeps "$1" &
 	pid=$!
-	until_true grep -q libc.so "/proc/$pid/maps"
+	until_runs "$pid" keeps libc.so
 }
 started 10
 check 'few blocks' "$mtrec" -o few.mtr -e malloc -p $pid --duration 300ms

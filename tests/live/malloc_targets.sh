@@ -51,7 +51,7 @@ record() {
 	"$@" <begin >ran 3>&- &
 	target=$!
 	exec 3>begin
-	until_true grep -q 'r-xp.*libc\.so' "/proc/$target/maps"
+	until_runs $target '(keeps|ld\.so)' 'libc\.so'
 	[ ! -e replace_with ] || mv replace_with replaced/libc.so.6
 	"$mtrec" -o m.mtr -e malloc --malloc-sample all -p $target >"$out" 2>"$err" 3>&- &
 	recorder=$!

@@ -93,7 +93,7 @@ fi
 # A running target, whose file was replaced on disk: what it maps is probed.
 ./probed 100000 1000 >/dev/null &
 target=$!
-until_true grep -q 'r-xp.*/libc' /proc/$target/maps
+until_runs $target probed /libc
 cp probed new
 mv new probed
 check 'a process, by name' "$mtrec" -q -o live.mtr -e 'u:probed:work,u:libc:usleep' -p $target --duration 300ms
