@@ -30,6 +30,20 @@ static bool counts_samples(const struct mt_plan *plan, uint32_t event)
 	       planned->decoded.sample_period == 1 && !mt_attr_has(&planned->decoded, MT_ATTR_FREQ);
 }
 
+/* A loss that comparing counts tells of: it may be anywhere in the recording. */
+static void put_counted_loss(const struct mt_recorder *r, struct mt_state *state, uint32_t event,
+			     uint64_t count)
+{
+	const struct mt_loss_record loss = {.stream = MT_STREAM_NONE,
+					    .event = event,
+					    .from = r->started,
+					    .to = r->ended,
+					    .count = count,
+					    .source = MT_LOSS_COUNTS};
+
+	(void)mt_state_put(state, mt_loss_put, &loss);
+}
+
 /*
  * Samples that the kernel counted and did not write, without a word of it: Linux 6.18 does so in
  * softirqs, where RCU frees what was let go of.
@@ -48,13 +62,7 @@ static uint64_t settle_unwritten(struct mt_recorder *r, struct mt_state *state)
 		counted = mt_event_set_count(&r->opened, i);
 		if (counted <= here)
 			continue;
-		(void)mt_state_put(state, mt_loss_put,
-				   &((struct mt_loss_record){.stream = MT_STREAM_NONE,
-							     .event = i,
-							     .from = r->started,
-							     .to = r->ended,
-							     .count = counted - here,
-							     .source = MT_LOSS_COUNTS}));
+		put_counted_loss(r, state, i, counted - here);
 		mt_recorder_say(r, 1, "%s: the kernel counted %llu more than it recorded",
 				r->plan->events.items[i].name,
 				(unsigned long long)(counted - here));
@@ -72,13 +80,7 @@ static uint64_t settle_untold(struct mt_recorder *r, uint64_t told, struct mt_st
 		counted += mt_event_set_lost(&r->opened, i);
 	if (counted <= told)
 		return 0;
-	(void)mt_state_put(state, mt_loss_put,
-			   &((struct mt_loss_record){.stream = MT_STREAM_NONE,
-						     .event = MT_EVENT_NONE,
-						     .from = r->started,
-						     .to = r->ended,
-						     .count = counted - told,
-						     .source = MT_LOSS_COUNTS}));
+	put_counted_loss(r, state, MT_EVENT_NONE, counted - told);
 	return counted - told;
 }
 
