@@ -687,11 +687,23 @@ static void begin_recording(struct mt_blocks *blocks, uint32_t recording)
 	blocks->begun = true;
 }
 
+/* Blocks live on while nothing is recorded. */
+static bool end_recording(struct mt_blocks *blocks, uint32_t recording)
+{
+	uint64_t end = mt_facts_observed_end(
+		&mt_session_facts(blocks->session)->recordings.items[recording], 0);
+	bool good;
+
+	end = blocks->now > end ? blocks->now : end; /* damaged times */
+	good = drain(blocks, true) && tell_all(blocks, end < blocks->at ? end : blocks->at);
+	forget_recording(blocks);
+	return good;
+}
+
 static bool observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_blocks *blocks = context;
 	bool data = observed->kind == MT_OBSERVED_KERNEL || observed->kind == MT_OBSERVED_SAMPLE;
-	bool good;
 
 	if (!blocks->calls) {
 		blocks->calls = mt_block_calls_create();
@@ -702,12 +714,9 @@ static bool observe(void *context, const struct mt_observed *observed)
 		begin_recording(blocks, observed->recording);
 	if (data && observed->time > blocks->now)
 		blocks->now = observed->time;
-	if (observed->kind != MT_OBSERVED_END)
-		return take(blocks, observed) && drain(blocks, false);
-	good = drain(blocks, true) &&
-	       tell_all(blocks, blocks->now < blocks->at ? blocks->now : blocks->at);
-	forget_recording(blocks);
-	return good;
+	if (observed->kind == MT_OBSERVED_END)
+		return end_recording(blocks, observed->recording);
+	return take(blocks, observed) && drain(blocks, false);
 }
 
 static bool take_stack(void *context, uint64_t serial, uint32_t stack, bool wanted)

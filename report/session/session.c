@@ -262,6 +262,16 @@ struct mt_facts_recording *mt_session_present(struct mt_session *session)
 	return &session->facts.recordings.items[mt_session_recording_index(session)];
 }
 
+/* A recording that was cut, or is being written, says in its marks how far it is complete. */
+static uint64_t end_of(const struct mt_recording *reading)
+{
+	if (reading->has_end)
+		return reading->end.end;
+	return reading->has_mark && reading->mark.complete_below > reading->last_time
+		       ? reading->mark.complete_below
+		       : reading->last_time;
+}
+
 void mt_session_set_bounds(struct mt_session *session, struct mt_facts_recording *facts)
 {
 	const struct mt_recording *reading = facts->reading;
@@ -270,7 +280,7 @@ void mt_session_set_bounds(struct mt_session *session, struct mt_facts_recording
 		facts->start = reading->end.start;
 	if (!facts->start)
 		facts->start = reading->first_time;
-	facts->end = reading->has_end ? reading->end.end : reading->last_time;
+	facts->end = end_of(reading);
 	if (facts->end < facts->start) /* cut before its first record of a time */
 		facts->end = facts->start;
 	mt_timespan_apply(&session->options->selection->time, facts->start, facts->end,

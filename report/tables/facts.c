@@ -106,6 +106,11 @@ bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pi
 	return pid != recording->command && ended - began < (last < half ? last : half);
 }
 
+uint64_t mt_facts_observed_end(const struct mt_facts_recording *recording, uint64_t ended)
+{
+	return ended ? ended : recording->end;
+}
+
 double mt_facts_seconds(const struct mt_facts *facts)
 {
 	double seconds = 0;

@@ -187,6 +187,12 @@ uint64_t mt_facts_incomplete(const struct mt_facts *facts);
 bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pid, uint64_t began,
 			  uint64_t ended);
 
+/*
+ * The end of the time in which a process was observed, ns: its end where it ended (`ended`; 0: it
+ * did not), else the recording's. Ages, spans and rates count up to here, not to its last event.
+ */
+uint64_t mt_facts_observed_end(const struct mt_facts_recording *recording, uint64_t ended);
+
 /* User stacks that name their whole path: they reach their root, or lack only what called main. */
 uint64_t mt_facts_named_whole(const struct mt_facts *facts);
 

@@ -250,6 +250,30 @@ def sizes_and_ages(tap, folder):
              "age is the oldest block's, last the moment when the youngest came")
 
 
+def observed_time(tap, folder):
+    """Ages count to the recording's end, a minute behind its last event, or to the process's."""
+    minute = 60000000
+
+    def ages(until, data=malloc(1000, A, 16), by="thread", *options):
+        writer = make.begun(events())
+        writer.chunk(make.STATE, make.task(), make.map_record(0x400000, 0x500000, "/bin/worker", 5))
+        writer.chunk(make.DATA, data)
+        return rows(folder, until(writer), by, *options, figures=("age", "blocks"))[0]
+
+    def cut(writer):
+        return writer.chunk(make.MARK, make.mark(minute)).data
+
+    def whole(writer):
+        return writer.chunk(make.END, make.end(0, len(writer.data), until=minute)).data
+
+    tap.same(ages(whole), {"100": (59.998999, 1)}, "age counts to the end of the recording, not to the last event")
+    tap.same(ages(whole, malloc(1000, A, 16), "thread", "--older-than", "15s"), {"100": (59.998999, 1)}, "... --older-than, too")
+    tap.same(ages(cut), {"100": (59.998999, 1)}, "... of one that was cut: to where its last mark says that it is complete")
+    tap.same(ages(lambda writer: writer.data), {"100": (0, 1)}, "... without a mark: to its last record")
+    ended = made.forked(1000, 200) + malloc(2000, A, 16, tid=200, pid=200) + made.ended(5001, 200)
+    tap.same(ages(whole, ended, "process"), {("200", "worker [exited]"): (0.003, 1)}, "... of a process that ended: to its end")
+
+
 def temporary():
     one = malloc(1000, A, 20) + free(1010, A)
     yield "a block freed before the thread's next allocation is temporary", one, {"100": (1, 20, 1)}
@@ -476,6 +500,7 @@ def main():
             tap.same(rows(folder, recording(records), "thread", "--all", figures=TOTALS)[0], want, what)
         odd_paths(tap, folder)
         sizes_and_ages(tap, folder)
+        observed_time(tap, folder)
         leaks(tap, folder)
         suppressions(tap, folder)
         doubts(tap, folder)
