@@ -90,7 +90,9 @@ static void child_main(char *const *argv, bool stdout_to_stderr, int gate, int s
 	int errnum = 0;
 
 	close_recorders_files(gate, status);
-	(void)!write(status, &errnum, sizeof(errnum));
+	/* the recorder waits for this word, or for the end of the pipe */
+	if (write(status, &errnum, sizeof(errnum)) != sizeof(errnum))
+		_exit(125);
 	/* end of file alone means that the recorder died before it was ready */
 	if (read(gate, &byte, 1) != 1)
 		_exit(125);
@@ -129,9 +131,13 @@ struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr,
 		close(status[0]);
 		return mt_error_os(errno, "cannot start the command");
 	}
-	(void)!read(status[0], &closed, sizeof(closed)); /* the child has closed its copies */
 	*out = (struct mt_command){.pid = pid, .gate = gate[1], .exec_status = status[0]};
-	return NULL;
+	/* the child has closed its copies */
+	if (read(status[0], &closed, sizeof(closed)) == sizeof(closed))
+		return NULL;
+	mt_command_abandon(out);
+	*out = (struct mt_command){.gate = -1, .exec_status = -1};
+	return mt_error_create(MT_ERR_OS, "the command's process ended before it could be run");
 }
 
 int mt_command_start(struct mt_command *command)
