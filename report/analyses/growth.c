@@ -74,7 +74,6 @@ struct mt_growth_run {
 	struct mt_listener listener; /* first: ops get a pointer to it */
 	struct growth growth;
 	struct mt_row_keys *grouping;
-	struct mt_verdicts *verdicts;
 	struct mt_ledger_options options;
 	struct mt_ledger *ledger;
 };
@@ -91,7 +90,7 @@ void mt_growth_run_destroy(struct mt_growth_run *run)
 
 static struct mt_error *make_run(struct mt_session *session,
 				 const struct mt_analysis_request *request,
-				 const struct mt_growth_beside *beside, struct mt_growth_run **out)
+				 struct mt_verdicts *verdicts, struct mt_growth_run **out)
 {
 	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = calloc(1, sizeof(*run));
 	struct mt_error *err;
@@ -105,17 +104,16 @@ static struct mt_error *make_run(struct mt_session *session,
 	run->growth = (struct growth){
 		.rows = {.session = session,
 			 .stacks = request->unwind,
-			 .ended = beside ? MT_ENDED_SILENT : mt_ledger_rows_ended(request)},
+			 .ended = verdicts ? MT_ENDED_SILENT : mt_ledger_rows_ended(request)},
 		.grouping = run->grouping,
 	};
 	run->options = (struct mt_ledger_options){
 		.change = add_change, .stood = add_space, .context = &run->growth};
-	if (beside) {
+	if (verdicts) {
 		run->growth.held = true;
-		run->verdicts = beside->verdicts;
-		mt_verdicts_tell_also(run->verdicts,
+		mt_verdicts_tell_also(verdicts,
 				      &(struct mt_verdicts_also){add_change, &run->growth});
-		mt_verdicts_listen(run->verdicts, &run->options);
+		mt_verdicts_listen(verdicts, &run->options);
 	}
 	*out = MT_TAKE(run);
 	return NULL;
@@ -123,10 +121,10 @@ static struct mt_error *make_run(struct mt_session *session,
 
 struct mt_error *mt_growth_begin(struct mt_session *session,
 				 const struct mt_analysis_request *request,
-				 const struct mt_growth_beside *beside, struct mt_growth_run **out)
+				 struct mt_verdicts *verdicts, struct mt_growth_run **out)
 {
 	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = NULL;
-	struct mt_error *err = make_run(session, request, beside, &run);
+	struct mt_error *err = make_run(session, request, verdicts, &run);
 
 	err = err ? err : mt_ledger_begin(session, &run->options, &run->ledger);
 	if (err)
@@ -139,10 +137,7 @@ struct mt_error *mt_growth_begin(struct mt_session *session,
 static struct mt_error *conclude(struct mt_growth_run *run, struct mt_table **out)
 {
 	const uint32_t *lost = &run->growth.rows.words[MT_ORIGIN_LOST];
-	struct mt_error *err = run->verdicts ? mt_verdicts_judge(run->verdicts) : NULL;
 
-	if (err)
-		return err;
 	if (*lost && !mt_row_keys_doubt_paths(run->grouping, &run->growth.lost, *lost - 1))
 		return mt_error_nomem();
 	if (!mt_ledger_rows_mark(&run->growth.rows, run->grouping))
@@ -156,21 +151,14 @@ struct mt_error *mt_growth_end(struct mt_growth_run *run, struct mt_table **out)
 	return conclude(run, out);
 }
 
-struct mt_error *mt_growth_run(struct mt_session *session,
-			       const struct mt_analysis_request *request,
-			       const struct mt_growth_beside *beside, struct mt_table **out)
-{
-	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = NULL;
-	struct mt_error *err = make_run(session, request, beside, &run);
-
-	err = err ? err : mt_ledger_run(session, &run->options, &run->ledger);
-	return err ? err : conclude(run, out);
-}
-
 static struct mt_error *run_alone(struct mt_session *session,
 				  const struct mt_analysis_request *request, struct mt_table **out)
 {
-	return mt_growth_run(session, request, NULL, out);
+	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = NULL;
+	struct mt_error *err = make_run(session, request, NULL, &run);
+
+	err = err ? err : mt_ledger_run(session, &run->options, &run->ledger);
+	return err ? err : conclude(run, out);
 }
 
 static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)

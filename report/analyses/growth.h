@@ -1,5 +1,5 @@
 /*
- * --growth; for the summary, growth and verdicts on the same memory from one run of the ledger.
+ * --growth; for the summary from the same run of the ledger as verdicts on that memory.
  */
 #ifndef MT_REPORT_ANALYSES_GROWTH_H
 #define MT_REPORT_ANALYSES_GROWTH_H
@@ -12,25 +12,14 @@ struct mt_table;
 struct mt_verdicts;
 
 /*
- * Additional results. With them, returned memory counts against the call that had reserved it: each
- * path's value is its share of the growth that is still held.
- */
-struct mt_growth_beside {
-	struct mt_verdicts *verdicts; /* judged by mt_growth_run() or mt_growth_end() */
-};
-
-/* Makes the table of --growth; `beside` may be NULL. Borrows all. */
-struct mt_error *mt_growth_run(struct mt_session *session,
-			       const struct mt_analysis_request *request,
-			       const struct mt_growth_beside *beside, struct mt_table **out);
-
-/*
- * The same for a session that another caller reads to its end between begin and end. Everything but
- * *beside is borrowed until the run is destroyed.
+ * --growth of a session that another caller reads to its end between begin and end. With `verdicts`
+ * these listen to the same ledger, and returned memory counts against the call that had reserved
+ * it: each path's value is its share of the growth that is still held. Everything is borrowed until
+ * the run is destroyed.
  */
 struct mt_error *mt_growth_begin(struct mt_session *session,
 				 const struct mt_analysis_request *request,
-				 const struct mt_growth_beside *beside, struct mt_growth_run **out);
+				 struct mt_verdicts *verdicts, struct mt_growth_run **out);
 struct mt_error *mt_growth_end(struct mt_growth_run *run, struct mt_table **out);
 void mt_growth_run_destroy(struct mt_growth_run *run);
 

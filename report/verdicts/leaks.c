@@ -59,6 +59,7 @@ struct space {
 
 struct mt_leaks {
 	struct mt_session *session;
+	bool stacks;
 	struct mt_byte_runs *places; /* of the entries */
 	MT_ARRAY(struct entry) entries;
 	MT_ARRAY(struct space) spaces;
@@ -71,13 +72,14 @@ struct mt_leaks {
 	MT_ARRAY(struct mt_verdict_row) rows;
 };
 
-struct mt_error *mt_leaks_create(struct mt_session *session, struct mt_leaks **out)
+struct mt_error *mt_leaks_create(struct mt_session *session, bool stacks, struct mt_leaks **out)
 {
 	MT_CLEANUP(mt_leaks_destroy_p) struct mt_leaks *leaks = calloc(1, sizeof(*leaks));
 
 	if (!leaks)
 		return mt_error_nomem();
 	leaks->session = session;
+	leaks->stacks = stacks;
 	leaks->places = mt_byte_runs_create();
 	leaks->heaps = mt_heaps_create();
 	if (!leaks->places || !leaks->heaps)
@@ -193,7 +195,9 @@ static bool add_life(struct mt_leaks *leaks, const struct mt_blocks_space *from,
 	space = &leaks->spaces.items[place.space];
 	space->process = origin->process;
 	space->began = life->from < space->began ? life->from : space->began;
-	if (origin->stack == MT_STACK_NONE)
+	if (!leaks->stacks)
+		place.stack = MT_STACK_NONE;
+	else if (place.stack == MT_STACK_NONE)
 		return true;
 	entry = entry_at(leaks, leaks->places, 0, &place);
 	if (!entry)
@@ -295,8 +299,8 @@ static bool sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_paths *pa
 		uint32_t stack = place.stack;
 		struct entry *entry;
 
-		place.stack = mt_paths_of(paths, stack);
-		if (place.stack == MT_PATH_NONE ||
+		place.stack = paths ? mt_paths_of(paths, stack) : MT_PATH_NONE;
+		if ((paths && place.stack == MT_PATH_NONE) ||
 		    !forgive_cleanup(leaks, &leaks->entries.items[i]))
 			return false;
 		entry = entry_at(leaks, places, stacks, &place);
@@ -358,23 +362,31 @@ static bool judge_heap(void *context, uint32_t number, const struct mt_heap_part
 	if (leaks->spaces.items[number].began == UINT64_MAX) /* nothing of it was selected */
 		return true;
 	row = add_row(leaks, number);
-	frame = mt_frames_words(mt_session_frames(leaks->session), "[heap]");
-	if (!row || frame == MT_FRAME_NONE)
+	if (!row)
 		return false;
-	row->stack = mt_stacks_intern(mt_session_stacks(leaks->session), &frame, 1);
+	row->stack = MT_STACK_NONE;
 	row->heap = *heap;
 	mt_verdict_judge_heap(heap, &row->verdict);
+	if (!leaks->stacks)
+		return true;
+	frame = mt_frames_words(mt_session_frames(leaks->session), "[heap]");
+	if (frame == MT_FRAME_NONE)
+		return false;
+	row->stack = mt_stacks_intern(mt_session_stacks(leaks->session), &frame, 1);
 	return row->stack != MT_STACK_NONE;
 }
 
 static struct mt_error *judge_paths(struct mt_leaks *leaks, struct mt_byte_runs *places)
 {
 	struct mt_frames *frames = mt_session_frames(leaks->session);
-	MT_CLEANUP(mt_paths_destroy_p)
-	struct mt_paths *paths = mt_paths_create(mt_session_stacks(leaks->session), frames, false);
+	MT_CLEANUP(mt_paths_destroy_p) struct mt_paths *paths = NULL;
 	size_t stacks = leaks->entries.count;
-	struct mt_error *err = paths ? mt_frames_resolve(frames) : mt_error_nomem();
+	struct mt_error *err = NULL;
 
+	if (leaks->stacks) {
+		paths = mt_paths_create(mt_session_stacks(leaks->session), frames, false);
+		err = paths ? mt_frames_resolve(frames) : mt_error_nomem();
+	}
 	if (err)
 		return err;
 	if (!sum_paths(leaks, stacks, paths, places))

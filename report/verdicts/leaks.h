@@ -24,8 +24,8 @@ struct mt_leaks;
 struct mt_origin;
 struct mt_session;
 
-/* Borrows the session. */
-struct mt_error *mt_leaks_create(struct mt_session *session, struct mt_leaks **out);
+/* Judges each path by itself with `stacks`, else each process as a whole. Borrows the session. */
+struct mt_error *mt_leaks_create(struct mt_session *session, bool stacks, struct mt_leaks **out);
 void mt_leaks_destroy(struct mt_leaks *leaks);
 
 /* Sets the callbacks of the options and their context. */

@@ -368,6 +368,21 @@ def leaks(tap, folder):
         ("100", "grows steadily"): (str(STEPS * 48), "300 blocks, 300 live, nothing freed so far; record 5 minutes"),
         ("200", "bounded"): ("6000", "300 blocks, 60 live, 100 % of the oldest third freed, 100 % of the middle, 39 % of the newest"),
         ("300", "one-off"): (str(15 * 48), "15 blocks, 15 live, nothing freed; record 5 minutes")}, "--leaks tells paths by what lives of each age, and parts of heaps")
+    verdicts = {(row["pid"], row["verdict"]): (row["bytes"], row["rests-on"].split(" s, ")[-1])
+                for row in csv.DictReader(run(folder, writer.data, "--csv", "-q", analysis="--verdict").stdout.splitlines())}
+    tap.same({key: row for key, row in verdicts.items() if key in got}, got, "--verdict says the same of what an allocator gave, whose heap it does not judge")
+    tap.same([key for key in verdicts if key not in got], [("100", "one-off")], "... and judges what is mapped otherwise")
+    whole = run(folder, writer.data, "--csv", "-q", "--by", "process", analysis="--verdict")
+    tap.same({row["pid"]: row["verdict"] for row in csv.DictReader(whole.stdout.splitlines()) if row["bytes"] != str(size)},
+             {"100": "grows steadily", "200": "bounded", "300": "one-off"}, "... each process as a whole by its blocks, too")
+    only = make.begun(events())
+    only.chunk(make.STATE, *[make.task(pid=pid, tid=pid) for pid in (100, 200, 300)])
+    only.chunk(make.DATA, b"".join(program(at) for at in range(0, STEPS)))
+    done = run(folder, only.data, "--csv", "-q", analysis="--verdict")
+    tap.same({(row["pid"], row["verdict"]) for row in csv.DictReader(done.stdout.splitlines())}, {key for key in got if key[1] != "in use"},
+             "... where only allocations were recorded")
+    screen = " ".join(run(folder, writer.data, "-q", "--all", analysis="--summary").stdout.split())
+    tap.check(all(f"{verdict}" in screen.partition("LEAK?")[2] for _, verdict in got), "the screen has the same verdicts", screen)
     done = run(folder, writer.data, "-q", "--all", analysis="--summary")
     paths = done.stdout.partition("BY WHICH PATH (allocated, not freed)\n")[2].partition("\n\n")[0]
     tap.check("+21.1 kB  worker: " in paths, "the first screen has paths of blocks", done.stdout)

@@ -10,10 +10,11 @@
 #include "formats/base/strings.h"
 #include "report/account/call.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/beside/leaks_beside.h"
 #include "report/analyses/growth.h"
+#include "report/analyses/live_blocks.h"
 #include "report/analyses/processes.h"
 #include "report/analyses/resident.h"
+#include "report/analyses/rows/block_rows.h"
 #include "report/analyses/verdicts/memory_verdicts.h"
 #include "report/gauges/gauge_log.h"
 #include "report/ledger/page_events.h"
@@ -21,7 +22,7 @@
 #include "report/sums/sum_table.h"
 #include "report/tables/facts.h"
 #include "report/tables/table.h"
-#include "report/verdicts/verdicts.h"
+#include "report/verdicts/judgement.h"
 
 MT_DEFINE_CLEANUP(mt_memory_beside, struct mt_memory_beside)
 MT_DEFINE_CLEANUP(mt_table, struct mt_table)
@@ -31,10 +32,10 @@ struct mt_memory_beside {
 	struct mt_session *session;
 	struct mt_analysis_request of_processes, of_paths;
 	struct mt_gauge_log *gauges;
-	struct mt_verdicts *judges;
+	struct mt_judgement *judgement;
+	struct mt_block_rows *live;
 	struct mt_growth_run *growth;
 	struct mt_resident_run *resident;
-	struct mt_leaks_beside *leaks;
 	MT_ARRAY(struct mt_named_table) tables;
 };
 
@@ -47,8 +48,8 @@ void mt_memory_beside_destroy(struct mt_memory_beside *memory)
 	mt_array_deinit(&memory->tables);
 	mt_growth_run_destroy(memory->growth);
 	mt_resident_run_destroy(memory->resident);
-	mt_leaks_beside_destroy(memory->leaks);
-	mt_verdicts_destroy(memory->judges);
+	mt_judgement_destroy(memory->judgement);
+	mt_block_rows_destroy(memory->live);
 	mt_gauge_log_destroy(memory->gauges);
 	free(memory);
 }
@@ -65,12 +66,27 @@ static void regroup(struct mt_memory_beside *memory, const struct mt_by_list *by
 	memory->of_paths.by.keys[0] = (uint8_t)key;
 }
 
+/* Verdicts, blocks and growth come from one reading, the first and the last from one ledger. */
+static struct mt_error *listen_to_verdicts(struct mt_memory_beside *memory)
+{
+	struct mt_judgement_options options = {.stacks = true, .time = &memory->of_paths.time};
+	struct mt_error *err = mt_block_rows_create(memory->session, &memory->of_paths,
+						    &mt_live_blocks, &memory->live);
+
+	if (err)
+		return err;
+	options.also = (struct mt_leaks_also){mt_live_blocks.options.block, memory->live};
+	err = mt_judgement_begin(memory->session, &options, &memory->judgement);
+	return err ? err
+		   : mt_growth_begin(memory->session, &memory->of_paths,
+				     mt_judgement_mapped(memory->judgement), &memory->growth);
+}
+
 struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
 				  const struct mt_by_list *by, struct mt_memory_beside **out)
 {
 	MT_CLEANUP(mt_memory_beside_destroy_p)
 	struct mt_memory_beside *memory = calloc(1, sizeof(*memory));
-	struct mt_growth_beside growth;
 	struct mt_error *err;
 
 	if (!memory)
@@ -88,13 +104,7 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 	};
 	regroup(memory, by);
 	err = mt_gauge_log_listen(session, &memory->gauges);
-	err = err ? err
-		  : mt_verdicts_create(session, true, &memory->of_paths.time, &memory->judges);
-	err = err ? err
-		  : mt_leaks_beside_listen(session, &memory->of_paths, memory->judges,
-					   &memory->leaks);
-	growth.verdicts = memory->judges;
-	err = err ? err : mt_growth_begin(session, &memory->of_paths, &growth, &memory->growth);
+	err = err ? err : listen_to_verdicts(memory);
 	err = err ? err : mt_resident_begin(session, &memory->of_paths, &memory->resident);
 	if (!err)
 		*out = MT_TAKE(memory);
@@ -196,18 +206,41 @@ static bool knows_growth(const struct mt_memory_beside *memory)
 
 static struct mt_error *add_growth(struct mt_memory_beside *memory)
 {
-	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
-	MT_CLEANUP(mt_table_destroy_p) struct mt_table *blocks = NULL;
+	struct mt_table *table = NULL;
 	struct mt_error *err = mt_growth_end(memory->growth, &table);
 
-	if (!err && knows_growth(memory))
-		err = add(memory, "growth", MT_TAKE(table));
-	mt_table_destroy(MT_TAKE(table));
-	err = err ? err : mt_leaks_beside_table(memory->leaks, &table, &blocks);
-	if (err || (!knows_growth(memory) && !blocks))
+	if (err)
 		return err;
-	err = add(memory, "verdict", MT_TAKE(table));
-	return err || !blocks ? err : add(memory, "blocks", MT_TAKE(blocks));
+	if (knows_growth(memory))
+		return add(memory, "growth", table);
+	mt_table_destroy(table);
+	return NULL;
+}
+
+static struct mt_error *add_verdicts(struct mt_memory_beside *memory)
+{
+	struct mt_error *err = mt_judgement_end(memory->judgement);
+	const struct mt_verdict_row *rows;
+	struct mt_table *table;
+	size_t count;
+
+	if (err || (!knows_growth(memory) && !mt_judgement_has_blocks(memory->judgement)))
+		return err;
+	rows = mt_judgement_rows(memory->judgement, &count);
+	err = mt_verdict_table(memory->session, &memory->of_paths, mt_analysis_verdict.name, rows,
+			       count, &table);
+	return err ? err : add(memory, "verdict", table);
+}
+
+static struct mt_error *add_blocks(struct mt_memory_beside *memory)
+{
+	struct mt_table *table;
+	struct mt_error *err;
+
+	if (!mt_judgement_has_blocks(memory->judgement))
+		return NULL;
+	err = mt_block_rows_table(memory->live, mt_judgement_lost(memory->judgement), &table);
+	return err ? err : add(memory, "blocks", table);
 }
 
 static struct mt_error *add_resident(struct mt_memory_beside *memory)
@@ -216,7 +249,8 @@ static struct mt_error *add_resident(struct mt_memory_beside *memory)
 	struct mt_error *err;
 
 	mt_resident_leave_out(memory->resident,
-			      &(struct mt_resident_apart){mt_leaks_beside_has, memory->leaks});
+			      &(struct mt_resident_apart){mt_judgement_is_of_blocks,
+							  memory->judgement});
 	err = mt_resident_end(memory->resident, &table);
 
 	/* Faults tell who touched a page; that it was given back only calls tell, or counts. */
@@ -240,8 +274,9 @@ static bool knows_sizes(const struct mt_gauge_log *gauges)
 
 static struct mt_error *add_processes(struct mt_memory_beside *memory)
 {
-	const struct mt_process_more more = {.ledger = knows_growth(memory) ? memory->judges : NULL,
-					     .brief = true};
+	const struct mt_process_more more = {
+		.ledger = knows_growth(memory) ? mt_judgement_mapped(memory->judgement) : NULL,
+		.brief = true};
 	struct mt_table *table = NULL;
 	struct mt_error *err = mt_gauge_log_finish(memory->gauges);
 
@@ -256,6 +291,8 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory)
 {
 	struct mt_error *err = add_growth(memory);
 
+	err = err ? err : add_verdicts(memory);
+	err = err ? err : add_blocks(memory);
 	err = err ? err : add_resident(memory);
 	err = err ? err : add_processes(memory);
 	return err ? err : add_host(memory);

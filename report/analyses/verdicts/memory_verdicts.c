@@ -10,16 +10,15 @@
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/suppressions.h"
 #include "report/analyses/verdicts/memory_verdicts.h"
-#include "report/ledger/ledger.h"
 #include "report/session/session.h"
 #include "report/stacks/stacks.h"
 #include "report/sums/sum_table.h"
 #include "report/verdicts/block_verdict.h"
+#include "report/verdicts/judgement.h"
 #include "report/verdicts/verdicts.h"
 
 MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
-MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
-MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
+MT_DEFINE_CLEANUP(mt_judgement, struct mt_judgement)
 
 enum key {
 	KEY_PID,
@@ -135,25 +134,33 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 	return NULL;
 }
 
+struct mt_error *mt_verdict_run(struct mt_session *session,
+				const struct mt_analysis_request *request,
+				struct mt_judgement **out)
+{
+	MT_CLEANUP(mt_judgement_destroy_p) struct mt_judgement *judgement = NULL;
+	const struct mt_judgement_options options = {.stacks = request->stacks,
+						     .time = &request->time};
+	struct mt_error *err = mt_judgement_begin(session, &options, &judgement);
+
+	err = err ? err : mt_judgement_run(judgement);
+	err = err ? err : mt_judgement_end(judgement);
+	if (!err)
+		*out = MT_TAKE(judgement);
+	return err;
+}
+
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
-	MT_CLEANUP(mt_verdicts_destroy_p) struct mt_verdicts *verdicts = NULL;
-	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
-	struct mt_ledger_options options = {0};
+	MT_CLEANUP(mt_judgement_destroy_p) struct mt_judgement *judgement = NULL;
+	struct mt_error *err = mt_verdict_run(session, request, &judgement);
 	const struct mt_verdict_row *rows;
 	size_t count;
-	struct mt_error *err =
-		mt_verdicts_create(session, request->stacks, &request->time, &verdicts);
 
 	if (err)
 		return err;
-	mt_verdicts_listen(verdicts, &options);
-	err = mt_ledger_run(session, &options, &ledger);
-	err = err ? err : mt_verdicts_judge(verdicts);
-	if (err)
-		return err;
-	rows = mt_verdicts_rows(verdicts, &count);
+	rows = mt_judgement_rows(judgement, &count);
 	return mt_verdict_table(session, request, mt_analysis_verdict.name, rows, count, out);
 }
 
@@ -164,7 +171,8 @@ const struct mt_analysis mt_analysis_verdict = {
 	.by = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_STACK),
 	.default_by = {{MT_BY_PROCESS, MT_BY_STACK}, 2},
 	.judges = true,
-	.needs = MT_NEEDS_GROWTH,
+	.dumps = true,
+	.needs = MT_NEEDS_GROWTH | MT_NEEDS_BLOCKS,
 	.record = "vm",
 	.output = "paths",
 	.run = run,

@@ -8,6 +8,7 @@
 
 struct mt_analysis_request;
 struct mt_error;
+struct mt_judgement;
 struct mt_session;
 struct mt_table;
 struct mt_verdict_row;
@@ -17,5 +18,10 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 				  const struct mt_analysis_request *request, const char *name,
 				  const struct mt_verdict_row *rows, size_t count,
 				  struct mt_table **out);
+
+/* Reads the whole session for the verdicts that are asked for. */
+struct mt_error *mt_verdict_run(struct mt_session *session,
+				const struct mt_analysis_request *request,
+				struct mt_judgement **out);
 
 #endif
