@@ -17,7 +17,7 @@ enum {
 	VALUE_BLOCKS,
 	VALUE_USABLE,
 	VALUE_AGE,  /* of the oldest */
-	VALUE_LAST, /* when the youngest was given, since the recording's start */
+	VALUE_LAST, /* when one was given or resized last, since the recording's start */
 	VALUE_FAILED,
 	VALUES
 };
@@ -35,7 +35,8 @@ static bool add_block(void *context, const struct mt_blocks_space *space,
 	double age = space->time > block->time ? (double)(space->time - block->time) / 1e9 : 0;
 	uint64_t start =
 		mt_session_facts(rows->rows.session)->recordings.items[space->recording].start;
-	double last = block->time > start ? (double)(block->time - start) / 1e9 : 0;
+	double last =
+		mt_block_last(block) > start ? (double)(mt_block_last(block) - start) / 1e9 : 0;
 	struct mt_value values[VALUES] = {
 		[VALUE_BYTES] = mt_value_sampled((double)block->bytes, one_in),
 		[VALUE_BLOCKS] = mt_value_sampled(1, one_in),

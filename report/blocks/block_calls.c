@@ -29,6 +29,7 @@ struct entry {
 	uint32_t function;
 	bool has_asked;
 	uint64_t asked, old, out, time;
+	uint64_t was; /* as old, whether it was freed meanwhile or not; 0: it is to be freed */
 };
 
 struct thread {
@@ -211,35 +212,44 @@ static void take_enter(struct thread *thread, const struct mt_block_event *event
 	entry.has_asked = mt_field_get(&event->size, sample, &entry.asked);
 	if (__builtin_mul_overflow(entry.asked, field_or(&event->count, sample, 1), &entry.asked))
 		entry.asked = UINT64_MAX;
+	entry.was = entry.has_asked && !entry.asked ? 0 : entry.old;
 	thread->freed = thread->failed = 0;
 	if (sampled && entry.old) {
-		*out = (struct mt_block_call){.effect = MT_BLOCK_FREES, .freed = entry.old};
+		*out = (struct mt_block_call){
+			.effect = MT_BLOCK_FREES, .freed = entry.old, .resizes = entry.was};
 		entry.old = 0;
 	}
 	thread->entries[thread->depth++] = entry;
 }
 
-/* That block is freed: calls that have not returned free it no more. */
-static void forget_old(struct thread *thread, uint64_t address)
+/* That block is freed: calls that have not returned free it no more. True if one resizes it. */
+static bool forget_old(struct thread *thread, uint64_t address)
 {
+	bool resizes = false;
+
 	for (size_t i = 0; i < thread->depth; i++) {
-		if (thread->entries[i].old == address)
-			thread->entries[i].old = 0;
+		struct entry *entry = &thread->entries[i];
+
+		resizes |= entry->old == address && entry->was == address;
+		if (entry->old == address)
+			entry->old = 0;
 	}
+	return resizes;
 }
 
 static void take_free(struct thread *thread, const struct mt_block_event *event, uint64_t address,
 		      struct mt_block_call *out)
 {
-	bool again = thread->freed == address && thread->freed_by != event->function;
+	bool again = thread->freed == address && thread->freed_by != event->function, resizes;
 
 	if (!address || again)
 		return;
-	forget_old(thread, address);
+	resizes = forget_old(thread, address);
 	thread->freed = address;
 	thread->freed_by = event->function;
 	thread->failed = 0;
-	*out = (struct mt_block_call){.effect = MT_BLOCK_FREES, .freed = address};
+	*out = (struct mt_block_call){
+		.effect = MT_BLOCK_FREES, .freed = address, .resizes = resizes};
 }
 
 /* Reads a word of the caller's stack. */
@@ -306,6 +316,7 @@ static void take_alloc(struct thread *thread, const struct mt_block_event *event
 	thread->freed = thread->failed = 0;
 	if (!mt_field_get(&event->ptr, sample, &value))
 		return;
+	given.was = entry.was;
 	given.enter = entry.time;
 	given.has_asked = entry.has_asked;
 	given.asked = entry.asked;
@@ -313,6 +324,7 @@ static void take_alloc(struct thread *thread, const struct mt_block_event *event
 	out->effect = effect_of(event, &entry, value, attr, sample, &given);
 	out->given = given;
 	out->freed = entry.old;
+	out->resizes = entry.was;
 	if (out->effect != MT_BLOCK_FAILS) {
 		forget_old(thread, entry.old);
 		if (out->effect == MT_BLOCK_GIVES && is_left_out(event, out))
@@ -320,6 +332,7 @@ static void take_alloc(struct thread *thread, const struct mt_block_event *event
 		return;
 	}
 	out->freed = 0;
+	out->resizes = false;
 	if (entry.has_asked && !entry.asked) {
 		out->effect = entry.old ? MT_BLOCK_FREES : MT_BLOCK_NOTHING;
 		out->freed = entry.old;

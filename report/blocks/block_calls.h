@@ -64,6 +64,7 @@ struct mt_block_call {
 	enum mt_block_effect effect;
 	struct mt_block_given given; /* GIVES: without origin; FAILS: what was asked for */
 	uint64_t freed; /* FREES: the address; else the block that realloc freed, 0: none */
+	bool resizes;	/* what is freed goes on with another size, as in realloc */
 };
 
 /* The calls of threads that have not returned. NULL out of memory. */

@@ -6,12 +6,21 @@
 #include "report/blocks/block_map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/array.h"
+#include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
 
 enum {
 	FREED_MOST = 1 << 15, /* addresses a generation */
+	GROWTHS_MOST = 32,    /* of a block, a power of two: a verdict needs twelve */
+};
+
+/* A block while a thread gives it another size or address. */
+struct resizing {
+	uint64_t address, time, bytes;
+	struct mt_block_sizes *sizes;
 };
 
 struct mt_block_map {
@@ -22,6 +31,8 @@ struct mt_block_map {
 	uint64_t held, peak, peak_time; /* bytes; hostile sizes wrap around */
 	/* Blocks of the peak that were freed since; cleared at each new peak. */
 	MT_ARRAY(struct mt_block) departed;
+	MT_ARRAY(struct resizing) resizing;
+	struct mt_map64 resizing_of; /* tid to index in resizing */
 };
 
 struct mt_block_map *mt_block_map_create(bool has_peak)
@@ -37,8 +48,14 @@ void mt_block_map_destroy(struct mt_block_map *map)
 {
 	if (!map)
 		return;
+	for (size_t i = 0; i < map->blocks.count; i++)
+		free(map->blocks.items[i].sizes);
+	for (size_t i = 0; i < map->resizing.count; i++)
+		free(map->resizing.items[i].sizes);
 	mt_array_deinit(&map->blocks);
 	mt_array_deinit(&map->departed);
+	mt_array_deinit(&map->resizing);
+	mt_map64_deinit(&map->resizing_of);
 	mt_map64_deinit(&map->by_address);
 	mt_map64_deinit(&map->freed[0]);
 	mt_map64_deinit(&map->freed[1]);
@@ -82,12 +99,14 @@ static bool depart(struct mt_block_map *map, const struct mt_block *block)
 	struct mt_block *kept;
 
 	map->held -= block->bytes;
-	if (!map->has_peak || block->time > map->peak_time)
+	if (!map->has_peak || mt_block_last(block) > map->peak_time)
 		return true;
 	kept = mt_array_push(&map->departed);
-	if (kept)
-		*kept = *block;
-	return kept;
+	if (!kept)
+		return false;
+	*kept = *block;
+	kept->sizes = NULL;
+	return true;
 }
 
 static void set_sizes(struct mt_block *block, const struct mt_block_given *given)
@@ -104,7 +123,7 @@ static void set_sizes(struct mt_block *block, const struct mt_block_given *given
 
 static bool is_same(const struct mt_block *block, const struct mt_block_given *given)
 {
-	return block->tid == given->tid && (!given->enter || block->time >= given->enter);
+	return block->tid == given->tid && (!given->enter || mt_block_last(block) >= given->enter);
 }
 
 bool mt_block_map_replaces(const struct mt_block_map *map, const struct mt_block_given *given)
@@ -113,6 +132,109 @@ bool mt_block_map_replaces(const struct mt_block_map *map, const struct mt_block
 
 	return block && !is_same(block, given);
 }
+
+/* ---- Other sizes ---- */
+
+/* Merges the two that are nearest in time: the earlier time stays, and so they spread evenly. */
+static void merge_growths(struct mt_block_sizes *sizes)
+{
+	struct mt_block_growth *growths = sizes->growths;
+	size_t at = 1;
+
+	for (size_t i = 2; i < sizes->count; i++) {
+		if (growths[i].time - growths[i - 1].time < growths[at].time - growths[at - 1].time)
+			at = i;
+	}
+	growths[at - 1].bytes += growths[at].bytes;
+	memmove(&growths[at], &growths[at + 1], (sizes->count - at - 1) * sizeof(*growths));
+	sizes->count--;
+}
+
+/* Room doubles with the count. False out of memory. */
+static bool add_growth(struct mt_block_sizes **out, uint64_t time, uint64_t bytes)
+{
+	struct mt_block_sizes *sizes = *out;
+	uint32_t count = sizes ? sizes->count : 0;
+
+	if (count == GROWTHS_MOST) {
+		merge_growths(sizes);
+	} else if (!(count & (count - 1))) {
+		sizes = realloc(sizes,
+				sizeof(*sizes) + (count ? 2 * count : 1) * sizeof(*sizes->growths));
+		if (!sizes)
+			return false;
+		if (!count)
+			*sizes = (struct mt_block_sizes){0};
+		*out = sizes;
+	}
+	sizes->growths[sizes->count++] = (struct mt_block_growth){time, bytes};
+	return true;
+}
+
+/* The block has other bytes from then on; false out of memory. */
+static bool note_size(struct mt_block_sizes **sizes, uint64_t time, uint64_t bytes)
+{
+	struct mt_block_sizes *now = *sizes;
+	uint64_t had = 0, less;
+
+	for (uint32_t i = 0; i < now->count; i++)
+		had += now->growths[i].bytes;
+	now->last = time;
+	if (bytes > had)
+		return add_growth(sizes, time, bytes - had);
+	for (uint32_t i = now->count; had > bytes && i--; had -= less) {
+		less = had - bytes < now->growths[i].bytes ? had - bytes : now->growths[i].bytes;
+		now->growths[i].bytes -= less;
+		now->count -= i && !now->growths[i].bytes;
+	}
+	return true;
+}
+
+/* A thread resizes this block, which takes its past along. False out of memory. */
+static bool begin_resizing(struct mt_block_map *map, struct mt_block *block, int32_t tid)
+{
+	struct resizing *resizing;
+	uint64_t index;
+
+	if (mt_map64_get(&map->resizing_of, (uint32_t)tid, &index)) {
+		resizing = &map->resizing.items[index];
+		free(resizing->sizes); /* the last one did not go on */
+	} else {
+		resizing = mt_array_push(&map->resizing);
+		if (!resizing ||
+		    !mt_map64_put(&map->resizing_of, (uint32_t)tid, map->resizing.count - 1)) {
+			map->resizing.count -= resizing != NULL;
+			return false;
+		}
+	}
+	*resizing =
+		(struct resizing){block->address, block->time, block->bytes, MT_TAKE(block->sizes)};
+	return true;
+}
+
+/* The block is the one that its thread resizes, if it does: it has that one's past. */
+static bool end_resizing(struct mt_block_map *map, struct mt_block *block,
+			 const struct mt_block_given *given)
+{
+	struct resizing *resizing;
+	uint64_t index;
+
+	if (!given->was || !mt_map64_get(&map->resizing_of, (uint32_t)given->tid, &index))
+		return true;
+	resizing = &map->resizing.items[index];
+	if (resizing->address != given->was)
+		return true;
+	resizing->address = 0;
+	free(block->sizes);
+	block->time = resizing->time;
+	block->sizes = MT_TAKE(resizing->sizes);
+	if (!block->sizes && !add_growth(&block->sizes, resizing->time, resizing->bytes))
+		return false;
+	block->sizes->resized++;
+	return true;
+}
+
+/* ---- Giving and freeing ---- */
 
 /* A new block, or NULL out of memory. */
 static struct mt_block *add(struct mt_block_map *map, uint64_t address)
@@ -141,18 +263,22 @@ bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *gi
 		*unseen_free = true;
 		if (!depart(map, block))
 			return false;
+		free(block->sizes);
 		*block = (struct mt_block){.time = given->time};
 	} else {
 		block = add(map, given->address);
 		if (!block)
 			return false;
-		block->time = given->time;
+		*block = (struct mt_block){.time = given->time};
 	}
 	block->address = given->address;
 	block->origin = given->origin;
 	block->tid = given->tid;
 	set_sizes(block, given);
 	map->held += block->bytes;
+	if (!end_resizing(map, block, given) ||
+	    (block->sizes && !note_size(&block->sizes, given->time, block->bytes)))
+		return false;
 	note_peak(map, given->time);
 	return true;
 }
@@ -168,8 +294,9 @@ static bool remember(struct mt_block_map *map, uint64_t address, uint32_t origin
 	return mt_map64_put(&map->freed[0], address, origin);
 }
 
-bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block_freed *out,
-		       uint32_t *origin)
+/* resizer: the thread that gives it another size, or NULL. */
+static bool take_out(struct mt_block_map *map, uint64_t address, const int32_t *resizer,
+		     enum mt_block_freed *out, uint32_t *origin)
 {
 	struct mt_block *block = find(map, address), *last;
 	uint64_t before = MT_BLOCK_NO_ORIGIN;
@@ -184,16 +311,29 @@ bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block
 	}
 	*out = MT_FREED_LIVE;
 	*origin = block->origin;
-	if (!depart(map, block))
+	if (!depart(map, block) || (resizer && !begin_resizing(map, block, *resizer)))
 		return false;
 	last = &map->blocks.items[map->blocks.count - 1];
 	if (last != block &&
 	    !mt_map64_put(&map->by_address, last->address, (uint64_t)(block - map->blocks.items)))
 		return false;
 	mt_map64_remove(&map->by_address, address);
+	free(block->sizes);
 	*block = *last;
 	map->blocks.count--;
 	return remember(map, address, *origin);
+}
+
+bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block_freed *out,
+		       uint32_t *origin)
+{
+	return take_out(map, address, NULL, out, origin);
+}
+
+bool mt_block_map_resize(struct mt_block_map *map, uint64_t address, int32_t tid,
+			 enum mt_block_freed *out, uint32_t *origin)
+{
+	return take_out(map, address, &tid, out, origin);
 }
 
 bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,
@@ -204,7 +344,7 @@ bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,
 	for (size_t i = 0; good && i < map->blocks.count; i++) {
 		const struct mt_block *block = &map->blocks.items[i];
 
-		if (!at_peak || block->time <= map->peak_time)
+		if (!at_peak || mt_block_last(block) <= map->peak_time)
 			good = tell(context, block);
 	}
 	for (size_t i = 0; good && at_peak && i < map->departed.count; i++)

@@ -1,6 +1,6 @@
 /*
  * The blocks that live in one address space: from address to block, with what was freed lately and
- * what lived at the peak. 1 M live blocks take about 90 MB.
+ * what lived at the peak. 1 M live blocks take about 100 MB.
  */
 #ifndef MT_REPORT_BLOCKS_BLOCK_MAP_H
 #define MT_REPORT_BLOCKS_BLOCK_MAP_H
@@ -11,20 +11,41 @@
 
 struct mt_block_map;
 
+/* Bytes that a block got at a time, and still has. */
+struct mt_block_growth {
+	uint64_t time, bytes;
+};
+
+/* The past of a block that was given other sizes, as by realloc. */
+struct mt_block_sizes {
+	uint64_t last;	  /* ns; when it was given last */
+	uint32_t resized; /* times */
+	uint32_t count;
+	struct mt_block_growth growths[]; /* in order; those nearest in time are merged into one */
+};
+
 struct mt_block {
 	uint64_t address;
 	uint64_t bytes;	 /* asked for; where that is not known, usable */
 	uint64_t usable; /* where that is not known, asked for */
 	uint64_t time;	 /* ns; of its first return */
-	uint32_t origin; /* id of the caller's path and thread; means nothing here */
+	uint32_t origin; /* id of the last caller's path and thread; means nothing here */
 	int32_t tid;
+	struct mt_block_sizes *sizes; /* NULL: it has its first size */
 };
+
+/* When a block was given last, ns. */
+static inline uint64_t mt_block_last(const struct mt_block *block)
+{
+	return block->sizes ? block->sizes->last : block->time;
+}
 
 /* A function returned a block. */
 struct mt_block_given {
 	uint64_t address;
 	uint64_t asked;	 /* bytes; valid if has_asked */
 	uint64_t usable; /* bytes; 0: unknown */
+	uint64_t was;	 /* where the block was that the function gave another size; 0: none */
 	uint64_t enter;	 /* ns, when the function was called; 0: unknown */
 	uint64_t time;	 /* ns, when it returned */
 	uint32_t origin;
@@ -46,7 +67,8 @@ struct mt_block_map *mt_block_map_create(bool has_peak);
 void mt_block_map_destroy(struct mt_block_map *map);
 
 /*
- * Adds a block. False out of memory. An address that is live:
+ * Adds a block, or goes on with the one that the thread began to resize at `was`: its time and its
+ * growth stay. False out of memory. An address that is live:
  *
  * 1. The same thread's, given since `enter` or with `enter` unknown: functions that call each
  *    other. It stays one block, of the outermost function.
@@ -64,6 +86,10 @@ bool mt_block_map_replaces(const struct mt_block_map *map, const struct mt_block
  */
 bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block_freed *out,
 		       uint32_t *origin);
+
+/* The same of a block that this thread gives another size or address. */
+bool mt_block_map_resize(struct mt_block_map *map, uint64_t address, int32_t tid,
+			 enum mt_block_freed *out, uint32_t *origin);
 
 /* The live block at an address; NULL: none. Valid until the next change. */
 const struct mt_block *mt_block_map_at(const struct mt_block_map *map, uint64_t address);

@@ -239,7 +239,7 @@ static bool tell_block(void *context, const struct mt_block *block)
 	return !origin->selected ||
 	       blocks->options->block(
 		       blocks->options->context, &telling->account->space, origin, block,
-		       mt_losses_between(&blocks->losses, block->time, telling->until));
+		       mt_losses_between(&blocks->losses, mt_block_last(block), telling->until));
 }
 
 /* Origins are few, and so are odd calls. */
@@ -293,6 +293,22 @@ static bool tell_all(struct mt_blocks *blocks, uint64_t time)
 
 /* ---- Effects, in order ---- */
 
+/* Compares a block that a thread frees with the one that the thread allocated last. */
+static void compare_with_last(const struct mt_blocks *blocks, const struct mt_queued *queued,
+			      const struct mt_block *block, struct mt_block_end *end)
+{
+	const struct mt_block *last;
+	uint64_t at;
+
+	if (!mt_map64_get(&blocks->last_given, (uint32_t)queued->tid, &at))
+		return;
+	end->temporary = block->tid == queued->tid && at == block->address;
+	last = mt_block_map_at(queued->account->map, at);
+	end->replaced = last && last->bytes > block->bytes && last->time > block->time &&
+			mt_origins_get(blocks->origins, last->origin)->stack ==
+				mt_origins_get(blocks->origins, block->origin)->stack;
+}
+
 /* Tells of the block at an address, which goes. */
 static bool tell_gone(struct mt_blocks *blocks, const struct mt_queued *queued, uint64_t address,
 		      bool freed)
@@ -301,15 +317,14 @@ static bool tell_gone(struct mt_blocks *blocks, const struct mt_queued *queued, 
 	const struct mt_block *block = mt_block_map_at(account->map, address);
 	const struct mt_origin *origin;
 	struct mt_block_end end = {.time = queued->time};
-	uint64_t last;
 
 	if (!block || !blocks->options->gone)
 		return true;
 	account->space.time = queued->time;
 	origin = mt_origins_get(blocks->origins, block->origin);
-	end.temporary = freed && block->tid == queued->tid &&
-			mt_map64_get(&blocks->last_given, (uint32_t)queued->tid, &last) &&
-			last == address;
+	end.resized = freed && queued->call.resizes;
+	if (freed)
+		compare_with_last(blocks, queued, block, &end);
 	return !origin->selected || blocks->options->gone(blocks->options->context, &account->space,
 							  origin, block, &end);
 }
@@ -345,7 +360,9 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 	uint32_t allocated;
 
 	if (!tell_gone(blocks, queued, address, true) ||
-	    !mt_block_map_free(account->map, address, &freed, &allocated))
+	    !(queued->call.resizes
+		      ? mt_block_map_resize(account->map, address, queued->tid, &freed, &allocated)
+		      : mt_block_map_free(account->map, address, &freed, &allocated)))
 		return false;
 	if (freed == MT_FREED_LIVE)
 		return end_frees(blocks, queued->tid, true);
@@ -365,7 +382,8 @@ static bool apply_old(struct mt_blocks *blocks, struct mt_queued *queued)
 	const struct mt_block_call *call = &queued->call;
 	const struct mt_block *old = mt_block_map_at(account->map, call->freed);
 
-	return !call->freed || (old && old->time > call->given.enter) || apply_free(blocks, queued);
+	return !call->freed || (old && mt_block_last(old) > call->given.enter) ||
+	       apply_free(blocks, queued);
 }
 
 static void note_rate(struct mt_blocks *blocks, uint32_t one_in)

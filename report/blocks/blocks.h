@@ -35,6 +35,9 @@ struct mt_block_end {
 	uint64_t time; /* ns */
 	/* Freed by the thread that allocated it, which allocated nothing in between. */
 	bool temporary;
+	bool resized; /* it goes on with another size, as by realloc */
+	/* Freed by a thread whose last allocation was a larger one, by the same stack. */
+	bool replaced;
 };
 
 /* What is no block's life, and counts by its origin. */

@@ -21,7 +21,8 @@ enum {
 	THIRD = 3,
 	OLDEST = 2, /* ages, and those behind them up to the middle, that are compared */
 	MIDDLE = 5,
-	KEPT = 128 << 10, /* glibc's M_TRIM_THRESHOLD: less it keeps on purpose */
+	LEAST_REPLACED = 3, /* blocks that larger ones replaced: two may be chance */
+	KEPT = 128 << 10,   /* glibc's M_TRIM_THRESHOLD: less it keeps on purpose */
 };
 
 /* tests/unit/test_block_verdict.c holds programs of known courses against these. */
@@ -36,6 +37,8 @@ enum {
 #define AS_MANY 0.67	/* of the rate up to the middle: the oldest ages', where some live on */
 #define TURNED_OVER 0.5 /* as in verdict.c: freed, so that it shows who survives */
 #define AS_OLD 0.9	/* of the part that lives of old blocks: less of the oldest is a cache's */
+#define IN_TURN 0.9	/* of the blocks that went: larger ones replaced them */
+#define NEXT_DUE 3	/* times the time of the last one: one twice as large was due at twice */
 #define RETAINED_PART 0.5 /* of what is mapped */
 
 /* Blocks and bytes by the tenth of the time in which they were allocated, the oldest first. */
@@ -161,6 +164,47 @@ static bool keeps_some(const struct ages *ages)
 	       ages->held[AGES - 1] > GREW * ages->held[OLD - 2];
 }
 
+/* ---- One block, replaced by larger ones ---- */
+
+static bool is_replaced(const struct mt_history *history, const struct ages *ages)
+{
+	double live = 0, ended = (double)history->count;
+
+	for (size_t i = 0; i < AGES; i++)
+		live += ages->live[i];
+	ended -= live;
+	return history->replaced >= LEAST_REPLACED && (double)history->replaced >= live &&
+	       (double)history->replaced >= IN_TURN * ended;
+}
+
+/* Less is held: the bytes that came last go first. */
+static void take_back(struct mt_history_slice *slices, size_t count, double bytes)
+{
+	for (size_t i = count; i-- && bytes > 0;) {
+		double less = bytes < slices[i].reserved ? bytes : slices[i].reserved;
+
+		slices[i].reserved -= less;
+		slices[i].count = slices[i].reserved > 0 ? slices[i].count : 0;
+		bytes -= less;
+	}
+}
+
+/* The history of a block that grew in place, by as much as each one was larger than the last. */
+static void join_blocks(struct mt_history *history)
+{
+	struct mt_history_slice *slices = history->slices.items;
+
+	for (size_t i = 0; i < history->slices.count; i++) {
+		double grew = slices[i].change;
+
+		slices[i].reserved = grew > 0 ? grew : 0;
+		slices[i].count = grew > 0 ? slices[i].count : 0;
+		slices[i].ended = 0;
+		slices[i].gone = 0;
+		take_back(slices, i, -grew);
+	}
+}
+
 static void set_undecided(const char *why, struct mt_verdict *out)
 {
 	out->why = why;
@@ -200,18 +244,31 @@ void mt_verdict_judge_blocks(struct mt_history *history, const struct mt_history
 			     uint64_t begin, uint64_t end, struct mt_verdict *out)
 {
 	struct ages ages;
+	bool replaced;
 
 	mt_history_settle(history, scale);
 	mt_history_level(history);
-	mt_verdict_judge(history, scale, end, out);
 	spread(history, scale, begin, end, &ages);
+	replaced = is_replaced(history, &ages);
+	if (replaced)
+		join_blocks(history);
+	mt_verdict_judge(history, scale, end, out);
 	out->of_blocks = true;
+	out->replaced = replaced;
 	if (out->why && out->reservations < LEAST_LIVE && !mt_verdict_is_too_short(out))
-		out->why = "fewer than 12 blocks";
+		out->why =
+			history->resized ? "fewer than 12 changes of size" : "fewer than 12 blocks";
 	for (size_t i = 0; i < AGES; i++)
 		out->live += (uint64_t)ages.live[i];
-	if (!mt_verdict_is_too_short(out))
+	if (replaced && out->kind == MT_VERDICT_PLATEAU &&
+	    (double)(end - history->first) < NEXT_DUE * (double)(history->last - history->first))
+		set_undecided("the next one may be due", out);
+	if (!mt_verdict_is_too_short(out) && !replaced)
 		consider_ages(&ages, out);
+	/* Each growth was a block to the above. */
+	out->reservations -= history->grown;
+	out->live -= history->grown_live;
+	out->resized = history->resized;
 }
 
 /* ---- The allocator's memory ---- */

@@ -218,6 +218,10 @@ bool mt_history_add(struct mt_history *history, const struct mt_history_scale *s
 		history->first = other->first;
 	history->last = other->last > history->last ? other->last : history->last;
 	history->count += other->count;
+	history->grown += other->grown;
+	history->grown_live += other->grown_live;
+	history->resized += other->resized;
+	history->replaced += other->replaced;
 	history->held += other->held;
 	history->peak += other->peak;
 	history->falls = other->falls > history->falls ? other->falls : history->falls;

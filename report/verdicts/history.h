@@ -35,6 +35,9 @@ struct mt_history {
 	uint32_t shift;				  /* scale->shift of the slices */
 	uint64_t first, last;			  /* times of the first and last reservation */
 	uint64_t count;
+	/* Of blocks: lives of what they grew by as they were resized; those that last; resizes. */
+	uint64_t grown, grown_live, resized;
+	uint64_t replaced; /* blocks that went as a larger one by the same path had come */
 	double held, peak;
 	uint32_t
 		/*

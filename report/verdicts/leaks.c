@@ -36,9 +36,11 @@ struct place {
 	uint32_t stack; /* id of the stack or path */
 };
 
+/* Of a block, or of what it grew by as it was resized. */
 struct life {
 	uint64_t from, to;
 	double bytes; /* of all blocks that this one stands for */
+	bool grown;   /* not the block's first bytes */
 };
 
 struct entry {
@@ -179,8 +181,37 @@ static bool note_late(struct entry *entry, const struct life *life)
 	return slot;
 }
 
-static bool add_life(struct mt_leaks *leaks, const struct mt_blocks_space *from,
-		     const struct mt_origin *origin, struct life *life)
+static bool add_life(struct entry *entry, struct mt_history_scale *scale, const struct life *life)
+{
+	entry->history.grown += life->grown;
+	entry->history.grown_live += life->grown && !life->to;
+	return mt_history_live(&entry->history, scale, life->from, life->to, life->bytes) &&
+	       (!life->to || note_late(entry, life));
+}
+
+/* What a block grew by counts from when it did, as if it were a block of its own. */
+static bool add_lives(struct entry *entry, struct mt_history_scale *scale,
+		      const struct mt_block *block, uint32_t one_in, uint64_t to)
+{
+	const struct mt_block_growth whole = {block->time, block->bytes};
+	const struct mt_block_growth *growths = block->sizes ? block->sizes->growths : &whole;
+	size_t count = block->sizes ? block->sizes->count : 1;
+
+	entry->history.resized += block->sizes ? block->sizes->resized : 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct life life = {growths[i].time, to, (double)growths[i].bytes * one_in,
+					  i};
+
+		if (!add_life(entry, scale, &life))
+			return false;
+	}
+	return true;
+}
+
+/* to: when the block ended; 0: it lives. */
+static bool add_block(struct mt_leaks *leaks, const struct mt_blocks_space *from,
+		      const struct mt_origin *origin, const struct mt_block *block, uint64_t to,
+		      bool replaced)
 {
 	const struct mt_facts *facts = mt_session_facts(leaks->session);
 	uint32_t one_in = mt_block_one_in(facts->events.items[origin->event].account);
@@ -194,7 +225,7 @@ static bool add_life(struct mt_leaks *leaks, const struct mt_blocks_space *from,
 		return false;
 	space = &leaks->spaces.items[place.space];
 	space->process = origin->process;
-	space->began = life->from < space->began ? life->from : space->began;
+	space->began = block->time < space->began ? block->time : space->began;
 	if (!leaks->stacks)
 		place.stack = MT_STACK_NONE;
 	else if (place.stack == MT_STACK_NONE)
@@ -205,28 +236,26 @@ static bool add_life(struct mt_leaks *leaks, const struct mt_blocks_space *from,
 	entry->one_in = one_in > entry->one_in ? one_in : entry->one_in;
 	leaks->in_part = leaks->in_part || one_in > 1 ||
 			 mt_block_sizes(facts->events.items[origin->event].account, &least, &most);
-	life->bytes *= one_in;
-	return mt_history_live(&entry->history, scale, life->from, life->to, life->bytes) &&
-	       (!life->to || note_late(entry, life));
+	entry->history.replaced += replaced;
+	return add_lives(entry, scale, block, one_in, to);
 }
 
 static bool take_gone(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block,
 		      const struct mt_block_end *end)
 {
-	struct life life = {block->time, end->time > block->time ? end->time : block->time,
-			    (double)block->bytes};
+	uint64_t last = mt_block_last(block);
 
-	return add_life(context, space, origin, &life);
+	return end->resized || add_block(context, space, origin, block,
+					 end->time > last ? end->time : last, end->replaced);
 }
 
 static bool take_live(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
 {
-	struct life life = {block->time, 0, (double)block->bytes};
 	struct mt_leaks *leaks = context;
 
-	return add_life(leaks, space, origin, &life) &&
+	return add_block(leaks, space, origin, block, 0, false) &&
 	       (!leaks->also.block ||
 		leaks->also.block(leaks->also.context, space, origin, block, doubtful));
 }
@@ -281,9 +310,11 @@ static bool forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 	for (size_t i = 0; space->ended && i < entry->late.count; i++) {
 		const struct life *late = &entry->late.items[i];
 
-		if (late->to + BURST >= space->end && late->to >= entry->history.last &&
-		    late->from + BURST < late->to &&
-		    !mt_history_undo_end(&entry->history, &leaks->scales.items[space->recording],
+		if (late->to + BURST < space->end || late->to < entry->history.last ||
+		    late->from + BURST >= late->to)
+			continue;
+		entry->history.grown_live += late->grown;
+		if (!mt_history_undo_end(&entry->history, &leaks->scales.items[space->recording],
 					 late->from, late->to, late->bytes))
 			return false;
 	}

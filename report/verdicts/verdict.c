@@ -372,6 +372,23 @@ const char *mt_verdict_name(enum mt_verdict_kind kind)
 	return names[kind];
 }
 
+struct percent {
+	char text[16];
+};
+
+/* "50", but never "100" where less is meant. */
+static struct percent percent(double part)
+{
+	double value = 100 * part;
+	struct percent out = {"over 99.99"};
+
+	if (value < 99.5 || part >= 1)
+		snprintf(out.text, sizeof(out.text), "%.0f", value);
+	else if (value < 99.995)
+		snprintf(out.text, sizeof(out.text), value < 99.95 ? "%.1f" : "%.2f", value);
+	return out;
+}
+
 /* "nothing given back so far"; "50 % given back", or of which age how much. */
 static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t size)
 {
@@ -388,11 +405,12 @@ static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t s
 	if (least >= NOTHING_BACK)
 		return (size_t)snprintf(out, size, ", nothing %s%s", back, grows ? " so far" : "");
 	if (most - least < WORTH_SAYING || verdict->kind == MT_VERDICT_SAWTOOTH)
-		return (size_t)snprintf(out, size, ", %.0f %% %s", 100 * verdict->given_back, back);
+		return (size_t)snprintf(out, size, ", %s %% %s", percent(verdict->given_back).text,
+					back);
 	for (int i = 0; i < MT_VERDICT_AGES; i++) {
 		if (!isnan(verdict->survival[i]) && used < size)
-			used += (size_t)snprintf(out + used, size - used, ", %.0f %% of the %s%s%s",
-						 100 * (1 - verdict->survival[i]), ages[i],
+			used += (size_t)snprintf(out + used, size - used, ", %s %% of the %s%s%s",
+						 percent(1 - verdict->survival[i]).text, ages[i],
 						 used ? "" : " third ", used ? "" : back);
 	}
 	return used;
@@ -446,6 +464,26 @@ static size_t say_amount(const struct mt_verdict *verdict, char *out, size_t siz
 	if (verdict->one_in > 1 && used < size)
 		used += (size_t)snprintf(out + used, size - used, " of 1 in %u recorded",
 					 verdict->one_in);
+	if (verdict->resized && used < size)
+		used += (size_t)snprintf(out + used, size - used, ", resized %s time%s",
+					 mt_text_count((double)verdict->resized).text,
+					 verdict->resized == 1 ? "" : "s");
+	return used;
+}
+
+/* Why it is undecided, and what of the bytes is still there. */
+static size_t say_course(const struct mt_verdict *verdict, char *out, size_t size)
+{
+	bool enough = !mt_verdict_is_too_short(verdict) && verdict->live >= LEAST_RESERVATIONS;
+	size_t used = 0;
+
+	if (verdict->replaced && !mt_verdict_is_too_short(verdict))
+		return (size_t)snprintf(out, size, "; %s replaced by larger ones",
+					verdict->live == 1 ? "one block," : "blocks");
+	if (verdict->why)
+		used = (size_t)snprintf(out, size, "; %s", verdict->why);
+	if (used < size && (!verdict->why || (verdict->of_blocks && enough)))
+		used += say_survival(verdict, out + used, size - used);
 	return used;
 }
 
@@ -454,10 +492,8 @@ void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size
 	const char *more = decider(verdict);
 	size_t used = say_amount(verdict, out, size);
 
-	if (verdict->why && used < size)
-		used += (size_t)snprintf(out + used, size - used, "; %s", verdict->why);
-	else if (used < size)
-		used += say_survival(verdict, out + used, size - used);
+	if (used < size)
+		used += say_course(verdict, out + used, size - used);
 	if (verdict->older_back > WORTH_SAYING * verdict->bytes && used < size)
 		used += (size_t)snprintf(out + used, size - used,
 					 "; %s of older memory was given back",

@@ -392,6 +392,35 @@ def leaks(tap, folder):
     tap.check(done.returncode == 2, "--at is refused", done.stderr)
 
 
+def growing(step):
+    """One step of three buffers that grow: by realloc, by realloc that calls malloc and free, and by malloc, copy and free."""
+    time, size, old, new = 1000 + step * STEP, 1000 * (step + 1), 0x10000000 + step % 2 * 0x1000, 0x10001000 - step % 2 * 0x1000
+    inner, copied = {"tid": 200, "pid": 200}, {"tid": 300, "pid": 300}
+    if not step:
+        return malloc(time, new, size) + malloc(time, new, size, **inner) + malloc(time, new, size, **copied)
+    out = enter("realloc", time, size, old) + gives("realloc", time + 2, new)
+    out += enter("realloc", time, size, old, **inner) + malloc(time + 1, new, size, **inner) + free(time + 3, old, **inner)
+    out += gives("realloc", time + 5, new, **inner)
+    return out + malloc(time + 10, new, size, **copied) + free(time + 12, old, **copied)
+
+
+def buffers(tap, folder):
+    writer = make.begun(events())
+    writer.chunk(make.STATE, *[make.task(pid=pid, tid=pid) for pid in (100, 200, 300)])
+    for step in range(0, STEPS, 50):
+        writer.chunk(make.DATA, b"".join(growing(at) for at in range(step, step + 50)))
+    done = run(folder, writer.data, "--csv", "-q", analysis="--leaks")
+    got = {row["pid"]: (row["verdict"], row["bytes"], row["rests-on"].split(" s, ")[-1]) for row in csv.DictReader(done.stdout.splitlines())}
+    grew = ("grows steadily", str(1000 * STEPS))
+    tap.same(got, {"100": (*grew, "1 block, 1 live, resized 299 times, nothing freed so far; record 5 minutes"),
+                   "200": (*grew, "1 block, 1 live, resized 299 times, nothing freed so far; record 5 minutes"),
+                   "300": (*grew, "300 blocks, 1 live; one block, replaced by larger ones; record 5 minutes")},
+             "a buffer that grows is one block, however it gets its room")
+    got, _ = rows(folder, writer.data, "process", "--older-than", "29s")
+    tap.same({pid: figures[:2] for (pid, _), figures in got.items()}, {"100": (1000 * STEPS, 1), "200": (1000 * STEPS, 1)},
+             "realloc leaves a block its age")
+
+
 def suppressions(tap, folder):
     """Blocks by image: [worker] of 0x400100 and [other] of 0x500100."""
     writer = make.begun(events())
@@ -517,6 +546,7 @@ def main():
         sizes_and_ages(tap, folder)
         observed_time(tap, folder)
         leaks(tap, folder)
+        buffers(tap, folder)
         suppressions(tap, folder)
         doubts(tap, folder)
         moments(tap, folder)

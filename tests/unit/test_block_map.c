@@ -76,7 +76,95 @@ MT_TEST(what_lived_at_the_peak_is_known_behind_it)
 	mt_block_map_destroy(map);
 }
 
-MT_TEST(a_million_blocks_take_less_than_100_MB)
+/* realloc: the thread frees the block at `was`, and is given another one for it. */
+static void resize(struct mt_block_map *map, uint64_t was, uint64_t to, uint64_t bytes,
+		   uint64_t time)
+{
+	enum mt_block_freed how = MT_FREED_UNKNOWN;
+	bool unseen = false;
+	uint32_t origin;
+
+	MT_CHECK(mt_block_map_resize(map, was, 7, &how, &origin));
+	MT_CHECK_EQ(how, MT_FREED_LIVE);
+	MT_CHECK(mt_block_map_give(map,
+				   &(struct mt_block_given){.address = to,
+							    .asked = bytes,
+							    .has_asked = true,
+							    .was = was,
+							    .enter = time,
+							    .time = time,
+							    .tid = 7},
+				   &unseen));
+}
+
+MT_TEST(a_block_that_is_resized_keeps_its_time_and_each_growth_its_own)
+{
+	struct mt_block_map *map = mt_block_map_create(true);
+	const struct mt_block *block;
+
+	give(map, 16, 100, 10);
+	resize(map, 16, 32, 150, 20);
+	resize(map, 32, 32, 300, 30); /* in place */
+	block = mt_block_map_at(map, 32);
+	MT_REQUIRE(block && block->sizes);
+	MT_CHECK_EQ(block->time, 11);
+	MT_CHECK_EQ(mt_block_last(block), 30);
+	MT_CHECK_EQ(block->sizes->resized, 2);
+	MT_REQUIRE(block->sizes->count == 3);
+	MT_CHECK_EQ(block->sizes->growths[1].time, 20);
+	MT_CHECK_EQ(block->sizes->growths[1].bytes, 50);
+	MT_CHECK_EQ(block->sizes->growths[2].bytes, 150);
+	MT_CHECK_EQ(bytes(map, true), 300);
+	resize(map, 32, 48, 120, 40); /* what came last goes first */
+	block = mt_block_map_at(map, 48);
+	MT_REQUIRE(block && block->sizes && block->sizes->count == 2);
+	MT_CHECK_EQ(block->sizes->growths[1].bytes, 20);
+	MT_CHECK_EQ(bytes(map, false), 120);
+	MT_CHECK_EQ(bytes(map, true), 300);
+	MT_CHECK_EQ(freed(map, 32), MT_FREED_TWICE);
+	MT_CHECK_EQ(freed(map, 48), MT_FREED_LIVE);
+	give(map, 48, 10, 50);
+	MT_CHECK(!mt_block_map_at(map, 48)->sizes);
+	mt_block_map_destroy(map);
+}
+
+MT_TEST(many_growths_are_kept_evenly_over_the_time)
+{
+	struct mt_block_map *map = mt_block_map_create(false);
+	const struct mt_block_sizes *sizes;
+	uint64_t sum = 0;
+
+	give(map, 16, 1000, 0);
+	for (uint64_t i = 2; i <= 1000; i++)
+		resize(map, 16, 16, 1000 * i, 1000 * i);
+	sizes = mt_block_map_at(map, 16)->sizes;
+	MT_REQUIRE(sizes && sizes->count > 12 && sizes->count <= 32);
+	for (uint32_t i = 0; i < sizes->count; i++) {
+		sum += sizes->growths[i].bytes;
+		MT_CHECK(sizes->growths[i].bytes < 1000000 / 8);
+		MT_CHECK(!i || sizes->growths[i].time > sizes->growths[i - 1].time);
+	}
+	MT_CHECK_EQ(sum, 1000000);
+	mt_block_map_destroy(map);
+}
+
+MT_TEST(a_block_that_does_not_go_on_was_freed)
+{
+	struct mt_block_map *map = mt_block_map_create(false);
+	enum mt_block_freed how;
+	uint32_t origin;
+
+	give(map, 16, 100, 10);
+	resize(map, 16, 32, 150, 20);
+	MT_CHECK(mt_block_map_resize(map, 32, 7, &how, &origin));
+	give(map, 64, 5, 30); /* of another call */
+	MT_CHECK_EQ(mt_block_map_at(map, 64)->time, 31);
+	MT_CHECK(!mt_block_map_at(map, 64)->sizes);
+	MT_CHECK_EQ(freed(map, 32), MT_FREED_TWICE);
+	mt_block_map_destroy(map);
+}
+
+MT_TEST(a_million_blocks_take_less_than_120_MB)
 {
 	struct mt_block_map *map = mt_block_map_create(false);
 	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd, took;
@@ -84,7 +172,7 @@ MT_TEST(a_million_blocks_take_less_than_100_MB)
 	for (uint64_t i = 1; i <= MANY; i++)
 		give(map, i * 48, 40, i);
 	took = mallinfo2().uordblks + mallinfo2().hblkhd - before;
-	MT_CHECK(took < 100000000 || !took); /* 0: a checking allocator counts elsewhere */
+	MT_CHECK(took < 120000000 || !took); /* 0: a checking allocator counts elsewhere */
 	MT_CHECK_EQ(mt_block_map_count(map), MANY);
 	for (uint64_t i = 1; i <= MANY; i += 2)
 		MT_CHECK_EQ(freed(map, i * 48), MT_FREED_LIVE);

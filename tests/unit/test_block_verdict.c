@@ -186,6 +186,120 @@ MT_TEST(a_leak_grows_by_what_stays)
 	MT_CHECK(strstr(text, "1,000 blocks, 101 live, 90 % freed"));
 }
 
+/* One block that got larger by each step; the one before went as soon as it was copied. */
+static struct mt_verdict replace(int steps, int doublings, bool grows, char *text, size_t size)
+{
+	struct mt_history history = {0};
+	struct mt_history_scale scale = {0};
+	struct mt_verdict verdict;
+
+	mt_history_scale_reach(&scale, START);
+	for (int i = 0; i < steps; i++) {
+		uint64_t step = 60 * SECOND / (uint64_t)steps;
+		uint64_t from = START + (uint64_t)i * step;
+		double bytes = SIZE * (grows ? doublings ? 1 << i : i + 1 : 1);
+		bool last = i == steps - 1;
+
+		MT_CHECK(mt_history_live(&history, &scale, from, last ? 0 : from + step + 1000,
+					 bytes));
+		history.replaced += grows && !last;
+	}
+	mt_history_scale_reach(&scale, START + 60 * SECOND);
+	mt_verdict_judge_blocks(&history, &scale, START, START + 60 * SECOND, &verdict);
+	mt_verdict_grounds(&verdict, text, size);
+	mt_history_deinit(&history);
+	return verdict;
+}
+
+MT_TEST(a_block_that_larger_ones_replace_is_no_cache)
+{
+	struct mt_verdict verdict;
+	char text[300];
+
+	verdict = replace(900, 0, true, text, sizeof(text));
+	MT_CHECK_STR(mt_verdict_name(verdict.kind), "grows steadily");
+	MT_CHECK(fabs(verdict.per_hour - 900 * SIZE * 60) < 0.05 * 900 * SIZE * 60);
+	MT_CHECK_STR(text, "60.00 s, 900 blocks, 1 live; one block, replaced by larger ones; "
+			   "record 5 minutes");
+	verdict = replace(8, 1, true, text, sizeof(text));
+	MT_CHECK_STR(mt_verdict_name(verdict.kind), "undecided");
+	MT_CHECK_STR(text, "60.00 s, 8 blocks, 1 live; one block, replaced by larger ones; "
+			   "record 5 minutes");
+	verdict = replace(900, 0, false, text, sizeof(text));
+	MT_CHECK_STR(mt_verdict_name(verdict.kind), "bounded");
+}
+
+/*
+ * Twice as large each time it is full, after 1, 2, 4 .. and 32 s: flat until the next one is due.
+ */
+static struct mt_verdict fill(uint64_t seconds)
+{
+	struct mt_history history = {0};
+	struct mt_history_scale scale = {0};
+	struct mt_verdict verdict;
+
+	mt_history_scale_reach(&scale, START);
+	for (uint64_t part = 1; part <= 1 << 15; part *= 2) {
+		uint64_t from = START + 32 * SECOND / (1 << 15) * part;
+		bool last = part == 1 << 15;
+
+		MT_CHECK(mt_history_live(&history, &scale, from, last ? 0 : 2 * from - START + 1000,
+					 SIZE * (double)part));
+		history.replaced += !last;
+	}
+	mt_history_scale_reach(&scale, START + seconds * SECOND);
+	mt_verdict_judge_blocks(&history, &scale, START, START + seconds * SECOND, &verdict);
+	mt_history_deinit(&history);
+	return verdict;
+}
+
+MT_TEST(a_block_that_doubles_is_no_plateau_before_the_next_one_was_due)
+{
+	MT_CHECK_STR(mt_verdict_name(fill(60).kind), "undecided");
+	MT_CHECK_STR(mt_verdict_name(fill(110).kind), "plateau");
+}
+
+MT_TEST(a_block_that_is_resized_grows)
+{
+	struct mt_history history = {.resized = 940, .grown = 31, .grown_live = 31};
+	struct mt_history_scale scale = {0};
+	struct mt_verdict verdict;
+	char text[300];
+
+	mt_history_scale_reach(&scale, START);
+	for (uint64_t i = 0; i < 32; i++)
+		MT_CHECK(mt_history_live(&history, &scale, START + i * SECOND, 0, SIZE));
+	mt_history_scale_reach(&scale, START + 32 * SECOND);
+	mt_verdict_judge_blocks(&history, &scale, START, START + 32 * SECOND, &verdict);
+	mt_history_deinit(&history);
+	MT_CHECK_STR(mt_verdict_name(verdict.kind), "grows steadily");
+	mt_verdict_grounds(&verdict, text, sizeof(text));
+	MT_CHECK_STR(text, "32.00 s, 1 block, 1 live, resized 940 times, nothing freed so far; "
+			   "record 5 minutes");
+}
+
+MT_TEST(less_than_all_is_never_called_100_percent)
+{
+	struct mt_verdict verdict = {.kind = MT_VERDICT_BOUNDED,
+				     .of_blocks = true,
+				     .seconds = 60,
+				     .reservations = 5000000,
+				     .live = 10870,
+				     .given_back = 0.9978,
+				     .survival = {0.002, 0.0022, 0.0024}};
+	char text[300];
+
+	mt_verdict_grounds(&verdict, text, sizeof(text));
+	MT_CHECK(strstr(text, "10,870 live, 99.8 % freed"));
+	verdict.given_back = 1 - 1e-7;
+	mt_verdict_grounds(&verdict, text, sizeof(text));
+	MT_CHECK(strstr(text, ", over 99.99 % freed"));
+	verdict.survival[0] = verdict.survival[1] = 0;
+	verdict.survival[2] = 0.5;
+	mt_verdict_grounds(&verdict, text, sizeof(text));
+	MT_CHECK(strstr(text, ", 100 % of the oldest third freed, 100 % of the middle, 50 % of"));
+}
+
 MT_TEST(few_blocks_are_too_few)
 {
 	struct mt_history history = {0};
