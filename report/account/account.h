@@ -33,8 +33,8 @@ struct mt_account_sink {
 	bool (*change)(void *context, struct mt_account *account, const struct mt_change *change);
 	/*
 	 * A mapped range is of another nature now: mprotect gave it some access (+1), or took all
-	 * of it away (-1), and the nature is the one with access; or something else (0). May be
-	 * NULL.
+	 * of it away (-1), and the nature is the one with access; or something else (0). With +1
+	 * the range is reserved by `origin` from then on. May be NULL.
 	 */
 	bool (*access)(void *context, struct mt_account *account, const struct mt_change *change);
 	/* Regions moved with their pages and keep their origin. May be NULL. */

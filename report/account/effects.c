@@ -460,6 +460,10 @@ static uint64_t first_hole(const struct mt_account *account, uint64_t start, uin
 
 typedef void change_nature(struct mt_nature *nature, uint64_t how);
 
+/*
+ * Memory that had no access is reserved anew by the call that gives it some: a heap of a thread's
+ * arena is 64 MiB of address space, and grows by mprotect.
+ */
 static bool tell_access(struct mt_account *account, const struct mt_extent *was,
 			const struct mt_extent *is, uint64_t time, uint32_t origin)
 {
@@ -475,8 +479,8 @@ static bool tell_access(struct mt_account *account, const struct mt_extent *was,
 				   : -1,
 		.nature = has ? is->nature : was->nature,
 		.origin = origin,
-		.reserved_by = is->origin,
-		.reserved = is->time,
+		.reserved_by = was->origin,
+		.reserved = was->time,
 	};
 
 	return was->nature == is->nature || !sink->access ||
@@ -494,8 +498,13 @@ static bool change_natures(struct mt_account *account, uint64_t start, uint64_t 
 	for (size_t i = 0; good && i < pieces.count; i++) {
 		struct mt_nature nature = *mt_natures_get(account->natures, pieces.items[i].nature);
 		const struct mt_extent was = pieces.items[i];
+		bool closed = !nature.prot;
 
 		change(&nature, how);
+		if (closed && nature.prot) {
+			pieces.items[i].origin = doers->origin;
+			pieces.items[i].time = call->time;
+		}
 		pieces.items[i].nature = mt_natures_intern(account->natures, &nature);
 		good = pieces.items[i].nature != UINT32_MAX &&
 		       mt_extents_insert(account->regions, &pieces.items[i]) &&

@@ -38,23 +38,46 @@ static const struct mt_origin *account_of(const struct growth *growth,
 	return reserver->kind == MT_ORIGIN_CALL && reserver->selected ? reserver : told->origin;
 }
 
-static bool add_change(void *context, const struct mt_ledger *ledger,
-		       const struct mt_ledger_change *told)
+static bool add_bytes(struct growth *growth, const struct mt_ledger *ledger,
+		      const struct mt_ledger_change *told, bool counted)
 {
-	struct growth *growth = context;
 	const struct mt_change *change = told->change;
 	struct mt_value values[MT_MEMORY_VALUES];
 	struct mt_row_facts facts;
 
-	if (told->origin->kind == MT_ORIGIN_BEFORE || !told->origin->selected)
+	if ((told->origin->kind == MT_ORIGIN_BEFORE && change->sign > 0) || !told->origin->selected)
 		return true;
-	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(change->sign != 0), values);
+	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(counted), values);
 	if (told->origin->kind == MT_ORIGIN_LOST)
 		*(change->sign < 0 ? &growth->lost.low : &growth->lost.high) += values[0].value;
 	return mt_ledger_row_facts(&growth->rows, ledger, account_of(growth, ledger, told),
 				   told->nature, told->space->recording, change->time, &facts) &&
 	       mt_ledger_row_note(&growth->rows, told->space, &facts) &&
 	       mt_row_keys_add(growth->grouping, &facts, values);
+}
+
+static bool add_change(void *context, const struct mt_ledger *ledger,
+		       const struct mt_ledger_change *told)
+{
+	return add_bytes(context, ledger, told, told->change->sign != 0);
+}
+
+/*
+ * The call that gives memory its first access reserves it, and the path that had reserved the
+ * address space has that much less: what is mapped stays the same.
+ */
+static bool add_access(void *context, const struct mt_ledger *ledger,
+		       const struct mt_ledger_change *told)
+{
+	struct mt_ledger_change from = *told;
+	struct mt_change less = *told->change;
+
+	if (told->change->sign <= 0)
+		return true;
+	less.sign = -1;
+	from.change = &less;
+	from.origin = mt_ledger_origin(ledger, less.reserved_by);
+	return add_bytes(context, ledger, &from, false) && add_change(context, ledger, told);
 }
 
 static bool add_space(void *context, const struct mt_ledger *ledger,
@@ -108,7 +131,11 @@ static struct mt_error *make_run(struct mt_session *session,
 		.grouping = run->grouping,
 	};
 	run->options = (struct mt_ledger_options){
-		.change = add_change, .stood = add_space, .context = &run->growth};
+		.change = add_change,
+		.accessed = add_access,
+		.stood = add_space,
+		.context = &run->growth,
+	};
 	if (verdicts) {
 		run->growth.held = true;
 		mt_verdicts_tell_also(verdicts,

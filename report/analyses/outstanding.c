@@ -107,6 +107,20 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	       mt_row_keys_add(o->grouping, &facts, values);
 }
 
+/* Memory that gets its first access goes from who had reserved it to the call that gives it. */
+static bool add_access(void *context, const struct mt_ledger *ledger,
+		       const struct mt_ledger_change *told)
+{
+	struct mt_ledger_change from = *told;
+	struct mt_change less = *told->change;
+
+	if (told->change->sign <= 0)
+		return true;
+	less.sign = -1;
+	from.change = &less;
+	return add_change(context, ledger, &from) && add_change(context, ledger, told);
+}
+
 struct outstanding_run {
 	struct mt_listener listener; /* first: ops get a pointer to it */
 	struct outstanding outstanding;
@@ -157,6 +171,7 @@ static struct mt_error *make_run(struct mt_session *session,
 	run->options = (struct mt_ledger_options){
 		.at = request->at,
 		.change = run->timeline ? add_change : NULL,
+		.accessed = run->timeline ? add_access : NULL,
 		.stood = run->timeline ? NULL : add_space,
 		.context = &run->outstanding,
 	};

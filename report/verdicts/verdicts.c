@@ -592,9 +592,7 @@ static bool take_change(void *context, const struct mt_ledger *ledger,
 static bool take_access(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_change *told)
 {
-	const struct mt_origin *reserver = mt_ledger_origin(ledger, told->change->reserved_by);
 	struct mt_verdicts *verdicts = context;
-	struct mt_ledger_change on_account = *told;
 	uint32_t space;
 
 	if (!told->change->sign)
@@ -603,11 +601,7 @@ static bool take_access(void *context, const struct mt_ledger *ledger,
 	if (space == UINT32_MAX)
 		return false;
 	add_closed(&verdicts->spaces.items[space], told->change, -told->change->sign);
-	/* As what unmaps it, and what maps it anew for use. */
-	if (reserver->kind == MT_ORIGIN_CALL)
-		on_account.origin = reserver;
-	return add_change(verdicts, ledger, &on_account, true) &&
-	       tell_also(verdicts, ledger, &on_account);
+	return add_change(verdicts, ledger, told, true) && tell_also(verdicts, ledger, told);
 }
 
 void mt_verdicts_tell_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also)

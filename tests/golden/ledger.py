@@ -574,6 +574,27 @@ def check_readings(tap, folder):
              "what /proc said holds though another process is the first to call")
 
 
+def check_opened(tap, folder):
+    """Address space without access, as an arena of threads has it, is reserved by the call that gives it some."""
+    def pages(data, *options):
+        return {row["stack"] if row["stack"].startswith("[before") else row["tid"]: int(row["bytes"]) // PAGE
+                for row in rows(folder, data, *options, "--by", "thread,stack") if "bytes" in row}
+
+    arena = make.map_record(A, at(8), "", 3) + make.map_record(at(8), at(64), "", 0)
+    opens = call("mprotect", 1000, 0, at(8), 16 * PAGE, 3, tid=101)
+    data = recording(opens, arena)
+    tap.same(pages(data, "--growth"), {"101": 16, "[before the recording]": -16},
+             "mprotect of what was reserved before: it grows on the account of the call, and the sum is what is mapped")
+    tap.same(pages(data, "--outstanding"), {"101": 16}, "... and is outstanding")
+    tap.same(sum(int(row["bytes"]) for row in rows(folder, data, "--outstanding", "--timeline", "1ms")), 16 * PAGE, "... over time, too")
+    tap.same(pages(recording(opens + munmap(1100, 8, 4), arena), "--outstanding"), {"101": 12}, "... but for what munmap took")
+    within = mmap(1000, 100, 64, 0) + call("mprotect", 1050, 0, at(100), 16 * PAGE, 3, tid=101)
+    for option in ("--growth", "--outstanding"):
+        tap.same(pages(recording(within), option), {"100": 48, "101": 16}, f"{option}: of what a call reserved the part that another opened")
+    closed = within + call("mprotect", 1100, 0, at(100), 16 * PAGE, 0)
+    tap.same(pages(recording(closed), "--growth"), {"100": 48, "101": 16}, "what is closed again is reserved still")
+
+
 def check_brk_losses(tap, folder):
     heap = 0x555500000000
 
@@ -652,6 +673,7 @@ def main():
         check_moments(tap, folder)
         check_order(tap, folder)
         check_readings(tap, folder)
+        check_opened(tap, folder)
         check_brk_losses(tap, folder)
         check_unseen(tap, folder)
     tap.finish()
