@@ -78,7 +78,7 @@ MT_TEST(contents_come_out_before_and_after_a_rest)
 	mt_file_chunks_destroy(chunks);
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* its allocator keeps what is freed */
+#if !MT_SANITIZED /* AddressSanitizer keeps freed memory */
 /* Resident, in bytes. */
 static size_t resident(void)
 {

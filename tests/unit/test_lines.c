@@ -216,7 +216,7 @@ MT_TEST(opcodes_without_rows_cost_once)
 	put_all(&line, (uint8_t[]){2, 0xff, 0x1f, 1}, 4); /* far behind it, another row */
 	end_line(start);
 	lines = open_lines(NULL, &elf);
-	limit_seconds(10);
+	limit_seconds(MT_SANITIZED ? 60 : 10);
 	for (uint64_t i = 0; i < 100000; i++)
 		found += mt_lines_find(lines, CODE + i % 0xff0, frames);
 	MT_CHECK(found);

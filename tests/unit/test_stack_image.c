@@ -270,13 +270,6 @@ MT_TEST(threads_that_do_not_come_back_want_no_slots)
 	mt_stack_decoder_destroy(decoder);
 }
 
-/* A sanitizer keeps memory about memory, which is met for the first time with it. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SHADOWED true
-#else
-#define SHADOWED false
-#endif
-
 static long faults_so_far(void)
 {
 	struct rusage usage;
@@ -306,7 +299,7 @@ MT_TEST(coding_into_populated_slots_faults_no_page)
 		MT_CHECK(mt_stack_encode(encoder, 1000 + i, &pieces, body));
 	}
 	faults = faults_so_far() - faults;
-	if (mt_pages_populate(probe, sizeof(probe)) && !SHADOWED) /* from Linux 5.14 on */
+	if (mt_pages_populate(probe, sizeof(probe)) && !MT_SANITIZED) /* from Linux 5.14 on */
 		MT_CHECK(faults < 12);
 	mt_stack_encoder_destroy(encoder);
 }

@@ -24,6 +24,16 @@
 
 #include "formats/base/err.h"
 
+/* AddressSanitizer costs time, keeps freed memory, and keeps memory of its own about memory. */
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define MT_SANITIZED 1
+#else
+#define MT_SANITIZED 0
+#endif
+
 struct mt_unit_test {
 	const char *name;
 	void (*run)(void);
