@@ -14,6 +14,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/foreign_file.h"
 #include "record/allocators/allocators.h"
 #include "record/allocators/function_calls.h"
 #include "record/probes/needed_files.h"
@@ -100,7 +101,7 @@ static struct defines look_into(int fd, const char *path)
 	struct defines defines = {0};
 
 	if (rank != MT_ALLOCATOR_NEVER)
-		mt_error_destroy(mt_elf_open_fd(fd, path, &elf));
+		mt_error_destroy(mt_elf_read_fd(fd, path, &elf));
 	if (!elf)
 		return defines;
 	if (has_both(elf, true))
@@ -181,13 +182,13 @@ static void choose_of_process(void *context, pid_t pid)
 static bool take_needed(void *context, const char *path)
 {
 	struct choice *choice = context;
-	struct mt_probe_file file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
+	struct stat status;
+	struct mt_probe_file file = {.fd = mt_foreign_open(AT_FDCWD, path, MT_LINKS_ALL, &status),
 				     .path = strdup(path)};
 	struct defines defines = {0};
-	struct stat status;
 	bool chosen = false;
 
-	if (file.fd >= 0 && file.path && !fstat(file.fd, &status)) {
+	if (file.fd >= 0 && file.path) {
 		file.device = status.st_dev;
 		file.inode = status.st_ino;
 		defines = look(choice, &file);

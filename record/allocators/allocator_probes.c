@@ -126,7 +126,7 @@ static bool is_static_glibc(struct mt_elf *elf)
 static struct mt_error *define_file(struct defining *defining, const struct mt_probe_file *file)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
-	struct mt_error *err = mt_elf_open_fd(file->fd, file->path, &elf);
+	struct mt_error *err = mt_elf_read_fd(file->fd, file->path, &elf);
 	uint64_t addresses[FUNCTIONS_MOST] = {0};
 	size_t rows;
 	const struct mt_allocator_function *functions = mt_allocator_functions(&rows);

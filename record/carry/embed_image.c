@@ -15,18 +15,19 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/foreign_file.h"
 #include "formats/records/record.h"
 #include "record/files/file_pages.h"
 #include "symbols/carried/seen_code.h"
 #include "symbols/elf/elf.h"
 #include "symbols/elf/elf_input.h"
+#include "symbols/images/debug_file.h"
 #include "symbols/tables/address_sort.h"
 
 #define FRONT_SIZE ((size_t)4 << 10)
 #define HEADERS_MAX ((size_t)8 << 20)
 #define NOTE_MAX ((size_t)64 << 10)
 #define WHOLE_MAX ((size_t)64 << 20) /* of a file that lists no sections */
-#define DEBUG_DIR "/usr/lib/debug"
 
 struct units {
 	uint64_t *units; /* or NULL */
@@ -145,31 +146,15 @@ struct mt_error *mt_embed_file_open(struct mt_embed_file *file, const char *name
 	return err;
 }
 
-#define DEBUG_PATH_MAX (sizeof(DEBUG_DIR) + 32 + 2 * MT_BUILD_ID_MAX)
-
-/* Where the host's debug file of that build id would stand; false where it is no build id. */
-static bool debug_path(const uint8_t *id, size_t size, char path[DEBUG_PATH_MAX])
-{
-	int at;
-
-	if (size < 2 || size > MT_BUILD_ID_MAX)
-		return false;
-	at = snprintf(path, DEBUG_PATH_MAX, DEBUG_DIR "/.build-id/%02x/", id[0]);
-	for (size_t i = 1; i < size; i++)
-		at += snprintf(path + at, DEBUG_PATH_MAX - (size_t)at, "%02x", id[i]);
-	snprintf(path + at, DEBUG_PATH_MAX - (size_t)at, ".debug");
-	return true;
-}
-
 /* The host's debug file of that build id; fd -1 where none is installed. */
 static int open_debug_file(const struct mt_elf *elf)
 {
 	struct mt_span id = mt_elf_build_id(elf);
-	char path[DEBUG_PATH_MAX];
+	MT_CLEANUP_FREE char *path = mt_debug_file_path(NULL, id.bytes, id.size);
 
-	if (!debug_path(id.bytes, id.size, path))
-		return -1;
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+
+	return !path ? -1 : mt_foreign_open(AT_FDCWD, path, MT_LINKS_TRUSTED, &status);
 }
 
 /* The debug file, where it has what the image lacks; opened, or debug->elf NULL. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
+#include "formats/base/foreign_file.h"
 #include "formats/base/map64.h"
 #include "record/files/file_worker.h"
 #include "record/open/clock.h"
@@ -87,20 +87,6 @@ static long status_number(const char *status, const char *name, bool last)
 	return number;
 }
 
-/* Opens a path below a directory as its root, without following a link at its end. */
-static int open_below(int root, const char *path)
-{
-	struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before Linux 5.6; some sandboxes */
-		fd = openat(root, path, (int)how.flags);
-	return fd;
-}
-
 /* A perf map as its process sees it. */
 struct own_map {
 	int32_t pid;
@@ -137,6 +123,7 @@ static int open_own_map(void *argument)
 	const struct own_map *map = argument;
 	MT_CLEANUP_CLOSE int root = -1;
 	char path[32];
+	struct stat status;
 	int fd = -1, error;
 
 	snprintf(path, sizeof(path), "/proc/%d/root", map->pid);
@@ -145,7 +132,7 @@ static int open_own_map(void *argument)
 		return -1;
 	errno = EPERM;
 	if (take_rights(map))
-		fd = open_below(root, map->path + 1);
+		fd = mt_foreign_open(root, map->path, MT_LINKS_NOT_LAST, &status);
 	error = errno;
 	give_rights_back();
 	errno = error;
@@ -154,7 +141,9 @@ static int open_own_map(void *argument)
 
 static int open_left_map(void *argument)
 {
-	return open(argument, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	struct stat status;
+
+	return mt_foreign_open(AT_FDCWD, argument, MT_LINKS_NOT_LAST, &status);
 }
 
 /* Keeps fd where it may be believed; else closes it. */

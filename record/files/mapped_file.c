@@ -10,28 +10,17 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "formats/base/cleanup.h"
+#include "formats/base/foreign_file.h"
 #include "record/files/memory_image.h"
 
 #define DELETED " (deleted)"
 
-/* Opens only what is a regular file: a recorded path could name a fifo or a device by now. */
-static int open_regular(const char *path, struct stat *status)
+/* Opens the path where it is the mapped inode; ESTALE where it is another. */
+static int open_same(int root, const char *path, enum mt_foreign_links links,
+		     const struct mt_mapped_file *file, struct stat *status)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd >= 0 && !fstat(fd, status) && S_ISREG(status->st_mode))
-		return fd;
-	if (fd >= 0) {
-		close(fd);
-		errno = EINVAL;
-	}
-	return -1;
-}
-
-/* The same where it is the mapped inode; ESTALE where it is another. */
-static int open_same(const char *path, const struct mt_mapped_file *file, struct stat *status)
-{
-	int fd = open_regular(path, status);
+	int fd = mt_foreign_open(root, path, links, status);
 
 	if (fd >= 0 && (!file->inode || status->st_ino == file->inode))
 		return fd;
@@ -40,6 +29,21 @@ static int open_same(const char *path, const struct mt_mapped_file *file, struct
 		errno = ESTALE;
 	}
 	return -1;
+}
+
+/*
+ * The mapping's path in the process's mount namespace: it is what the kernel resolved, so that
+ * links in it are newer than the mapping.
+ */
+static int open_in_its_root(const struct mt_mapped_file *file, const char *path,
+			    struct stat *status)
+{
+	char root_path[32];
+	MT_CLEANUP_CLOSE int root = -1;
+
+	snprintf(root_path, sizeof(root_path), "/proc/%d/root", file->pid);
+	root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return root < 0 ? -1 : open_same(root, path, MT_LINKS_TRUSTED, file, status);
 }
 
 size_t mt_mapped_file_live_length(const struct mt_text *path)
@@ -58,20 +62,17 @@ int mt_mapped_file_open(const struct mt_mapped_file *file, struct stat *status)
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", file->pid,
 		 (unsigned long long)file->start, (unsigned long long)file->end);
-	fd = open_same(path, file, status);
+	fd = open_same(AT_FDCWD, path, MT_LINKS_ALL, file, status);
 	if (fd < 0 && file->inode) {
 		snprintf(path, sizeof(path), "/proc/%d/exe", file->pid);
-		fd = open_same(path, file, status);
+		fd = open_same(AT_FDCWD, path, MT_LINKS_ALL, file, status);
 	}
-	if (fd < 0) {
-		snprintf(path, sizeof(path), "/proc/%d/root%.*s", file->pid, length,
-			 file->path.bytes);
-		fd = open_same(path, file, status);
-	}
+	snprintf(path, sizeof(path), "%.*s", length, file->path.bytes);
+	if (fd < 0)
+		fd = open_in_its_root(file, path, status);
 	why = errno;
 	if (fd < 0) {
-		snprintf(path, sizeof(path), "%.*s", length, file->path.bytes);
-		fd = open_same(path, file, status);
+		fd = open_same(AT_FDCWD, path, MT_LINKS_TRUSTED, file, status);
 		why = why == ESTALE ? why : errno;
 	}
 	if (fd < 0)

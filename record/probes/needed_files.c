@@ -14,6 +14,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/foreign_file.h"
 #include "record/proc/procfs.h"
 #include "symbols/elf/elf.h"
 
@@ -58,7 +59,7 @@ static bool add(struct walk *walk, const char *path)
 
 	if (access(path, R_OK))
 		return false;
-	mt_error_destroy(mt_elf_open_file(path, &elf));
+	mt_error_destroy(mt_elf_read_named(path, &elf));
 	if (!elf || !mt_elf_is_64(elf) || (walk->machine && mt_elf_machine(elf) != walk->machine))
 		return false;
 	walk->machine = mt_elf_machine(elf);
@@ -157,7 +158,7 @@ static void follow(struct walk *walk, const char *path)
 	struct mt_span dynamic = {0}, strings = {0};
 	const char *run_path = NULL;
 
-	mt_error_destroy(mt_elf_open_file(path, &elf));
+	mt_error_destroy(mt_elf_read_named(path, &elf));
 	if (elf) {
 		dynamic = mt_elf_section(elf, ".dynamic");
 		strings = mt_elf_section(elf, ".dynstr");
@@ -179,7 +180,8 @@ static void follow(struct walk *walk, const char *path)
 /* "#!/usr/bin/env python3" is followed to env alone: what that runs is not known here. */
 static void add_program(struct walk *walk, const char *program)
 {
-	MT_CLEANUP_CLOSE int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+	MT_CLEANUP_CLOSE int fd = mt_foreign_open(AT_FDCWD, program, MT_LINKS_ALL, &status);
 	char line[256];
 	ssize_t n = fd < 0 ? 0 : read(fd, line, sizeof(line) - 1);
 	char *from = line + 2;
@@ -215,7 +217,7 @@ static void add_loader(struct walk *walk)
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
 	struct mt_span path = {0};
 
-	mt_error_destroy(mt_elf_open_file(walk->paths.items[0], &elf));
+	mt_error_destroy(mt_elf_read_named(walk->paths.items[0], &elf));
 	if (elf)
 		path = mt_elf_section(elf, ".interp");
 	if (path.size && !path.bytes[path.size - 1])

@@ -13,6 +13,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/foreign_file.h"
 #include "formats/records/record.h"
 #include "record/files/mapped_file.h"
 #include "record/probes/needed_files.h"
@@ -89,18 +90,14 @@ static void add_file(struct finding *finding, int fd, const struct stat *status,
 }
 
 /* Opens a file by its name, if it is a regular one. False with errno. */
-static bool add_path(struct finding *finding, const char *path)
+static bool add_path(struct finding *finding, int root, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
+	int fd = mt_foreign_open(root, path, root == AT_FDCWD ? MT_LINKS_ALL : MT_LINKS_TRUSTED,
+				 &status);
 
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
-		close(fd);
-		errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-		return false;
-	}
 	add_file(finding, fd, &status, path);
 	return true;
 }
@@ -161,7 +158,7 @@ static bool take_needed(void *context, const char *path)
 
 	if (finding->path && !mt_probe_file_is_called(path, finding->path))
 		return true;
-	add_path(finding, path);
+	add_path(finding, AT_FDCWD, path);
 	return !finding->path;
 }
 
@@ -169,15 +166,16 @@ static bool take_needed(void *context, const char *path)
 static struct mt_error *add_by_path(struct finding *finding, const struct mt_probe_targets *targets,
 				    const char *word)
 {
-	char below[PATH_MAX + 64];
+	MT_CLEANUP_CLOSE int root = -1;
+	char below[32];
 
 	if (targets->pids->count && *finding->path == '/') {
-		snprintf(below, sizeof(below), "/proc/%d/root%s", targets->pids->items[0],
-			 finding->path);
-		if (add_path(finding, below))
+		snprintf(below, sizeof(below), "/proc/%d/root", targets->pids->items[0]);
+		root = open(below, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (root >= 0 && add_path(finding, root, finding->path))
 			return NULL;
 	}
-	if (add_path(finding, finding->path))
+	if (add_path(finding, AT_FDCWD, finding->path))
 		return NULL;
 	return mt_error_create(errno == EACCES ? MT_ERR_PERMISSION : MT_ERR_USAGE, "%s: %s: %s",
 			       word, finding->path,

@@ -14,7 +14,6 @@
 #include "record/probes/usdt_notes.h"
 #include "symbols/elf/elf.h"
 #include "symbols/images/debug_file.h"
-#include "symbols/images/image.h"
 
 enum {
 	SITES_MOST = 256, /* each takes a descriptor on every CPU */
@@ -135,17 +134,18 @@ static bool search_elf(struct search *search, struct mt_elf *elf)
 static void open_debug_file(struct search *search, struct mt_elf **out)
 {
 	struct mt_span id = mt_elf_build_id(search->elf);
-	struct mt_image_identity identity = {.path = search->path, .build_id_size = id.size};
+	MT_CLEANUP_FREE char *path = mt_debug_file_path(NULL, id.bytes, id.size);
 	MT_CLEANUP_FREE char *found = NULL;
 	struct mt_debug_link link;
+	bool has_link = mt_debug_link_read(search->elf, &link);
 
-	if (id.size)
-		memcpy(identity.build_id, id.bytes, id.size);
-	mt_error_destroy(mt_image_source_build_id.open(NULL, &identity, out, &found));
-	if (!*out && mt_debug_link_read(search->elf, &link))
+	link.open = mt_elf_read_file;
+	if (path)
+		mt_error_destroy(mt_elf_read_file(path, out));
+	if (!*out && has_link)
 		mt_error_destroy(
 			mt_debug_link_open(&link, search->elf, search->path, NULL, out, &found));
-	if (!*out && mt_debug_link_read(search->elf, &link))
+	if (!*out && has_link)
 		mt_error_destroy(mt_debug_link_open(&link, search->elf, search->path,
 						    "/usr/lib/debug", out, &found));
 }

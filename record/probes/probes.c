@@ -339,7 +339,7 @@ static struct mt_error *define_in_file(struct defining *defining, const struct m
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
 	MT_CLEANUP(mt_probe_sites_deinit) struct mt_probe_sites sites = {0};
-	struct mt_error *err = mt_elf_open_fd(file->fd, file->path, &elf);
+	struct mt_error *err = mt_elf_read_fd(file->fd, file->path, &elf);
 
 	if (!err)
 		err = mt_probe_sites_find(elf, file->path, defining->word, &sites);
@@ -476,7 +476,7 @@ struct mt_error *mt_probes_list_usdt(const struct mt_probe_targets *targets, con
 
 			listing.path = files.items.items[k].path;
 			mt_error_destroy(
-				mt_elf_open_fd(files.items.items[k].fd, listing.path, &elf));
+				mt_elf_read_fd(files.items.items[k].fd, listing.path, &elf));
 			if (elf)
 				mt_usdt_notes_each(elf, list_note, &listing);
 		}

@@ -1,6 +1,7 @@
 /* Perf maps and jitdumps, read when a process's code first needs them. */
 #include "report/names/jit_sources.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
+#include "formats/base/foreign_file.h"
 #include "formats/base/map64.h"
 #include "formats/base/read_at.h"
 #include "formats/base/strings.h"
@@ -167,9 +169,9 @@ static struct source *open_perf_map(struct mt_jit_sources *sources, int32_t pid)
 	struct source *source, like = {.file = {.kind = MT_FILE_PERF_MAP, .pid = pid}};
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
-	if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
-	    (size_t)status.st_size > LOCAL_MAX || !is_trusted(&status))
+	fd = mt_foreign_open(AT_FDCWD, path, MT_LINKS_NOT_LAST, &status);
+	if (fd < 0 || status.st_size <= 0 || (size_t)status.st_size > LOCAL_MAX ||
+	    !is_trusted(&status))
 		return NULL;
 	like.file.path = (struct mt_text){path, strlen(path)};
 	like.written = status.st_mtime;
@@ -207,10 +209,6 @@ static struct source *find_perf_map(struct mt_jit_sources *sources, int32_t pid,
 static bool is_believed(const struct mt_jit_sources *sources, const struct mt_file_record *file,
 			const struct stat *status, const char **why)
 {
-	if (!S_ISREG(status->st_mode)) {
-		*why = "what stands there is no file";
-		return false;
-	}
 	if (!is_trusted(status)) {
 		*why = "the file here is another user's";
 		return false;
@@ -253,17 +251,15 @@ static const char *read_jitdump(int fd, const struct stat *status, struct source
 }
 
 /* The file, or that of its last part's name, below the directory; -1: neither. */
-static int open_below(const char *directory, const char *name)
+static int open_below(const char *directory, const char *name, struct stat *status)
 {
+	MT_CLEANUP_CLOSE int root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const char *slash = strrchr(name, '/');
-	char path[PATH_MAX];
-	int fd;
+	int fd = root < 0 ? -1 : mt_foreign_open(root, name, MT_LINKS_TRUSTED, status);
 
-	snprintf(path, sizeof(path), "%s%s", directory, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 || !slash || slash == name)
-		return fd;
-	return *directory ? open_below(directory, slash) : -1;
+	if (fd < 0 && root >= 0 && slash)
+		fd = mt_foreign_open(root, slash, MT_LINKS_TRUSTED, status);
+	return fd;
 }
 
 static const char *open_jitdump(const struct mt_jit_sources *sources, struct source *source)
@@ -279,11 +275,12 @@ static const char *open_jitdump(const struct mt_jit_sources *sources, struct sou
 		return "no file of that name is looked for";
 	source->file.pid = (int32_t)pid;
 	if (!symfs->count)
-		fd = open_below("", path->bytes);
+		fd = mt_foreign_open(AT_FDCWD, path->bytes, MT_LINKS_TRUSTED, &status);
 	for (size_t i = 0; i < symfs->count && fd < 0; i++)
-		fd = open_below(symfs->items[i], path->bytes);
-	if (fd < 0 || fstat(fd, &status))
-		return "no such file here";
+		fd = open_below(symfs->items[i], path->bytes, &status);
+	if (fd < 0)
+		return errno == EINVAL || errno == EISDIR ? "what stands there is no file"
+							  : "no such file here";
 	return is_believed(sources, &source->file, &status, &why)
 		       ? read_jitdump(fd, &status, source)
 		       : why;

@@ -17,6 +17,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
 #include "formats/base/err.h"
+#include "formats/base/foreign_file.h"
 #include "symbols/elf/elf_private.h"
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
@@ -61,7 +62,9 @@ static struct mt_error *read_ident(struct mt_elf *elf, struct mt_cursor *c)
 
 static struct mt_error *read_file_header(struct mt_elf *elf, struct file_header *h)
 {
-	struct mt_cursor c = mt_cursor_init(elf->bytes, elf->size);
+	size_t size = elf->size < sizeof(Elf64_Ehdr) ? elf->size : sizeof(Elf64_Ehdr);
+	const uint8_t *bytes = mt_elf_file_bytes(elf, 0, size);
+	struct mt_cursor c = mt_cursor_init(bytes, bytes ? size : 0);
 	struct mt_error *err = read_ident(elf, &c);
 
 	if (err)
@@ -215,23 +218,24 @@ static bool read_section_headers(struct mt_elf *elf, const struct file_header *h
 	return true;
 }
 
-/* Takes over a mapping, or borrows bytes where `mapped` is false. */
-static struct mt_error *open_bytes(const uint8_t *bytes, size_t size, bool mapped, const char *name,
-				   struct mt_elf **out)
+/* Takes what `from` has of bytes, size, mapped, and copy. */
+static struct mt_error *open_bytes(const struct mt_elf *from, const char *name, struct mt_elf **out)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = calloc(1, sizeof(*elf));
 	struct file_header header = {0};
 	struct mt_error *err;
 
 	if (!elf) {
-		if (mapped)
-			munmap((void *)bytes, size);
+		if (from->mapped)
+			munmap((void *)from->bytes, from->size);
+		mt_elf_copy_destroy(from->copy);
 		return mt_error_nomem();
 	}
 	pthread_mutex_init(&elf->lock, NULL);
-	elf->bytes = bytes;
-	elf->size = size;
-	elf->mapped = mapped;
+	elf->bytes = from->bytes;
+	elf->size = from->size;
+	elf->mapped = from->mapped;
+	elf->copy = from->copy;
 	elf->name = strdup(name);
 	if (!elf->name)
 		return mt_error_nomem();
@@ -248,14 +252,14 @@ static struct mt_error *open_bytes(const uint8_t *bytes, size_t size, bool mappe
 struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name,
 				    struct mt_elf **out)
 {
-	return open_bytes(bytes, size, false, name, out);
+	return open_bytes(&(struct mt_elf){.bytes = bytes, .size = size}, name, out);
 }
 
 struct mt_error *mt_elf_open_skeleton(const void *bytes, size_t size, const char *name,
 				      struct mt_elf **out)
 {
 	struct mt_elf *elf;
-	struct mt_error *err = open_bytes(bytes, size, false, name, &elf);
+	struct mt_error *err = mt_elf_open_memory(bytes, size, name, &elf);
 
 	if (err)
 		return err;
@@ -264,10 +268,9 @@ struct mt_error *mt_elf_open_skeleton(const void *bytes, size_t size, const char
 	return NULL;
 }
 
-struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out)
+static struct mt_error *check_file(int fd, const char *name, size_t *size)
 {
 	struct stat st;
-	void *bytes;
 
 	if (fstat(fd, &st))
 		return mt_error_os(errno, "%s", name);
@@ -275,32 +278,78 @@ struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out)
 		return mt_error_create(MT_ERR_FORMAT, "%s: not a regular file", name);
 	if (!st.st_size)
 		return mt_error_create(MT_ERR_FORMAT, "%s: an empty file", name);
+	*size = (size_t)st.st_size;
+	return NULL;
+}
+
+struct mt_error *mt_elf_read_fd(int fd, const char *name, struct mt_elf **out)
+{
+	struct mt_elf from = {0};
+	struct mt_error *err = check_file(fd, name, &from.size);
+
+	if (err)
+		return err;
+	from.copy = mt_elf_copy_create(fd, from.size);
+	if (!from.copy)
+		return mt_error_nomem();
+	from.bytes = mt_elf_copy_bytes(from.copy);
+	return open_bytes(&from, name, out);
+}
+
+struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out)
+{
+	struct mt_elf from = {.mapped = true};
+	struct mt_error *err = check_file(fd, name, &from.size);
+	void *bytes;
+
+	if (err)
+		return err;
 	/*
 	 * the kernel sets the breakpoints of uprobes in private mappings, also in those of readers
 	 */
-	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	bytes = mmap(NULL, from.size, PROT_READ, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)
 		return mt_error_os(errno, "%s: cannot map", name);
-	return open_bytes(bytes, (size_t)st.st_size, true, name, out);
+	from.bytes = bytes;
+	return open_bytes(&from, name, out);
+}
+
+/* Opens a path by one of the two above. */
+static struct mt_error *open_path(const char *path, enum mt_foreign_links links,
+				  struct mt_error *(*open_fd)(int fd, const char *name,
+							      struct mt_elf **out),
+				  struct mt_elf **out)
+{
+	struct stat st;
+	MT_CLEANUP_CLOSE int fd = mt_foreign_open(AT_FDCWD, path, links, &st);
+
+	if (fd >= 0)
+		return open_fd(fd, path, out);
+	if (errno == EINVAL || errno == EISDIR || errno == EPERM)
+		return mt_error_create(MT_ERR_FORMAT, "%s: %s", path,
+				       errno == EPERM ? mt_foreign_problem(errno)
+						      : "not a regular file");
+	return mt_error_os(errno, "%s", path);
 }
 
 struct mt_error *mt_elf_open_file(const char *path, struct mt_elf **out)
 {
-	MT_CLEANUP_CLOSE int fd = -1;
-	struct stat st;
+	return open_path(path, MT_LINKS_TRUSTED, mt_elf_open_fd, out);
+}
 
-	/*
-	 * asked before opening, since opening alone can act on a device; O_NONBLOCK for whoever
-	 * swaps it for a fifo
-	 */
-	if (stat(path, &st))
-		return mt_error_os(errno, "%s", path);
-	if (!S_ISREG(st.st_mode))
-		return mt_error_create(MT_ERR_FORMAT, "%s: not a regular file", path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return mt_error_os(errno, "%s", path);
-	return mt_elf_open_fd(fd, path, out);
+struct mt_error *mt_elf_open_named(const char *path, struct mt_elf **out)
+{
+	return open_path(path, MT_LINKS_ALL, mt_elf_open_fd, out);
+}
+
+struct mt_error *mt_elf_read_file(const char *path, struct mt_elf **out)
+{
+	return open_path(path, MT_LINKS_TRUSTED, mt_elf_read_fd, out);
+}
+
+struct mt_error *mt_elf_read_named(const char *path, struct mt_elf **out)
+{
+	return open_path(path, MT_LINKS_ALL, mt_elf_read_fd, out);
 }
 
 static void inflated_destroy(struct mt_elf_inflated *inflated)
@@ -329,6 +378,7 @@ void mt_elf_destroy(struct mt_elf *elf)
 	mt_array_deinit(&elf->sections);
 	if (elf->mapped)
 		munmap((void *)elf->bytes, elf->size);
+	mt_elf_copy_destroy(elf->copy);
 	pthread_mutex_destroy(&elf->lock);
 	free(elf->name);
 	free(elf);
@@ -336,7 +386,9 @@ void mt_elf_destroy(struct mt_elf *elf)
 
 struct mt_span mt_elf_whole(const struct mt_elf *elf)
 {
-	return (struct mt_span){.bytes = elf->bytes, .size = elf->size};
+	const uint8_t *bytes = mt_elf_file_bytes(elf, 0, elf->size);
+
+	return (struct mt_span){.bytes = bytes, .size = bytes ? elf->size : 0};
 }
 
 void mt_elf_set_codec(struct mt_elf *elf, const struct mt_elf_codec *codec)

@@ -36,13 +36,22 @@ struct mt_segment { /* PT_LOAD as in the header; the file may be shorter */
 };
 
 /*
- * Maps the file and checks its headers. Only regular files are opened, never a FIFO or device at a
- * recorded path. *out is the caller's.
+ * Maps the file and checks its headers. Only regular files are opened, and only through trusted
+ * links (formats/base/foreign_file.h). A file that is truncated while it is mapped raises SIGBUS:
+ * the recorder reads files instead. *out is the caller's.
  */
 struct mt_error *mt_elf_open_file(const char *path, struct mt_elf **out);
 
+/* The same of a path that the user named: every link is followed. */
+struct mt_error *mt_elf_open_named(const char *path, struct mt_elf **out);
+
 /* The same from an open descriptor, which the caller still owns. name is for messages. */
 struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out);
+
+/* The same three without a mapping: bytes are read when they are first asked for (elf_copy.h). */
+struct mt_error *mt_elf_read_file(const char *path, struct mt_elf **out);
+struct mt_error *mt_elf_read_named(const char *path, struct mt_elf **out);
+struct mt_error *mt_elf_read_fd(int fd, const char *name, struct mt_elf **out);
 
 /* An ELF file in memory (carried, or a vdso). Borrows the bytes until destroyed. */
 struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name,

@@ -12,6 +12,7 @@
 
 #include "formats/base/array.h"
 #include "symbols/elf/elf.h"
+#include "symbols/elf/elf_copy.h"
 
 struct mt_elf_program_header {
 	uint32_t type; /* PT_* */
@@ -46,8 +47,9 @@ struct mt_elf_symbol_table {
 struct mt_elf {
 	const uint8_t *bytes;
 	size_t size;
-	bool mapped;   /* bytes are unmapped on destroy */
-	bool skeleton; /* the segments' bytes are absent */
+	bool mapped;		  /* bytes are unmapped on destroy */
+	struct mt_elf_copy *copy; /* whose bytes they are, or NULL */
+	bool skeleton;		  /* the segments' bytes are absent */
 	bool is_64;
 	uint16_t type, machine;
 	char *name; /* for messages */
@@ -81,7 +83,7 @@ static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_
 {
 	if (offset > elf->size || size > elf->size - offset)
 		return NULL;
-	return elf->bytes + offset;
+	return elf->copy && !mt_elf_copy_need(elf->copy, offset, size) ? NULL : elf->bytes + offset;
 }
 
 /* The bytes of section i in the file; NULL and size 0 for SHT_NOBITS or outside the file. */

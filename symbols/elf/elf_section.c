@@ -188,6 +188,8 @@ struct mt_span mt_elf_section_bytes(struct mt_elf *elf, size_t i)
  */
 static struct mt_span bytes_from(const struct mt_elf *elf, uint64_t vaddr)
 {
+	const uint8_t *bytes;
+
 	for (size_t i = 0; i < elf->segments.count; i++) {
 		const struct mt_segment *s = &elf->segments.items[i];
 		uint64_t into = vaddr - s->vaddr, size;
@@ -197,8 +199,8 @@ static struct mt_span bytes_from(const struct mt_elf *elf, uint64_t vaddr)
 		size = s->file_size - into;
 		if (size > elf->size - (s->offset + into))
 			size = elf->size - (s->offset + into);
-		return (struct mt_span){
-			.bytes = elf->bytes + s->offset + into, .size = size, .vaddr = vaddr};
+		bytes = mt_elf_file_bytes(elf, s->offset + into, size);
+		return (struct mt_span){.bytes = bytes, .size = bytes ? size : 0, .vaddr = vaddr};
 	}
 	return (struct mt_span){0};
 }

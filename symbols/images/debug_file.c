@@ -22,11 +22,29 @@ enum {
 	MINI_MAX = 256 << 20, /* of symbols alone; the largest seen have 10 MB */
 };
 
+char *mt_debug_file_path(const char *directory, const uint8_t *id, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+	char hex[2 * MT_BUILD_ID_MAX + 1] = "", *path;
+
+	if (size < 2 || size > MT_BUILD_ID_MAX)
+		return NULL;
+	for (size_t i = 0; i < size; i++) {
+		hex[2 * i] = digits[id[i] >> 4];
+		hex[2 * i + 1] = digits[id[i] & 15];
+	}
+	return asprintf(&path, "%s/.build-id/%.2s/%s.debug",
+			directory ? directory : "/usr/lib/debug", hex, hex + 2) < 0
+		       ? NULL
+		       : path;
+}
+
 bool mt_debug_link_read(struct mt_elf *elf, struct mt_debug_link *out)
 {
 	struct mt_span section = mt_elf_section(elf, ".gnu_debuglink");
 	struct mt_cursor c = mt_cursor_init(section.bytes, section.bytes ? section.size : 0);
-	struct mt_debug_link link = {.name = section.bytes ? mt_cursor_cstring(&c) : NULL};
+	struct mt_debug_link link = {.name = section.bytes ? mt_cursor_cstring(&c) : NULL,
+				     .open = mt_elf_open_file};
 
 	if (!link.name || !*link.name || strchr(link.name, '/') || !strcmp(link.name, ".") ||
 	    !strcmp(link.name, ".."))
@@ -52,14 +70,16 @@ static struct mt_error *open_candidate(const struct mt_debug_link *link, const s
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *found = NULL;
 	MT_CLEANUP_FREE char *at = path;
+	struct mt_span whole;
 	struct mt_error *err;
 
 	if (!at || access(at, R_OK) != 0)
 		return at ? NULL : mt_error_nomem();
-	err = mt_elf_open_file(at, &found);
+	err = link->open(at, &found);
 	if (err)
 		return err;
-	if (lzma_crc32(found->bytes, found->size, 0) != link->crc)
+	whole = mt_elf_whole(found);
+	if (lzma_crc32(whole.bytes, whole.size, 0) != link->crc)
 		return mt_error_create(MT_ERR_FORMAT,
 				       "%s: not the debug file that .gnu_debuglink means: its "
 				       "checksum differs",

@@ -3,15 +3,24 @@
 #define MT_SYMBOLS_IMAGES_DEBUG_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct mt_elf;
 struct mt_error;
 
+/*
+ * Where the debug file of a build id is installed below a directory, or NULL, /usr/lib/debug. The
+ * caller frees it. NULL for what is no build id, or out of memory.
+ */
+char *mt_debug_file_path(const char *directory, const uint8_t *id, size_t size);
+
 /* The contents of .gnu_debuglink. */
 struct mt_debug_link {
 	const char *name; /* file name without directory, borrowed from the file */
 	uint32_t crc;	  /* of the whole debug file */
+	/* mt_elf_open_file(), or what stands there instead */
+	struct mt_error *(*open)(const char *path, struct mt_elf **out);
 };
 
 /* False without the section, or if it has no valid file name. */

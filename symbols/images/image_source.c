@@ -11,6 +11,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "symbols/images/debug_file.h"
 #include "symbols/images/image.h"
 
 #define DELETED " (deleted)"
@@ -136,26 +137,13 @@ static struct mt_error *open_below(void *context, const struct mt_image_identity
 	if (!found)
 		return mt_error_create(MT_ERR_NOT_FOUND, "%s: not in %s", path,
 				       (const char *)context);
-	err = mt_elf_open_file(found, out);
+	err = mt_elf_open_named(found, out);
 	if (!err)
 		*found_at = MT_TAKE(found);
 	return err;
 }
 
 const struct mt_image_source mt_image_source_below = {.name = "directory", .open = open_below};
-
-static char *build_id_path(const char *directory, const struct mt_image_identity *identity)
-{
-	char hex[2 * MT_BUILD_ID_MAX + 1] = "", *path;
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < identity->build_id_size; i++) {
-		hex[2 * i] = digits[identity->build_id[i] >> 4];
-		hex[2 * i + 1] = digits[identity->build_id[i] & 15];
-	}
-	return asprintf(&path, "%s/.build-id/%.2s/%s.debug", directory, hex, hex + 2) < 0 ? NULL
-											  : path;
-}
 
 static struct mt_error *open_build_id(void *context, const struct mt_image_identity *identity,
 				      struct mt_elf **out, char **found_at)
@@ -165,7 +153,7 @@ static struct mt_error *open_build_id(void *context, const struct mt_image_ident
 
 	if (identity->build_id_size < 2)
 		return NULL;
-	path = build_id_path(context ? context : "/usr/lib/debug", identity);
+	path = mt_debug_file_path(context, identity->build_id, identity->build_id_size);
 	if (!path)
 		return mt_error_nomem();
 	if (access(path, R_OK) != 0)

@@ -7,6 +7,7 @@
 #include <dwarf.h>
 #include <elf.h>
 #include <elfutils/version.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
 #include "formats/base/err.h"
+#include "formats/base/foreign_file.h"
 
 /* What this libdw cannot read though it be there. */
 #if _ELFUTILS_PREREQ(0, 191)
@@ -154,8 +156,8 @@ static bool is_harmless(const char *path)
 {
 	struct stat st;
 
-	return strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0 &&
-	       strncmp(path, "/dev/", 5) != 0 && (stat(path, &st) || S_ISREG(st.st_mode));
+	return !mt_foreign_stat(AT_FDCWD, path, MT_LINKS_TRUSTED, &st) || errno == ENOENT ||
+	       errno == ENOTDIR;
 }
 
 /* The directory of a file, with its slash; "" where it has none. */

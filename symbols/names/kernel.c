@@ -16,6 +16,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/foreign_file.h"
 
 /* /proc/kallsyms of a large distribution kernel with all its modules is 20 MB. */
 #define TEXT_MAX ((size_t)256 << 20)
@@ -242,13 +243,13 @@ static struct mt_error *read_all(int fd, const char *path, char **text, size_t *
 
 struct mt_error *mt_kernel_text_read(const char *path, char **text, size_t *size)
 {
-	MT_CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
+	MT_CLEANUP_CLOSE int fd = mt_foreign_open(AT_FDCWD, path, MT_LINKS_ALL, &st);
 
+	if (fd < 0 && (errno == EINVAL || errno == EISDIR))
+		return mt_error_create(MT_ERR_FORMAT, "%s: not a regular file", path);
 	if (fd < 0)
 		return mt_error_os(errno, "%s", path);
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return mt_error_create(MT_ERR_FORMAT, "%s: not a regular file", path);
 	return read_all(fd, path, text, size);
 }
 

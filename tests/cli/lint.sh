@@ -62,6 +62,13 @@ complains check-style 'a line of 109 columns' '^formats/wide.c:2: 109 columns, o
 printf '/* Spaces. */\nstruct mt_spaces {\n        int n;\n};\n' | bad formats/spaces.c
 complains check-style 'indentation with spaces' '^formats/spaces.c:3: indented with spaces'
 
+printf '/* Opens. */\n#include <fcntl.h>\nint mt_opens(const char *p);\nint mt_opens(const char *p)\n{\n\treturn open(p, O_RDONLY);\n}\n' |
+	bad symbols/opens.c
+complains check-style 'a path that is opened without a look' '^symbols/opens.c:6: opens a path: mt_foreign_open'
+
+printf '/* Maps. */\nint mt_maps(int fd);\nint mt_maps(int fd)\n{\n\treturn mt_elf_open_fd(fd, 0, 0);\n}\n' | bad record/maps.c
+complains check-style 'a mapping of a foreign file in the recorder' '^record/maps.c:5: maps a file: the recorder reads it'
+
 printf 'int mt_no_head;\n' | bad formats/head.c
 complains check-style 'no comment at the head' '^formats/head.c:1: no comment at the head'
 

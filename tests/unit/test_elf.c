@@ -109,6 +109,48 @@ MT_TEST(a_fifo_does_not_block)
 	unlink(path);
 }
 
+/* A mapping would raise SIGBUS. */
+MT_TEST(a_file_that_is_truncated_while_it_is_read_ends_in_zeros)
+{
+	MT_CLEANUP_CLOSE int fd = memfd_create("cut", MFD_CLOEXEC);
+	MT_ELF_GUARD whole = NULL;
+	MT_ELF_GUARD elf = NULL;
+	struct mt_span all;
+	size_t named = 0;
+
+	MT_REQUIRE(MT_CHECK_OK(mt_elf_open_file("/proc/self/exe", &whole)));
+	all = mt_elf_whole(whole);
+	MT_REQUIRE(write(fd, all.bytes, all.size) == (ssize_t)all.size);
+	MT_REQUIRE(MT_CHECK_OK(mt_elf_read_fd(fd, "cut", &elf)));
+	MT_REQUIRE(!ftruncate(fd, 0));
+	for (size_t i = 0; i < mt_elf_symbol_count(elf, false); i++) {
+		struct mt_elf_symbol symbol;
+
+		named += mt_elf_symbol(elf, false, i, &symbol) && *symbol.name;
+	}
+	MT_CHECK_EQ(mt_elf_whole(elf).size, all.size);
+	MT_CHECK(named < mt_elf_symbol_count(whole, false));
+}
+
+MT_TEST(what_is_read_is_what_is_mapped)
+{
+	MT_ELF_GUARD mapped = NULL;
+	MT_ELF_GUARD copied = NULL;
+	struct mt_span a, b;
+
+	MT_REQUIRE(MT_CHECK_OK(mt_elf_open_file("/proc/self/exe", &mapped)));
+	MT_REQUIRE(MT_CHECK_OK(mt_elf_read_named("/proc/self/exe", &copied)));
+	MT_CHECK_EQ(mt_elf_symbol_count(mapped, false), mt_elf_symbol_count(copied, false));
+	a = mt_elf_section(mapped, ".text");
+	b = mt_elf_section(copied, ".text");
+	MT_REQUIRE(a.size && a.size == b.size);
+	MT_CHECK(!memcmp(a.bytes, b.bytes, a.size));
+	a = mt_elf_whole(mapped);
+	b = mt_elf_whole(copied);
+	MT_REQUIRE(a.size == b.size);
+	MT_CHECK(!memcmp(a.bytes, b.bytes, a.size));
+}
+
 MT_TEST(build_id_from_segment_and_section)
 {
 	struct mt_span id;
