@@ -158,6 +158,7 @@ static bool fill_sample(struct mt_session *session, const struct mt_local_event 
 		.attr = &event->attr,
 		.kernel = &session->sample,
 		.stack = MT_STACK_NONE,
+		.returned = event->returns,
 	};
 	if (session->returns)
 		out->returns = mt_return_slots_get(session->returns, session->sample.tid,

@@ -234,20 +234,25 @@ static bool marks_calls(const struct mt_session *session, const struct mt_facts_
 	       names_event(selection->events, event);
 }
 
-/* mtrec records where a function with a return probe has its return address. */
-static void find_return_fields(struct mt_local_event *local, const struct mt_event_record *record)
-{
-	if (record->role != MT_ROLE_MARK)
-		return;
-	local->return_slot = mt_field_find(&record->format, "return_slot");
-	local->return_address = mt_field_find(&record->format, "return_address");
-}
-
 static bool begins_with(const struct mt_text *text, const char *name)
 {
 	size_t length = strlen(name);
 
 	return text->size >= length && !memcmp(text->bytes, name, length);
+}
+
+/*
+ * A return probe's samples have the caller's pc right after the call. mtrec records where a
+ * function with one has its return address.
+ */
+static void find_return_fields(struct mt_local_event *local, const struct mt_event_record *record)
+{
+	local->returns = begins_with(&record->account, "alloc ") ||
+			 mt_field_find(&record->format, "__probe_ret_ip").size;
+	if (record->role != MT_ROLE_MARK)
+		return;
+	local->return_slot = mt_field_find(&record->format, "return_slot");
+	local->return_address = mt_field_find(&record->format, "return_address");
 }
 
 /* Where marks say what the kernel's own records do not: what a new task shares, and who moved. */

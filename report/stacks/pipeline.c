@@ -147,6 +147,7 @@ static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped 
 		.stitched_count = piped->stitched_count,
 		.returns = piped->returns,
 		.return_count = piped->sample.return_count,
+		.returned = piped->sample.returned,
 	};
 
 	return mt_walker_walk(walker, &input, &batch->words, &piped->walked);

@@ -39,7 +39,8 @@ struct mt_session_sample {
 	 */
 	const struct mt_return_slot *returns;
 	size_t return_count;
-	bool seed;	  /* only for the joiner, never given */
+	bool returned; /* a function's return is probed: the innermost pc is where it returns to */
+	bool seed;     /* only for the joiner, never given */
 	uint32_t shorter; /* of a seed: bytes of the normal samples' dumps */
 	/* Of a group member, counted beside its leader's sample; weight is the growth. */
 	bool member;

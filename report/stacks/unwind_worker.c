@@ -187,6 +187,8 @@ static struct mt_stack walk_user(struct mt_walker *walker, const struct mt_walk_
 		take_unwound(&in->sample->unwound, &stack);
 	else
 		mt_sample_stack_unwind(walker->unwinder, walker->options.method, &from, &stack);
+	if (in->returned && stack.count)
+		stack.frames[0].call_return = true;
 	return stack;
 }
 

@@ -35,6 +35,7 @@ struct mt_walk_input {
 	size_t stitched_count;		  /* 0: use the sample's own records */
 	const struct mt_return_slot *returns; /* see unwind/return_slots.h */
 	size_t return_count;
+	bool returned; /* the sample's own pc is a return address: a function's return is probed */
 };
 
 /* Bit in a frame's address: a scan found it. No program has code at such addresses. */

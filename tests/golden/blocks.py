@@ -421,6 +421,20 @@ def buffers(tap, folder):
              "realloc leaves a block its age")
 
 
+def callers(tap, folder):
+    """A call at the end of an image returns to where the next one begins."""
+    writer = make.begun(events())
+    writer.chunk(make.STATE, make.task(), make.map_record(0x400000, 0x500000, "/bin/worker", 5), make.map_record(0x500000, 0x600000, "/bin/other", 5))
+    writer.chunk(make.DATA, malloc(1000, A, 100, caller=0x500000), make.side_band(9000))
+    data = make.ended(writer, 0)
+    for analysis, options in (("--blocks", ()), ("--blocks", ("--all",)), ("--temporary", ()), ("--leaks", ()), ("--samples", ())):
+        done = run(folder, data, "--csv", "-q", *options, analysis=analysis)
+        tap.check("[worker]" in done.stdout and "[other]" not in done.stdout, " ".join((analysis, *options, "names the caller by its call, not by what follows it")),
+                  done.stdout)
+    done = run(folder, data, "--folded", "-q")
+    tap.check("[worker]" in done.stdout and "[other]" not in done.stdout, "... --folded", done.stdout)
+
+
 def suppressions(tap, folder):
     """Blocks by image: [worker] of 0x400100 and [other] of 0x500100."""
     writer = make.begun(events())
@@ -547,6 +561,7 @@ def main():
         observed_time(tap, folder)
         leaks(tap, folder)
         buffers(tap, folder)
+        callers(tap, folder)
         suppressions(tap, folder)
         doubts(tap, folder)
         moments(tap, folder)
