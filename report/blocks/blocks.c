@@ -269,7 +269,8 @@ static bool tell(struct mt_blocks *blocks, struct mt_block_account *account, uin
 
 	account->space.time = at_peak ? mt_block_map_peak_time(account->map) : time;
 	good = end_pending(blocks, 0, account, true) &&
-	       mt_block_map_each(account->map, at_peak, tell_block, &telling);
+	       (!blocks->options->block ||
+		mt_block_map_each(account->map, at_peak, tell_block, &telling));
 	for (enum mt_block_odd odd = 0; odd < MT_BLOCK_ODDS; odd++)
 		good = good && tell_odd(blocks, account, odd);
 	if (good && blocks->options->stood)

@@ -60,7 +60,7 @@ struct mt_blocks_options {
 	/*
 	 * Called for each block of a space, and with the number of odd calls by each origin, when
 	 * the space or the recording ends, or the moment has come. False out of memory.
-	 * `doubtful`: its free may be among records that were lost. `odd` may be NULL.
+	 * `doubtful`: its free may be among records that were lost. Both may be NULL.
 	 */
 	bool (*block)(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
