@@ -226,6 +226,16 @@ static struct mt_error *set_symfs(struct mt_report_options *o, const char *name,
 	return set_directory(&all->items[all->count++], name, value);
 }
 
+static struct mt_error *set_source(struct mt_report_options *o, const char *name, const char *value)
+{
+	struct mt_source_paths *all = &o->source_paths;
+
+	if (all->directory_count == MT_SOURCE_PATHS_MOST)
+		return mt_error_create(MT_ERR_USAGE, "%s: at most %d of them", name,
+				       MT_SOURCE_PATHS_MOST);
+	return set_directory(&all->directories[all->directory_count++], name, value);
+}
+
 static struct mt_error *set_source_path(struct mt_report_options *o, const char *name,
 					const char *value)
 {
@@ -494,6 +504,9 @@ static const struct mt_option names[] = {
 	 "find the recorded machine's files below DIR, by recorded path or its last parts; "
 	 "several DIRs are tried in order; this machine's files then need a recorded build id"},
 	{0, "sysroot", NULL, "DIR", OWN(set_symfs), RARE("the same as --symfs")},
+	{0, "source", NULL, "DIR", OWN(set_source),
+	 RARE("for --annotate and --html: find sources below DIR, by the path as compiled or its "
+	      "last parts; without it, sources that others may read at that path")},
 	{0, "source-path", NULL, "FROM=TO", OWN(set_source_path),
 	 RARE("for --annotate and --html: sources whose path begins with FROM are at TO; of "
 	      "several the first that fits")},

@@ -428,10 +428,11 @@ static struct mt_error *check_picture(struct mt_report_options *o)
 	if (o->flame.given && o->output != &mt_output_flamegraph)
 		return mt_error_create(MT_ERR_USAGE, "%s says how --flamegraph OUT.svg draws",
 				       o->flame.given);
-	if (o->source_paths.count && o->output != &mt_output_annotate &&
-	    o->output != &mt_output_html)
-		return mt_error_create(MT_ERR_USAGE, "--source-path says where --annotate and "
-						     "--html find sources");
+	if ((o->source_paths.count || o->source_paths.directory_count) &&
+	    o->output != &mt_output_annotate && o->output != &mt_output_html)
+		return mt_error_create(MT_ERR_USAGE,
+				       "--source and --source-path say where --annotate "
+				       "and --html find sources");
 	if (o->assembly && o->output != &mt_output_annotate)
 		return mt_error_create(MT_ERR_USAGE, "--asm says what --annotate shows");
 	if (o->assembly && o->wishes.compare)

@@ -111,8 +111,32 @@ def check_sources(tap, folder):
     tap.check("not a regular file" in found.text, "a pipe is not waited for", found.text)
     os.unlink(source)
     found = Annotation("--annotate", "remember_session", *moved(folder), RECORDING)
-    tap.check("No such file" in found.text and "--source-path" in found.text and "76" in found.lines,
+    tap.check("No such file" in found.text and "--source DIR" in found.text and "76" in found.lines,
               "a missing one leaves the numbers, and says what to do", found.text)
+
+
+def check_source_dir(tap, folder):
+    """--source DIR finds a source by the last parts of its name; links of another user are not followed, and lead nowhere else."""
+    below = os.path.join(folder, "below")
+    os.makedirs(below)
+    with open(os.path.join(below, "scenes.c"), "w") as file:
+        file.write("".join("line(%d);\n" % n for n in range(1, 300)))
+    found = Annotation("--annotate", "remember_session", "--source", below, RECORDING)
+    tap.check("76" in found.lines and found.lines["76"][2].strip() == "line(76);", "--source finds it by its name", found.text)
+    found = Annotation("--annotate", "remember_session", "--source", os.path.join(folder, "none"), RECORDING)
+    tap.check(found.status == 2 and "No such file" in found.said, "a directory that is not there is a usage error", found.said)
+    if os.geteuid():
+        return
+    secret = os.path.join(folder, "secret")
+    with open(secret, "w") as file:
+        file.write("secret\n" * 300)
+    os.chmod(secret, 0o600)
+    os.unlink(os.path.join(below, "scenes.c"))
+    os.symlink(secret, os.path.join(below, "scenes.c"))
+    os.chown(os.path.join(below, "scenes.c"), 65534, 65534, follow_symlinks=False)
+    for words in (("--source", below), moved(below)):
+        found = Annotation("--annotate", "remember_session", *words, RECORDING)
+        tap.check("secret" not in found.text.replace(folder, "") and "76" in found.lines, "another user's link is not followed", found.text)
 
 
 def disassembled(function):
@@ -173,6 +197,7 @@ def main():
         check_own(tap, folder)
         check_names(tap, folder)
         check_sources(tap, folder)
+        check_source_dir(tap, folder)
         check_asm(tap)
         check_without_decoder(tap, folder)
         check_words(tap)

@@ -220,7 +220,7 @@ static void put_file_head(const struct annotation *a, const char *path,
 	if (*path && !source->text) {
 		fputs(": no source: ", a->to);
 		mt_text_print_clean(source->path ? source->path : path, a->to);
-		fprintf(a->to, ": %s; --source-path FROM=TO says where it is",
+		fprintf(a->to, ": %s; --source DIR says where it is",
 			source->why ? source->why : "out of memory");
 	} else if (source->text && recorded && source->written > recorded) {
 		fputs(": changed after it was recorded, lines may be others", a->to);

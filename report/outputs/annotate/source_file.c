@@ -1,11 +1,13 @@
 /*
- * Reads a source file whole. Its path comes from debug information, so it may lead anywhere: only
- * regular files of a bounded size are read.
+ * Reads a source file whole. Its path comes from debug information, which whoever compiled the
+ * program wrote: it may name any file, also one that only who runs the report may read. So a file
+ * is shown where the user said to look, or where it is a source by name and anyone may read it.
  */
 #include "report/outputs/annotate/source_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,47 +15,126 @@
 #include <unistd.h>
 
 #include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/foreign_file.h"
 #include "formats/base/read_at.h"
 
 enum {
 	SIZE_MOST = 32 << 20,
 };
 
-/* The path with its beginning replaced; NULL out of memory. */
-static char *moved_path(const char *path, const struct mt_source_paths *paths)
+static const char *const endings[] = {
+	"c",   "h",   "cc",  "cpp", "cxx",   "c++", "hh",   "hpp",  "hxx", "h++", "inl", "inc",
+	"ipp", "tcc", "rs",  "go",  "s",     "S",   "asm",  "java", "kt",  "m",	  "mm",	 "swift",
+	"d",   "f",   "f90", "f95", "F",     "F90", "for",  "zig",  "nim", "cr",  "ml",	 "hs",
+	"adb", "ads", "pas", "pp",  "cu",    "cuh", "y",    "l",    "yy",  "ll",  "def", "js",
+	"ts",  "py",  "pyx", "rb",  "scala", "cs",  "vala", "odin", "v",   "jl",  "erl", "lua",
+};
+
+/* Whether a file's name is that of a source; C++ headers without an ending are below include. */
+static bool is_source_name(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+
+	for (size_t i = 0; dot && i < sizeof(endings) / sizeof(*endings); i++) {
+		if (!strcmp(dot + 1, endings[i]))
+			return true;
+	}
+	return !dot && strstr(path, "/include/");
+}
+
+/* The path with its beginning replaced, or NULL with *failed out of memory. */
+static char *moved_path(const char *path, const struct mt_source_paths *paths, bool *failed)
 {
 	char *moved = NULL;
 
+	*failed = false;
 	for (size_t i = 0; i < paths->count; i++) {
 		const struct mt_source_path *p = &paths->items[i];
 
 		if (strncmp(path, p->from, p->from_size) != 0)
 			continue;
-		if (asprintf(&moved, "%s%s", p->to, path + p->from_size) < 0)
-			return NULL;
-		return moved;
+		*failed = asprintf(&moved, "%s%s", p->to, path + p->from_size) < 0;
+		return *failed ? NULL : moved;
 	}
-	return strdup(path);
+	return NULL;
+}
+
+/* Below a directory of the user's: by the whole path, then by less of it a part each time. */
+static int open_below(const char *directory, const char *path, struct stat *status)
+{
+	MT_CLEANUP_CLOSE int root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = -1;
+
+	for (const char *part = path; root >= 0 && part && fd < 0; part = strchr(part + 1, '/'))
+		fd = mt_foreign_open(root, part, MT_LINKS_TRUSTED, status);
+	return fd;
+}
+
+/* What the kernel calls the file: after links, and after a rename. */
+static bool is_still_source(int fd, const char *path)
+{
+	char link[32], real[PATH_MAX];
+	ssize_t size;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	size = readlink(link, real, sizeof(real) - 1);
+	real[size > 0 ? size : 0] = '\0';
+	return is_source_name(size > 0 ? real : path);
+}
+
+/* Why a file that only debug information names is not shown, or NULL. */
+static const char *refuse(int fd, const char *path, const struct stat *status)
+{
+	if (!is_still_source(fd, path))
+		return "no source by its name";
+	if (!(status->st_mode & S_IROTH) && status->st_uid != geteuid())
+		return "not readable by others";
+	return NULL;
+}
+
+/* Opens the file; -1 with out->why. Sets out->path, or leaves it NULL out of memory. */
+static int open_source(const char *path, const struct mt_source_paths *paths,
+		       struct mt_source_file *out, struct stat *status)
+{
+	MT_CLEANUP_CLOSE int fd = -1;
+	bool failed;
+	int given;
+
+	out->path = moved_path(path, paths, &failed);
+	if (out->path || failed)
+		return out->path ? mt_foreign_open(AT_FDCWD, out->path, MT_LINKS_TRUSTED, status)
+				 : -1;
+	out->path = strdup(path);
+	for (size_t i = 0; i < paths->directory_count && fd < 0; i++)
+		fd = open_below(paths->directories[i], path, status);
+	if (fd < 0 && *path != '/') {
+		out->why = "a relative name";
+		return -1;
+	}
+	if (fd < 0) {
+		fd = mt_foreign_open(AT_FDCWD, path, MT_LINKS_TRUSTED, status);
+		out->why = fd < 0 ? NULL : refuse(fd, path, status);
+	}
+	given = fd;
+	if (!out->why)
+		fd = -1;
+	return out->why ? -1 : given;
 }
 
 /* Why the file is not read, or NULL with its text. */
-static const char *read_text(struct mt_source_file *file, int fd)
+static const char *read_text(struct mt_source_file *file, int fd, const struct stat *st)
 {
-	struct stat st;
 	size_t size;
 
-	if (fd < 0 || fstat(fd, &st))
-		return strerror(errno);
-	if (!S_ISREG(st.st_mode))
-		return "not a regular file";
-	if (st.st_size > SIZE_MOST)
+	if (st->st_size > SIZE_MOST)
 		return "larger than 32 MB";
-	file->text = malloc((size_t)st.st_size + 1);
+	file->text = malloc((size_t)st->st_size + 1);
 	if (!file->text)
 		return NULL;
-	size = mt_read_at(fd, 0, (uint8_t *)file->text, (size_t)st.st_size);
+	size = mt_read_at(fd, 0, (uint8_t *)file->text, (size_t)st->st_size);
 	file->text[size] = '\0';
-	file->written = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	file->written = (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
 	if (strlen(file->text) == size)
 		return NULL;
 	free(file->text);
@@ -86,15 +167,15 @@ static bool split_lines(struct mt_source_file *file)
 void mt_source_file_read(const char *path, const struct mt_source_paths *paths,
 			 struct mt_source_file *out)
 {
-	int fd;
+	MT_CLEANUP_CLOSE int fd = -1;
+	struct stat status;
 
-	*out = (struct mt_source_file){.path = moved_path(path, paths)};
-	if (!out->path)
-		return;
-	fd = open(out->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	out->why = read_text(out, fd);
+	*out = (struct mt_source_file){0};
+	fd = open_source(path, paths, out, &status);
 	if (fd >= 0)
-		close(fd);
+		out->why = read_text(out, fd, &status);
+	else if (out->path && !out->why)
+		out->why = mt_foreign_problem(errno);
 	if (out->text && !split_lines(out)) {
 		free(out->text);
 		out->text = NULL;

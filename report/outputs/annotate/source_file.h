@@ -17,9 +17,12 @@ enum {
 	MT_SOURCE_PATHS_MOST = 16,
 };
 
+/* Where the user said that sources are. */
 struct mt_source_paths {
 	struct mt_source_path items[MT_SOURCE_PATHS_MOST];
 	size_t count;
+	const char *directories[MT_SOURCE_PATHS_MOST]; /* --source DIR */
+	size_t directory_count;
 };
 
 struct mt_source_file {
@@ -31,7 +34,16 @@ struct mt_source_file {
 	const char *why;  /* why there is no text; NULL: out of memory */
 };
 
-/* Reads the file at a path as compiled; the first pair that fits it replaces its beginning. */
+/*
+ * Reads the file at a path as compiled:
+ *
+ * 1. the first pair of `paths` that fits replaces its beginning, and that file is read;
+ * 2. below a directory of `paths`, by the path or its last parts;
+ * 3. at an absolute path, if the file's real path is that of a source (main.c), and others may read
+ *    it or it is this user's.
+ *
+ * Links of another user than root and this one are not followed.
+ */
 void mt_source_file_read(const char *path, const struct mt_source_paths *paths,
 			 struct mt_source_file *out);
 void mt_source_file_deinit(struct mt_source_file *file);
