@@ -703,6 +703,8 @@ static void begin_recording(struct mt_blocks *blocks, uint32_t recording)
 		&mt_session_facts(blocks->session)->recordings.items[recording];
 
 	blocks->at = mt_at_clock(&blocks->options->at, facts->start, facts->end);
+	if (facts->blocks_end && !blocks->options->kernel && facts->blocks_end < blocks->at)
+		blocks->at = facts->blocks_end; /* who was freed later is not known */
 	blocks->begun = true;
 }
 
