@@ -155,7 +155,7 @@ check: all unit-tests ## run every test
 check-fast: all unit-tests ## unit, cli and golden but for the slow files: under a minute
 	$(Q)MT_BUILD='$(abspath $(O))' CC='$(CC)' tests/run --fast unit cli golden
 
-check-%: all unit-tests ## check-unit, -cli, -golden, -browser, -vm, -live: one group
+check-%: all unit-tests ## check-unit, -cli, -golden, -browser, -vm, -foreign, -live: one group
 	$(Q)MT_BUILD='$(abspath $(O))' CC='$(CC)' tests/run $*
 
 unit-tests: $(unit_tests) ## build O/tests/unit/test_* without running them

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""gcc: of a compiler that has ended, its peak and the paths that had it; of five small compilations, that none grows."""
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import foreign  # noqa: E402
+
+foreign.needs("gcc", "/usr/bin/gcc")
+FUNCTION = "int f{0}(int a, int b) {{ int s = b; for (int i = 0; i < a; i++) s += i * {0} ^ (s >> (b & 7)); return s; }}\n"
+
+
+def write(name, functions):
+    with open(name, "w", encoding="utf-8") as source:
+        source.writelines(FUNCTION.format(i) for i in range(functions))
+
+
+def peak_of(*command):
+    """The most that one of its processes had resident, in bytes."""
+    child = subprocess.Popen(command)  # pylint: disable=consider-using-with
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = status
+    return usage.ru_maxrss << 10
+
+
+def recorded(name, *command):
+    """The first screen on the command, by each kind of event."""
+    for events in (["vm,rss"], ["malloc", "--malloc-sample", "16"]) if foreign.can_probe() else (["vm,rss"],):
+        label = f"{name}, {events[0]}"
+        done = subprocess.run([foreign.MTREC, "-e", *events, "-o", f"{name}.mtr", "--", *command], capture_output=True, check=False)
+        foreign.tap.check(f"{label}: is recorded", done.returncode == 0, done.stderr.decode(errors="replace"))
+        screen = foreign.Screen(foreign.report(f"{name}.mtr"))
+        if os.environ.get("MT_SHOW"):
+            print("".join(f"# {line}\n" for line in screen.text.splitlines()), end="")
+        yield events[0], label, screen
+
+
+write("large.c", 400)
+write("small.c", 3)
+compile_large = ["/usr/bin/gcc", "-O1", "-g", "-c", "large.c"]
+peak = peak_of(*compile_large)
+small_peak = peak_of("/usr/bin/gcc", "-O1", "-c", "small.c")
+for event, label, screen in recorded("large", *compile_large):
+    process = next((row for row in foreign.rows("--processes", "large.mtr") if row["process"] == "cc1"), None)
+    foreign.tap.check(f"{label}: --processes has cc1 with the peak that the kernel says",
+                      process and foreign.near(float(process["peak"]), peak, peak, 0.1 * peak), f"kernel {peak}; " + foreign.report("--processes", "--csv", "large.mtr"))
+    shown = [line for line in screen.lines("WHO GREW") if "cc1" in line]
+    foreign.tap.check(f"{label}: the screen has its peak", any(foreign.near(foreign.bytes_of(size), peak, peak, 0.1 * peak)
+                      for line in shown for size in foreign.sizes(line)), f"kernel {peak}\n{screen.text}")
+    if event == "vm,rss":
+        foreign.tap.check(f"{label}: ... and the paths that had it", any("cc1" in text for _, text in screen.paths), screen.text)
+    wrong = [text for _, text in screen.verdicts if foreign.verdict_word(text) == "leak"]
+    foreign.tap.check(f"{label}: what ended is not called a leak", not wrong, screen.text)
+for event, label, screen in recorded("small", "sh", "-c", "for i in 1 2 3 4 5; do /usr/bin/gcc -O1 -c small.c || exit 1; done"):
+    wrong = [text for _, text in screen.verdicts if foreign.verdict_word(text) in foreign.GROWTH]
+    foreign.tap.check(f"{label}: nothing is said to grow", not wrong, screen.text)
+    foreign.tap.check(f"{label}: no process has more than a compilation takes",
+                      not [1 for line in screen.lines("WHO GREW") for size in foreign.sizes(line)
+                           if foreign.bytes_of(size) > 1.1 * small_peak], f"kernel {small_peak}\n{screen.text}")
+foreign.tap.finish()

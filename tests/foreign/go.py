@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+"""Go: slices in a list grow it, those that replace older ones do not; what the screen advises for a collected heap works."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import foreign  # noqa: E402
+
+foreign.needs("golang-go", "go")
+foreign.build("go", "build", "-o", f"{foreign.HERE}/grow", f"{foreign.TARGETS}/grow.go",
+              env=dict(os.environ, GOCACHE=f"{foreign.HERE}/gocache", GO111MODULE="off", HOME=foreign.HERE))
+
+
+def program(course):
+    process = foreign.start(f"{foreign.HERE}/grow", f"{foreign.HERE}/{course}", course)
+    foreign.until(lambda: foreign.counted(course)() > 6 << 20, "growth of a Go program")
+    return process.pid, foreign.counted(course)
+
+
+grown, kept = program("keep")
+flat, held = program("replace")
+foreign.check(
+    foreign.Case("go grows", grown, "grows", kept, {"vm,rss": r"main\.|runtime\."}, events=("vm,rss",)),
+    foreign.Case("go replaces", flat, "flat", held, events=("vm,rss",)))

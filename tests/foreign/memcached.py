@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""memcached: new keys grow it up to its limit, as its stats say; a full cache, and keys written again, do not grow."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import foreign  # noqa: E402
+
+import socket
+import time
+
+foreign.needs("memcached", "memcached")
+VALUE = b"v" * 8000
+
+
+def talk(path, request, end):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(path)
+        s.sendall(request)
+        reply = b""
+        while not reply.endswith(end):
+            reply += s.recv(65536)
+    return reply
+
+
+def server(name, megabytes, keys):
+    path = f"{foreign.HERE}/{name}.sock"
+    process = foreign.start("memcached", "-u", "root", "-s", path, "-m", str(megabytes), "-t", "2")
+    foreign.until(lambda: os.path.exists(path), "a start of memcached")
+    time.sleep(0.1)
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(path)
+
+    def write(i):
+        for k in range(10):
+            client.sendall(b"set key:%08d 0 0 %d\r\n%s\r\n" % ((i * 10 + k) % keys, len(VALUE), VALUE))
+            client.recv(100)
+
+    def kept():
+        stats = talk(path, b"stats slabs\r\n", b"END\r\n")
+        return int(stats.split(b"STAT total_malloced ")[1].split()[0])
+    return process.pid, write, kept
+
+
+MANY = 1 << 40
+grown, grow, grown_kept = server("grows", 256, MANY)
+filled, fill, filled_kept = server("filled", 12, MANY)
+flat, rewrite, flat_kept = server("flat", 256, 400)
+for i in range(40):
+    rewrite(i)
+foreign.Load(grow, 20)
+foreign.Load(fill, 40)
+foreign.Load(rewrite, 20)
+foreign.check(
+    foreign.Case("memcached grows", grown, "grows", grown_kept, {"vm,rss": r"memcached", "malloc": r"memcached"}),
+    foreign.Case("memcached fills up", filled, "filled", filled_kept),
+    foreign.Case("memcached rewrites", flat, "flat", flat_kept))

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""redis: values under new keys grow it, as INFO says; the same keys written again do not."""
+import os
+import socket
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import foreign  # noqa: E402
+
+foreign.needs("redis-server", "redis-server")
+VALUE = b"v" * 8000
+
+
+class Client:
+    """Talks to one server by its socket."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(path)
+        self.replies = self.socket.makefile("rb")
+
+    def call(self, *words):
+        self.socket.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in words))
+        head = self.replies.readline()
+        return self.replies.read(int(head[1:]) + 2) if head[:1] == b"$" else head
+
+    def set_many(self, keys):
+        self.socket.sendall(b"".join(b"*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n" % (len(k), k, len(VALUE), VALUE) for k in keys))
+        for _ in keys:
+            self.replies.readline()
+
+
+def server(name):
+    path = f"{foreign.HERE}/{name}.sock"
+    process = foreign.start("redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no",
+                            "--dir", foreign.HERE)
+    foreign.until(lambda: os.path.exists(path), "a start of redis-server")
+    client, info = Client(path), Client(path)
+
+    def used():
+        return int(info.call(b"INFO", b"memory").split(b"used_memory:")[1].split()[0])
+    return process.pid, client, used
+
+
+grown, grows, grown_used = server("grows")
+flat, writes, flat_used = server("flat")
+writes.set_many([b"key:%08d" % i for i in range(400)])
+foreign.Load(lambda i: grows.set_many([b"key:%08d" % (i * 10 + k) for k in range(10)]), 20)
+foreign.Load(lambda i: writes.set_many([b"key:%08d" % ((i * 10 + k) % 400) for k in range(10)]), 20)
+foreign.check(
+    foreign.Case("redis grows", grown, "grows", grown_used, {"vm,rss": r"redis-server", "malloc": r"redis-server: \w+"}),
+    foreign.Case("redis rewrites", flat, "flat", flat_used))
