@@ -15,6 +15,7 @@
 #include "formats/records/record.h"
 #include "report/analyses/analyses.h"
 #include "report/ledger/ledger.h"
+#include "report/residence/mapping_readings.h"
 #include "report/residence/page_map.h"
 #include "report/residence/residence.h"
 #include "report/session/session.h"
@@ -26,7 +27,6 @@ MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
 MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 MT_DEFINE_CLEANUP(mt_residence, struct mt_residence)
 
-#define NEAR_NS 1000000000u /* a reading holds for moments less than that apart */
 #define PAGE 4096
 
 enum {
@@ -59,28 +59,11 @@ static const struct mt_value_column value_columns[VALUES] = {
 	{"swapped", "B"}, {"huge", "B"},     {"touched", "B"},
 };
 
-/* As mtrec names them (formats/FORMAT.md, 5.1). */
-static const char *const gauge_names[VALUES] = {
-	[VALUE_RESIDENT] = "Rss",
-	[VALUE_DIRTY] = "Dirty",
-	[VALUE_SWAPPED] = "Swap",
-	[VALUE_HUGE] = "AnonHugePages",
-};
-
-/* A mapping of one reading of a process's smaps. */
-struct line {
-	uint32_t recording;
-	int32_t pid;
-	uint64_t before, after; /* `before` is the same for all lines of a reading */
-	uint64_t start, end;
-	double values[VALUES];
-};
-
 struct map {
 	struct mt_session *session;
 	struct mt_sum_table *groups;
 	struct mt_observer observer;
-	MT_ARRAY(struct line) lines;
+	struct mt_mapping_readings readings;
 	struct mt_at at;
 	bool has_faults; /* page faults were recorded */
 };
@@ -91,111 +74,21 @@ struct standing {
 	const struct mt_ledger *ledger;
 	const struct mt_ledger_space *space;
 	const struct mt_page_map *touched;
-	const struct line *lines; /* the reading's, by address */
-	size_t count;
+	struct mt_mapping_list reading;
 };
-
-/* ---- What smaps said ---- */
-
-/* "smaps START-END NAME". */
-static bool parse_name(const struct mt_text *name, struct line *line, int *value)
-{
-	MT_CLEANUP_FREE char *text = strndup(name->bytes, name->size);
-	char *at;
-
-	if (!text || strncmp(text, "smaps ", 6) != 0)
-		return false;
-	line->start = strtoull(text + 6, &at, 16);
-	if (*at != '-')
-		return false;
-	line->end = strtoull(at + 1, &at, 16);
-	if (*at != ' ' || line->end <= line->start)
-		return false;
-	for (*value = VALUE_RESIDENT; *value <= VALUE_HUGE; ++*value) {
-		if (!strcmp(at + 1, gauge_names[*value]))
-			return true;
-	}
-	return false;
-}
 
 static bool observe(void *context, const struct mt_observed *observed)
 {
 	struct map *map = context;
-	const struct mt_gauge_record *gauge = observed->gauge;
-	struct line *last = map->lines.count ? &map->lines.items[map->lines.count - 1] : NULL;
-	struct line line = {.recording = observed->recording};
-	int value;
 
 	if (observed->kind == MT_OBSERVED_EVENT) {
 		const struct mt_facts *facts = mt_session_facts(map->session);
 
 		map->has_faults |= mt_page_event_of(&facts->events.items[observed->event]).moment ==
 				   MT_PAGE_FAULT;
-		return true;
 	}
-	if (observed->kind != MT_OBSERVED_GAUGE || !parse_name(&gauge->name, &line, &value))
-		return true;
-	if (!last || last->recording != line.recording || last->pid != gauge->pid ||
-	    last->before != gauge->before || last->start != line.start || last->end != line.end) {
-		line.pid = gauge->pid;
-		line.before = gauge->before;
-		line.after = gauge->after;
-		last = mt_array_push(&map->lines);
-		if (!last)
-			return false;
-		*last = line;
-	}
-	last->values[value] = (double)gauge->value;
-	return true;
-}
-
-static uint64_t distance(const struct line *line, uint64_t time)
-{
-	return time < line->before  ? line->before - time
-	       : time > line->after ? time - line->after
-				    : 0;
-}
-
-/* The lines of the process's reading that is nearest to the moment, if one is near. */
-static void find_reading(struct standing *standing, uint64_t time)
-{
-	const struct map *map = standing->map;
-	uint64_t least = NEAR_NS;
-
-	for (size_t i = 0, end; i < map->lines.count; i = end) {
-		const struct line *first = &map->lines.items[i];
-		bool own = first->recording == standing->space->recording &&
-			   first->pid == standing->space->pid;
-
-		for (end = i + 1; end < map->lines.count; end++) {
-			const struct line *next = &map->lines.items[end];
-
-			if (next->before != first->before || next->pid != first->pid ||
-			    next->recording != first->recording || next->start < next[-1].end)
-				break;
-		}
-		if (own && distance(first, time) < least) {
-			least = distance(first, time);
-			standing->lines = first;
-			standing->count = end - i;
-		}
-	}
-}
-
-/* The first line that ends above the address; NULL without. */
-static const struct line *line_after(const struct standing *standing, uint64_t address)
-{
-	size_t low = 0, high = standing->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (standing->lines[middle].end > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low < standing->count ? &standing->lines[low] : NULL;
+	return observed->kind != MT_OBSERVED_GAUGE ||
+	       mt_mapping_readings_take(&map->readings, observed->recording, observed->gauge);
 }
 
 /* ---- Rows ---- */
@@ -222,7 +115,7 @@ static bool intern(const struct map *map, const char *text, uint64_t *out)
 
 /* A mapping of the region's nature; line: what smaps said of it, or NULL. */
 static bool add_row(const struct standing *standing, const struct mt_extent *region, uint64_t start,
-		    uint64_t end, const struct line *line)
+		    uint64_t end, const struct mt_mapping_reading *line)
 {
 	const struct map *map = standing->map;
 	const struct mt_natures *natures = mt_ledger_natures(standing->ledger);
@@ -239,7 +132,7 @@ static bool add_row(const struct standing *standing, const struct mt_extent *reg
 	struct mt_value values[VALUES] = {[VALUE_BYTES] = mt_value_exact((double)(end - start))};
 
 	for (int i = VALUE_RESIDENT; i <= VALUE_HUGE; i++)
-		values[i] = mt_value_exact(line ? line->values[i] : NAN);
+		values[i] = mt_value_exact(line ? line->bytes[i - VALUE_RESIDENT] : NAN);
 	values[VALUE_TOUCHED] =
 		mt_value_exact(map->has_faults ? touched_bytes(standing, start, end) : NAN);
 	return intern(map, permissions, &keys[KEY_PERMISSIONS]) &&
@@ -272,7 +165,8 @@ static bool add_region(const struct standing *standing, const struct mt_extents 
 	uint64_t at = region->start > *done ? region->start : *done;
 
 	while (at < region->end) {
-		const struct line *line = line_after(standing, at);
+		const struct mt_mapping_reading *line =
+			mt_mapping_list_after(&standing->reading, at);
 		uint64_t end = region->end;
 
 		if (line && line->start == at &&
@@ -313,7 +207,8 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	if ((map->at.when == MT_AT_TIME && space->ended) ||
 	    !mt_session_selects(map->session, &leader, time ? time - 1 : 0))
 		return true;
-	find_reading(&standing, moment_of(map, space, time));
+	standing.reading = mt_mapping_readings_near(&map->readings, space->recording, space->pid,
+						    moment_of(map, space, time));
 	for (; region; region = mt_extents_after(regions, region->end)) {
 		if (!add_region(&standing, regions, region, &done))
 			return false;
@@ -373,7 +268,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		return mt_error_nomem();
 	err = run_map(&map, request);
 	mt_session_ignore(session, &map.observer);
-	mt_array_deinit(&map.lines);
+	mt_mapping_readings_deinit(&map.readings);
 	if (err)
 		return err;
 	*out = mt_sum_table_table(MT_TAKE(groups));

@@ -156,11 +156,21 @@ bool mt_ledger_post_ready(struct mt_ledger *ledger, bool all)
 	return true;
 }
 
+/* Memory stays mapped while nothing is recorded. */
+static uint64_t observed_end(const struct mt_ledger *ledger)
+{
+	uint64_t end = mt_facts_observed_end(
+		&mt_session_facts(ledger->session)->recordings.items[ledger->recording], 0);
+
+	end = end > ledger->now ? end : ledger->now; /* damaged times */
+	return ledger->at && ledger->at < end ? ledger->at : end;
+}
+
 static bool end_recording(struct mt_ledger *ledger)
 {
 	if (!mt_ledger_post_ready(ledger, true) ||
-	    (!ledger->frozen &&
-	     (!mt_ledger_post_readings(ledger, UINT64_MAX) || !close_all(ledger, ledger->now))))
+	    (!ledger->frozen && (!mt_ledger_post_readings(ledger, UINT64_MAX) ||
+				 !close_all(ledger, observed_end(ledger)))))
 		return false;
 	forget_recording(ledger);
 	return true;

@@ -24,6 +24,7 @@
 #include "report/tables/byte_runs.h"
 #include "report/tables/facts.h"
 #include "report/verdicts/history.h"
+#include "report/verdicts/region_pages.h"
 
 MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
@@ -97,6 +98,7 @@ struct mt_verdicts {
 	struct mt_map64 by_space; /* of the ledger's: index */
 	struct mt_map64 by_pid;	  /* of pid_key(): index */
 	bool pages;		  /* the ledger tells of them */
+	struct mt_mapping_readings readings;
 	struct mt_verdicts_also also;
 	struct mt_verdicts_regions regions;
 };
@@ -166,6 +168,7 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts)
 	mt_map64_deinit(&verdicts->by_space);
 	mt_map64_deinit(&verdicts->by_pid);
 	mt_array_deinit(&verdicts->scales);
+	mt_mapping_readings_deinit(&verdicts->readings);
 	mt_array_deinit(&verdicts->rows);
 	mt_byte_runs_destroy(verdicts->places);
 	free(verdicts);
@@ -390,7 +393,6 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 enum {
 	PAGE_SHIFT = 12,
 	PAGE = 1 << PAGE_SHIFT,
-	HUGE_PAGES = 512,
 	TOUCHED = 1, /* the holder of all touched pages */
 };
 
@@ -459,29 +461,6 @@ static bool is_for_use(const struct mt_nature *nature)
 	       (nature->prot & PROT_WRITE);
 }
 
-/* Bytes of a region that are touched. A single page among 2 MiB may be all of them: a huge one. */
-static double count_touched(const struct space *space, const struct mt_extent *region)
-{
-	uint64_t first = region->start >> PAGE_SHIFT, end = region->end >> PAGE_SHIFT, pages = 0;
-	uint64_t before = 0; /* where the last run ended */
-	const struct mt_page_run *run = mt_page_map_after(&space->touched, first), *next;
-
-	for (; run && run->first < end; run = next) {
-		uint64_t from = run->first > first ? run->first : first;
-		uint64_t behind = run->first + run->pages, to = behind < end ? behind : end;
-		uint64_t block = from & ~(uint64_t)(HUGE_PAGES - 1);
-		bool alone;
-
-		next = mt_page_map_after(&space->touched, behind);
-		alone = to - from == 1 && before <= block &&
-			(!next || next->first >= block + HUGE_PAGES) && block >= first &&
-			block + HUGE_PAGES <= end;
-		pages += alone ? HUGE_PAGES : to - from;
-		before = to;
-	}
-	return (double)pages * PAGE;
-}
-
 static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledger, uint32_t space,
 		     const struct mt_extent *region)
 {
@@ -494,7 +473,7 @@ static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledge
 	if (!is_judged(verdicts, origin, nature) || !nature->prot)
 		return true;
 	if (is_for_use(nature))
-		held = count_touched(&verdicts->spaces.items[space], region);
+		held = mt_region_pages_touched(&verdicts->spaces.items[space].touched, region);
 	entry = entry_at(verdicts, verdicts->places, &place);
 	if (entry)
 		entry->held += held;
@@ -522,15 +501,16 @@ static bool knows_pages(const struct mt_verdicts *verdicts, const struct space *
 }
 
 static bool tell_region(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
-			const struct mt_ledger_space *from, const struct space *space,
+			const struct space *space, struct mt_region_pages *pages,
 			const struct mt_extent *region)
 {
 	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
-	double touched = knows_pages(verdicts, space) ? count_touched(space, region) : NAN;
 
 	return !verdicts->regions.region || !is_for_use(nature) ||
-	       verdicts->regions.region(verdicts->regions.context, from, region,
-					nature->kind == MT_REGION_HEAP, touched);
+	       verdicts->regions.region(
+		       verdicts->regions.context, pages->space, region,
+		       nature->kind == MT_REGION_HEAP,
+		       knows_pages(verdicts, space) ? mt_region_pages_in_use(pages, region) : NAN);
 }
 
 static bool take_stood(void *context, const struct mt_ledger *ledger,
@@ -542,16 +522,19 @@ static bool take_stood(void *context, const struct mt_ledger *ledger,
 	const struct mt_extent *region = mt_extents_after(regions, 0);
 	uint32_t at = find_space(verdicts, from);
 	struct space *space = at == UINT32_MAX ? NULL : &verdicts->spaces.items[at];
+	struct mt_region_pages pages;
 
 	if (!space || !scale)
 		return false;
+	pages = mt_region_pages_of(ledger, from, regions, &space->touched, &verdicts->readings,
+				   time);
 	space->end = time < scale->to ? time : scale->to;
 	space->ended = from->ended && from->ended <= space->end;
 	space->pages_lost = mt_ledger_pages_lost(ledger, from->began, time);
 	for (; region; region = mt_extents_after(regions, region->end)) {
 		if (!mt_natures_get(mt_ledger_natures(ledger), region->nature)->prot)
 			space->closed += (double)(region->end - region->start);
-		if (!tell_region(verdicts, ledger, from, space, region))
+		if (!tell_region(verdicts, ledger, space, &pages, region))
 			return false;
 		if (!verdicts->pages)
 			continue;
@@ -562,6 +545,13 @@ static bool take_stood(void *context, const struct mt_ledger *ledger,
 		space->closed += space->stable - space->closing;
 	mt_page_map_deinit(&verdicts->spaces.items[at].touched);
 	return !verdicts->regions.done || verdicts->regions.done(verdicts->regions.context, from);
+}
+
+static bool take_gauge(void *context, uint32_t recording, const struct mt_gauge_record *gauge)
+{
+	struct mt_verdicts *verdicts = context;
+
+	return mt_mapping_readings_take(&verdicts->readings, recording, gauge);
 }
 
 static bool tell_also(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
@@ -626,6 +616,7 @@ void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *
 	options->touched = take_touch;
 	options->counted = take_count;
 	options->moved = take_move;
+	options->gauged = take_gauge;
 	options->context = verdicts;
 }
 

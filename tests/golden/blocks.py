@@ -392,6 +392,30 @@ def leaks(tap, folder):
     tap.check(done.returncode == 2, "--at is refused", done.stderr)
 
 
+def heap_of_before(tap, folder):
+    """A heap that existed when recording began: what smaps said of it was touched then, and faults tell of the others."""
+    pages, page, start = 9, 4096, 0x10000000
+    heap = make.map_record(start, start + pages * page, "[heap]", 3)
+    brk = make.event(make.CALLS["brk"][0], 0, "syscalls:sys_exit_brk", "brk", make.attr(2, 738, make.CALL_TYPE, 136))
+    faults = make.event(made.FAULT, 0, "page-faults", "page-faults", make.attr(1, 2, made.FAULT_TYPE), klass=1)
+    last = 1000 + STEPS * STEP
+
+    def smaps(time, resident):
+        return make.gauge(time, f"smaps {start:x}-{start + pages * page:x} Rss", resident * page)
+
+    def untouched(*gauges):
+        writer = make.begun(brk + events() + faults)
+        writer.chunk(make.STATE, make.task(), heap, *gauges)
+        writer.chunk(make.DATA, program(0) + made.fault(1015, 8, start) + b"".join(program(at) for at in range(1, STEPS)))
+        done = run(folder, writer.data, "--csv", "-q", analysis="--leaks")
+        return [row["rests-on"].split("blocks, ")[-1] for row in csv.DictReader(done.stdout.splitlines()) if "mapped:" in row["rests-on"]]
+
+    tap.same(untouched(smaps(600, 8)), ["20.1 kB free, 0 B untouched"], "what was resident at the start is touched, and what had a fault since")
+    tap.same(untouched(smaps(600, 4)), ["3.7 kB free, 16.4 kB untouched"], "... and no more")
+    tap.same(untouched(smaps(600, 8), smaps(last, 7)), ["11.9 kB free, 8.2 kB untouched"], "what is resident at the end says it better")
+    tap.same(untouched(), ["20.1 kB free or untouched"], "where nothing was read it is not known")
+
+
 def growing(step):
     """One step of three buffers that grow: by realloc, by realloc that calls malloc and free, and by malloc, copy and free."""
     time, size, old, new = 1000 + step * STEP, 1000 * (step + 1), 0x10000000 + step % 2 * 0x1000, 0x10001000 - step % 2 * 0x1000
@@ -560,6 +584,7 @@ def main():
         sizes_and_ages(tap, folder)
         observed_time(tap, folder)
         leaks(tap, folder)
+        heap_of_before(tap, folder)
         buffers(tap, folder)
         callers(tap, folder)
         suppressions(tap, folder)

@@ -595,6 +595,22 @@ def check_opened(tap, folder):
     tap.same(pages(recording(closed), "--growth"), {"100": 48, "101": 16}, "what is closed again is reserved still")
 
 
+def check_observed_time(tap, folder):
+    """Ages count to the end of the recording, a minute behind its last event."""
+    minute = 60000000
+    writer = make.begun(make.info("kernel", "6.1.0") + make.event(
+        made.CALLS["mmap"][0], 0, "syscalls:sys_exit_mmap", "mmap", make.attr(2, 730, made.EXIT_TYPE)))
+    writer.chunk(make.STATE, make.task(), make.map_record(A, at(64), "", 3))
+    writer.chunk(make.DATA, mmap(1000, 100, 4))
+    data = writer.chunk(make.END, make.end(0, len(writer.data), until=minute)).data
+    for options in ([], ["--older-than", "15s"]):
+        tap.same([float(row["age"]) > 59 for row in rows(folder, data, "--outstanding", *options)], [True],
+                 " ".join(["--outstanding", *options]) + ": age counts to the end of the recording, not to the last event")
+    tap.same([row["rests-on"].split(" s, ")[0] for row in rows(folder, data, "--verdict")], ["60.00"], "... and so does --verdict's time")
+    ages = [float(row["age"]) for row in rows(folder, data, "--outstanding", "--at", "@30000000000")]
+    tap.same([29 < age < 30 for age in ages], [True], "--at a moment behind the last event")
+
+
 def check_brk_losses(tap, folder):
     heap = 0x555500000000
 
@@ -674,6 +690,7 @@ def main():
         check_order(tap, folder)
         check_readings(tap, folder)
         check_opened(tap, folder)
+        check_observed_time(tap, folder)
         check_brk_losses(tap, folder)
         check_unseen(tap, folder)
     tap.finish()

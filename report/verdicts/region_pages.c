@@ -1,0 +1,111 @@
+/*
+ * smaps says how many pages of a mapping are resident, not which. What faults do not explain of
+ * them lies in those pages without a fault that are older than the recording, evenly. What madvise
+ * has given back since a reading of the start counts as in use: too little is called untouched, not
+ * too much.
+ */
+#include "report/verdicts/region_pages.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "report/account/extents.h"
+#include "report/ledger/ledger.h"
+#include "report/residence/page_map.h"
+
+enum {
+	PAGE_SHIFT = 12,
+	HUGE_PAGES = 512,
+};
+
+static bool is_older(const struct mt_region_pages *pages, const struct mt_extent *region)
+{
+	return mt_ledger_origin(pages->ledger, region->origin)->kind == MT_ORIGIN_BEFORE ||
+	       mt_ledger_inherited(pages->space, region);
+}
+
+struct mt_region_pages mt_region_pages_of(const struct mt_ledger *ledger,
+					  const struct mt_ledger_space *space,
+					  const struct mt_extents *regions,
+					  const struct mt_page_map *touched,
+					  const struct mt_mapping_readings *readings, uint64_t time)
+{
+	struct mt_region_pages out = {
+		.ledger = ledger, .space = space, .regions = regions, .touched = touched};
+	struct mt_mapping_list first =
+		mt_mapping_readings_first(readings, space->recording, space->pid);
+
+	if (!space->ended)
+		out.reading =
+			mt_mapping_readings_near(readings, space->recording, space->pid, time);
+	out.at_end = out.reading.count && out.reading.items != first.items;
+	if (!out.at_end)
+		out.reading = first;
+	/* A program that began later is another one than was read of. */
+	if (!out.at_end && (space->generation || (space->account && space->account->forked)))
+		out.reading.count = 0;
+	return out;
+}
+
+double mt_region_pages_touched(const struct mt_page_map *touched, const struct mt_extent *region)
+{
+	uint64_t first = region->start >> PAGE_SHIFT, end = region->end >> PAGE_SHIFT, pages = 0;
+	uint64_t before = 0; /* where the last run ended */
+	const struct mt_page_run *run = mt_page_map_after(touched, first), *next;
+
+	for (; run && run->first < end; run = next) {
+		uint64_t from = run->first > first ? run->first : first;
+		uint64_t behind = run->first + run->pages, to = behind < end ? behind : end;
+		uint64_t block = from & ~(uint64_t)(HUGE_PAGES - 1);
+		bool alone;
+
+		next = mt_page_map_after(touched, behind);
+		alone = to - from == 1 && before <= block &&
+			(!next || next->first >= block + HUGE_PAGES) && block >= first &&
+			block + HUGE_PAGES <= end;
+		pages += alone ? HUGE_PAGES : to - from;
+		before = to;
+	}
+	return (double)(pages << PAGE_SHIFT);
+}
+
+static double without_fault(const struct mt_region_pages *pages, const struct mt_extent *region)
+{
+	return (double)(region->end - region->start) -
+	       mt_region_pages_touched(pages->touched, region);
+}
+
+/* The part that is in use of what has no fault in a mapping and is older than the recording. */
+static double find_share(const struct mt_region_pages *pages,
+			 const struct mt_mapping_reading *mapping)
+{
+	double used = mapping->bytes[MT_MAPPING_RESIDENT] + mapping->bytes[MT_MAPPING_SWAPPED];
+	const struct mt_extent *region = mt_extents_after(pages->regions, mapping->start);
+	double unknown = 0;
+
+	for (; region && region->start < mapping->end;
+	     region = mt_extents_after(pages->regions, region->end)) {
+		if (is_older(pages, region))
+			unknown += without_fault(pages, region);
+		if (pages->at_end)
+			used -= mt_region_pages_touched(pages->touched, region);
+	}
+	return used <= 0 || unknown <= 0 ? 0 : used < unknown ? used / unknown : 1;
+}
+
+double mt_region_pages_in_use(struct mt_region_pages *pages, const struct mt_extent *region)
+{
+	double touched = mt_region_pages_touched(pages->touched, region);
+	const struct mt_mapping_reading *mapping;
+
+	if (!is_older(pages, region))
+		return touched;
+	mapping = mt_mapping_list_after(&pages->reading, region->start);
+	if (!mapping || mapping->start > region->start)
+		return NAN;
+	if (mapping != pages->shared) {
+		pages->shared = mapping;
+		pages->share = find_share(pages, mapping);
+	}
+	return touched + pages->share * without_fault(pages, region);
+}
