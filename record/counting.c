@@ -116,7 +116,8 @@ void mt_recorder_count(struct mt_recorder *r, struct mt_recorder_result *result)
 {
 	uint64_t interval = r->options->interval, ended;
 
-	r->next_mark = r->next_anchor = r->next_tick = r->next_poll = r->next_status = UINT64_MAX;
+	r->next_mark = r->next_anchor = r->next_tick = r->next_poll = r->next_status =
+		r->next_budget = UINT64_MAX;
 	if (mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options)) {
 		mt_event_set_enable(&r->opened, MT_CLASS_RARE);
 		mt_event_set_enable(&r->opened, MT_CLASS_STORM);

@@ -42,6 +42,7 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	r->next_mark = r->started + MT_MARK_NS;
 	r->next_anchor = r->started + MT_ANCHOR_NS;
 	r->next_tick = r->next_count = UINT64_MAX;
+	r->next_budget = r->block_budget ? r->started : UINT64_MAX;
 	r->next_status = r->voice->show ? r->started : UINT64_MAX;
 	mt_recorder_put_begin(r);
 	if (!own_command)
@@ -74,6 +75,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	mt_spool_destroy(r->spool);
 	mt_governor_destroy(r->governor);
 	mt_event_set_deinit(&r->opened);
+	mt_block_budget_destroy(r->block_budget);
 	mt_plan_destroy(r->plan);
 	mt_clock_close(&r->clock);
 	mt_probes_destroy(r->probes); /* their events are closed now */

@@ -1,6 +1,7 @@
 /*
  * The state of a recorder, shared by its own files only: recorder.c (the recording as a whole),
- * notes.c (messages), preparing.c (up to the first event), sampling.c (--malloc-sample), run.c
+ * notes.c (messages), preparing.c (up to the first event), sampling.c (--malloc-sample),
+ * block_budget.c (what blocks may cost), run.c
  * (while events are recorded), polling.c (what /proc says of the targets), ending.c (from the last
  * event on), counting.c
  * (--stat).
@@ -29,6 +30,8 @@
 #define MT_ANCHOR_NS 60000000000ull
 
 struct mt_ahead;
+struct mt_block_budget;
+struct mt_block_rate;
 struct mt_count;
 struct mt_error;
 struct mt_gauges;
@@ -83,13 +86,15 @@ struct mt_recorder {
 	uint64_t next_tick; /* of the governor */
 	uint64_t ticked;    /* samples at its last tick */
 	struct mt_gauges *gauges;
-	uint64_t next_poll;		/* when the targets' memory is read again */
-	uint64_t polled_lost;		/* records the ledger had lost by the last poll */
-	uint64_t samples_from, stop_at; /* -D and --duration; UINT64_MAX: not by the clock */
-	struct mt_count *counts;	/* of --stat, as last printed, by index in the plan */
-	uint64_t next_count;		/* when they are printed again */
-	unsigned printed_counts;	/* how often they were */
-	uint64_t next_status;		/* when the status line is drawn again */
+	uint64_t next_poll;		      /* when the targets' memory is read again */
+	uint64_t polled_lost;		      /* records the ledger had lost by the last poll */
+	uint64_t samples_from, stop_at;	      /* -D and --duration; UINT64_MAX: not by the clock */
+	struct mt_count *counts;	      /* of --stat, as last printed, by index in the plan */
+	uint64_t next_count;		      /* when they are printed again */
+	unsigned printed_counts;	      /* how often they were */
+	uint64_t next_status;		      /* when the status line is drawn again */
+	struct mt_block_budget *block_budget; /* NULL: blocks are recorded at any price */
+	uint64_t next_budget;		      /* when it is looked after again */
 	bool output_failed;
 	MT_ARRAY(struct mt_waiting_note) waiting_notes;
 };
@@ -116,6 +121,22 @@ struct mt_error *mt_recorder_open_counters(struct mt_recorder *r, const struct m
 
 /* Does what --malloc-sample says to the plan; auto counts for a second. */
 struct mt_error *mt_recorder_sample_blocks(struct mt_recorder *r);
+
+/*
+ * Counts for a second what blocks of the targets are allocated and freed, adds it to *rate, and
+ * keeps counting. share: of a CPU, the budget.
+ */
+struct mt_error *mt_recorder_count_blocks(struct mt_recorder *r, double share,
+					  struct mt_block_rate *rate);
+
+/* From now on 1 in one_in blocks is recorded. */
+void mt_recorder_begin_budget(struct mt_recorder *r, uint32_t one_in);
+
+/* Switches the probes off where they cost more than the budget. Call at r->next_budget. */
+void mt_recorder_keep_budget(struct mt_recorder *r);
+
+/* NULL-safe. Before the plan that it borrows. */
+void mt_block_budget_destroy(struct mt_block_budget *budget);
 
 /* Leaves events out of the plan that the kernel or this machine cannot count. */
 void mt_recorder_leave_out_unsupported(struct mt_recorder *r);

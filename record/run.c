@@ -129,8 +129,9 @@ static bool take_control(struct mt_recorder *r)
 /* Until something is due by the clock. */
 static uint64_t idle_ns(const struct mt_recorder *r)
 {
-	const uint64_t dues[] = {r->next_mark, r->next_anchor, r->next_tick,  r->samples_from,
-				 r->stop_at,   r->next_poll,   r->next_count, r->next_status};
+	const uint64_t dues[] = {r->next_mark,	  r->next_anchor, r->next_tick,
+				 r->samples_from, r->stop_at,	  r->next_poll,
+				 r->next_count,	  r->next_status, r->next_budget};
 	uint64_t now = mt_clock_now(&r->clock), due = UINT64_MAX;
 
 	for (size_t i = 0; i < sizeof(dues) / sizeof(dues[0]); i++)
@@ -217,6 +218,8 @@ static bool do_what_is_due(struct mt_recorder *r)
 		keep_within_memory(r);
 		mt_recorder_mark(r);
 	}
+	if (now >= r->next_budget)
+		mt_recorder_keep_budget(r);
 	if (now >= r->next_anchor)
 		mt_recorder_anchor(r);
 	if (now >= r->next_poll)

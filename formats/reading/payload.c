@@ -124,7 +124,7 @@ static struct mt_error *load_raw(struct mt_payload *payload, struct mt_loader *l
 
 static bool record_known(uint32_t type)
 {
-	return type >= MT_RECORD_HEADER && type <= MT_RECORD_PACKED;
+	return type >= MT_RECORD_HEADER && type <= MT_RECORD_BLOCKS;
 }
 
 /*

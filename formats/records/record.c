@@ -281,6 +281,14 @@ bool mt_weight_put(struct mt_block *block, uint64_t time, const struct mt_weight
 	return fields_put(block, MT_RECORD_WEIGHT, time, weight_fields, record);
 }
 
+static const struct field blocks_fields[] = {
+	U64(blocks, from),
+	U32(blocks, one_in),
+	ZERO,
+	END,
+};
+DEFINE_UNTIMED(blocks, MT_RECORD_BLOCKS)
+
 static const struct field mark_fields[] = {
 	U64(mark, complete_below),
 	U64(mark, samples),

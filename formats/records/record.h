@@ -33,6 +33,7 @@ enum mt_record_type {
 	MT_RECORD_SAMPLE = 17,
 	MT_RECORD_FRAMES = 18,
 	MT_RECORD_PACKED = 19,
+	MT_RECORD_BLOCKS = 20,
 };
 
 #define MT_RECORD_CRITICAL 0x80000000u
@@ -118,6 +119,12 @@ struct mt_loss_record {
 struct mt_weight_record {
 	uint32_t event;
 	uint64_t numerator, denominator;
+};
+
+/* From a time on 1 in one_in blocks of allocators is recorded; 0: none is. */
+struct mt_blocks_record {
+	uint64_t from;
+	uint32_t one_in;
 };
 
 struct mt_mark_record {
@@ -213,6 +220,7 @@ bool mt_map_put(struct mt_block *block, const struct mt_map_record *record);
 bool mt_image_put(struct mt_block *block, const struct mt_image_record *record);
 bool mt_loss_put(struct mt_block *block, const struct mt_loss_record *record);
 bool mt_weight_put(struct mt_block *block, uint64_t time, const struct mt_weight_record *record);
+bool mt_blocks_put(struct mt_block *block, const struct mt_blocks_record *record);
 bool mt_mark_put(struct mt_block *block, const struct mt_mark_record *record);
 bool mt_end_put(struct mt_block *block, const struct mt_end_record *record);
 bool mt_note_put(struct mt_block *block, const struct mt_note_record *record);
@@ -240,6 +248,7 @@ bool mt_map_get(const uint8_t *body, size_t size, struct mt_map_record *out); /*
 bool mt_image_get(const uint8_t *body, size_t size, struct mt_image_record *out);
 bool mt_loss_get(const uint8_t *body, size_t size, struct mt_loss_record *out);
 bool mt_weight_get(const uint8_t *body, size_t size, struct mt_weight_record *out);
+bool mt_blocks_get(const uint8_t *body, size_t size, struct mt_blocks_record *out);
 bool mt_mark_get(const uint8_t *body, size_t size, struct mt_mark_record *out);
 bool mt_end_get(const uint8_t *body, size_t size, struct mt_end_record *out);
 bool mt_note_get(const uint8_t *body, size_t size, struct mt_note_record *out);

@@ -6,6 +6,7 @@
 
 #define MARK 1.5e-6	   /* a record without a stack */
 #define SAMPLE 6e-6	   /* a record with one: in the target and until it is written */
+#define CREDIT 2.5	   /* seconds of the budget */
 #define DUMPED_KIB 0.35e-6 /* for each KiB of stack */
 
 void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, uint32_t event,
@@ -36,11 +37,23 @@ double mt_block_rate_records(const struct mt_block_rate *rate, uint32_t one_in)
 	return (rate->allocs * sample + rate->frees * MARK) / one_in + entries * MARK;
 }
 
-uint32_t mt_block_rate_choose(const struct mt_block_rate *rate, double budget)
+bool mt_block_rate_fits(const struct mt_block_rate *rate, double budget, uint32_t *one_in)
 {
-	uint32_t one_in = 1;
+	double left = budget - rate->probes;
+	uint32_t least = 1;
 
-	while (one_in < MT_ONE_IN_MOST && mt_block_rate_records(rate, one_in) > budget)
-		one_in *= 2;
-	return one_in;
+	while (least < MT_ONE_IN_MOST && mt_block_rate_records(rate, least) > left)
+		least *= 2;
+	*one_in = least;
+	return mt_block_rate_records(rate, least) <= left;
+}
+
+bool mt_block_credit_spend(struct mt_block_credit *credit, double cost, double seconds)
+{
+	double most = credit->budget * CREDIT;
+
+	credit->left += (credit->budget - cost) * seconds;
+	if (credit->left > most)
+		credit->left = most;
+	return credit->left < -most;
 }

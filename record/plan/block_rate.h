@@ -38,7 +38,22 @@ void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, u
 /* The share of a CPU that the records of 1 in one_in blocks cost, in targets and recorder. */
 double mt_block_rate_records(const struct mt_block_rate *rate, uint32_t one_in);
 
-/* The least one_in whose records cost at most that share of a CPU, or the most there is. */
-uint32_t mt_block_rate_choose(const struct mt_block_rate *rate, double budget);
+/*
+ * True if the probes and the records of 1 in *one_in blocks cost at most that share of a CPU; the
+ * least one_in for which they do.
+ */
+bool mt_block_rate_fits(const struct mt_block_rate *rate, double budget, uint32_t *one_in);
+
+/*
+ * What may be spent above the budget for a moment: a server that starts a thousand threads at once
+ * is no reason to end.
+ */
+struct mt_block_credit {
+	double budget; /* share of a CPU */
+	double left;   /* seconds of CPU; begin with 0 */
+};
+
+/* Adds some seconds that took `cost`, a share of a CPU; true if the credit is spent. */
+bool mt_block_credit_spend(struct mt_block_credit *credit, double cost, double seconds);
 
 #endif

@@ -514,15 +514,15 @@ static uint64_t read_field(const struct mt_event_set *opened, const struct mt_ev
 		       : 0;
 }
 
-/* Closes what is open of a CPU; its counts are kept. */
-static void close_cpu(struct mt_event_set *opened, int cpu)
+/* Closes what is open of a CPU, NULL: of all, and of an event, MT_EVENT_NONE: of all. */
+static void close_events(struct mt_event_set *opened, const int *cpu, uint32_t event)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < opened->events.count; i++) {
 		const struct mt_event_set_event *e = &opened->events.items[i];
 
-		if (e->cpu != cpu) {
+		if ((cpu && e->cpu != *cpu) || (event != MT_EVENT_NONE && e->event != event)) {
 			opened->events.items[kept++] = *e;
 			continue;
 		}
@@ -533,6 +533,11 @@ static void close_cpu(struct mt_event_set *opened, int cpu)
 	opened->events.count = kept;
 }
 
+void mt_event_set_close_event(struct mt_event_set *opened, uint32_t event)
+{
+	close_events(opened, NULL, event);
+}
+
 struct mt_error *mt_event_set_reopen_cpu(struct mt_event_set *opened, size_t place)
 {
 	const struct mt_event_set_cpu *cpu = &opened->cpus.items[place];
@@ -541,7 +546,7 @@ struct mt_error *mt_event_set_reopen_cpu(struct mt_event_set *opened, size_t pla
 
 	if (!begin_ids(opened))
 		return mt_error_nomem();
-	close_cpu(opened, cpu->cpu);
+	close_events(opened, &cpu->cpu, MT_EVENT_NONE);
 	for (uint32_t event = 0; event < opened->plan->events.count && !err && !gone; event++)
 		err = open_one(opened, cpu, event, -1, false, &gone);
 	opened->ids = opened->next_ids;

@@ -104,6 +104,9 @@ void mt_event_set_pause(struct mt_event_set *opened, bool paused);
 /* Disables all events. Records stay in the rings. */
 void mt_event_set_disable(struct mt_event_set *opened);
 
+/* Closes an event everywhere; its counts are kept, and its records stay in the rings. */
+void mt_event_set_close_event(struct mt_event_set *opened, uint32_t event);
+
 /* The kernel's count of an event while it was enabled, sampled or not. */
 uint64_t mt_event_set_count(const struct mt_event_set *opened, uint32_t event);
 

@@ -15,6 +15,8 @@
 enum {
 	FREED_MOST = 1 << 15, /* addresses a generation */
 	GROWTHS_MOST = 32,    /* of a block, a power of two: a verdict needs twelve */
+	DOUBT_NS = 1000000,   /* of the order of two threads' records */
+	IN_DOUBT = 1,	      /* bit 0 of a time in `replaced` */
 };
 
 /* A block while a thread gives it another size or address. */
@@ -27,6 +29,11 @@ struct mt_block_map {
 	MT_ARRAY(struct mt_block) blocks;
 	struct mt_map64 by_address; /* to index in blocks */
 	struct mt_map64 freed[2];   /* address to origin; the second generation is the older one */
+	/*
+	 * Addresses given again without a free, to that time. IN_DOUBT: another thread freed the
+	 * block within DOUBT_NS, which may have been the block before.
+	 */
+	struct mt_map64 replaced;
 	bool has_peak;
 	uint64_t held, peak, peak_time; /* bytes; hostile sizes wrap around */
 	/* Blocks of the peak that were freed since; cleared at each new peak. */
@@ -59,6 +66,7 @@ void mt_block_map_destroy(struct mt_block_map *map)
 	mt_map64_deinit(&map->by_address);
 	mt_map64_deinit(&map->freed[0]);
 	mt_map64_deinit(&map->freed[1]);
+	mt_map64_deinit(&map->replaced);
 	free(map);
 }
 
@@ -124,6 +132,42 @@ static void set_sizes(struct mt_block *block, const struct mt_block_given *given
 static bool is_same(const struct mt_block *block, const struct mt_block_given *given)
 {
 	return block->tid == given->tid && (!given->enter || mt_block_last(block) >= given->enter);
+}
+
+bool mt_block_map_freed_within(struct mt_block_map *map, uint64_t address, uint64_t enter)
+{
+	uint64_t time;
+
+	if (!mt_map64_get(&map->replaced, address, &time) || time < enter)
+		return false;
+	mt_map64_remove(&map->replaced, address);
+	return true;
+}
+
+/* An address that was given again without a free is freed. False out of memory. */
+static bool note_doubt(struct mt_block_map *map, const struct mt_block *block,
+		       const struct mt_block_freeing *freeing)
+{
+	uint64_t time;
+
+	if (!mt_map64_get(&map->replaced, block->address, &time) || time & IN_DOUBT)
+		return true;
+	return freeing->tid == block->tid || freeing->time > time + DOUBT_NS ||
+	       mt_map64_put(&map->replaced, block->address, time | IN_DOUBT);
+}
+
+/* It is not live. */
+static enum mt_block_freed freed_again(struct mt_block_map *map, uint64_t address, uint64_t *before)
+{
+	uint64_t time;
+
+	if (!mt_map64_get(&map->freed[0], address, before) &&
+	    !mt_map64_get(&map->freed[1], address, before))
+		return MT_FREED_UNKNOWN;
+	if (!mt_map64_get(&map->replaced, address, &time) || !(time & IN_DOUBT))
+		return MT_FREED_TWICE;
+	mt_map64_remove(&map->replaced, address);
+	return MT_FREED_OUT_OF_TURN;
 }
 
 bool mt_block_map_replaces(const struct mt_block_map *map, const struct mt_block_given *given)
@@ -240,6 +284,7 @@ static bool end_resizing(struct mt_block_map *map, struct mt_block *block,
 static struct mt_block *add(struct mt_block_map *map, uint64_t address)
 {
 	struct mt_block *block = mt_array_push(&map->blocks);
+	uint64_t time;
 
 	if (!block)
 		return NULL;
@@ -249,6 +294,8 @@ static struct mt_block *add(struct mt_block_map *map, uint64_t address)
 	}
 	mt_map64_remove(&map->freed[0], address);
 	mt_map64_remove(&map->freed[1], address);
+	if (mt_map64_get(&map->replaced, address, &time) && time & IN_DOUBT)
+		(void)mt_map64_put(&map->replaced, address, time & ~(uint64_t)IN_DOUBT);
 	return block;
 }
 
@@ -261,7 +308,8 @@ bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *gi
 		map->held -= block->bytes;
 	} else if (block) {
 		*unseen_free = true;
-		if (!depart(map, block))
+		if (!depart(map, block) || !mt_map64_put(&map->replaced, given->address,
+							 given->time & ~(uint64_t)IN_DOUBT))
 			return false;
 		free(block->sizes);
 		*block = (struct mt_block){.time = given->time};
@@ -294,24 +342,22 @@ static bool remember(struct mt_block_map *map, uint64_t address, uint32_t origin
 	return mt_map64_put(&map->freed[0], address, origin);
 }
 
-/* resizer: the thread that gives it another size, or NULL. */
-static bool take_out(struct mt_block_map *map, uint64_t address, const int32_t *resizer,
-		     enum mt_block_freed *out, uint32_t *origin)
+bool mt_block_map_free(struct mt_block_map *map, const struct mt_block_freeing *freeing,
+		       enum mt_block_freed *out, uint32_t *origin)
 {
+	uint64_t address = freeing->address;
 	struct mt_block *block = find(map, address), *last;
 	uint64_t before = MT_BLOCK_NO_ORIGIN;
 
 	if (!block) {
-		*out = mt_map64_get(&map->freed[0], address, &before) ||
-				       mt_map64_get(&map->freed[1], address, &before)
-			       ? MT_FREED_TWICE
-			       : MT_FREED_UNKNOWN;
+		*out = freed_again(map, address, &before);
 		*origin = (uint32_t)before;
 		return remember(map, address, *origin);
 	}
 	*out = MT_FREED_LIVE;
 	*origin = block->origin;
-	if (!depart(map, block) || (resizer && !begin_resizing(map, block, *resizer)))
+	if (!depart(map, block) || !note_doubt(map, block, freeing) ||
+	    (freeing->resizes && !begin_resizing(map, block, freeing->tid)))
 		return false;
 	last = &map->blocks.items[map->blocks.count - 1];
 	if (last != block &&
@@ -322,18 +368,6 @@ static bool take_out(struct mt_block_map *map, uint64_t address, const int32_t *
 	*block = *last;
 	map->blocks.count--;
 	return remember(map, address, *origin);
-}
-
-bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block_freed *out,
-		       uint32_t *origin)
-{
-	return take_out(map, address, NULL, out, origin);
-}
-
-bool mt_block_map_resize(struct mt_block_map *map, uint64_t address, int32_t tid,
-			 enum mt_block_freed *out, uint32_t *origin)
-{
-	return take_out(map, address, &tid, out, origin);
 }
 
 bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,

@@ -55,7 +55,8 @@ struct mt_block_given {
 
 enum mt_block_freed {
 	MT_FREED_LIVE,
-	MT_FREED_TWICE,	  /* freed before, and not given since */
+	MT_FREED_TWICE,	      /* freed before, and not given since */
+	MT_FREED_OUT_OF_TURN, /* the free before was that of the block whose free was not seen */
 	MT_FREED_UNKNOWN, /* not seen live: allocated before the recording, or its record was lost
 			   */
 };
@@ -77,19 +78,28 @@ void mt_block_map_destroy(struct mt_block_map *map);
 bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *given,
 		       bool *unseen_free);
 
+/*
+ * The free that was not seen, as the address was given again: whether it is that of a function
+ * which was called at `enter` and returned now, as realloc.
+ */
+bool mt_block_map_freed_within(struct mt_block_map *map, uint64_t address, uint64_t enter);
+
 /* Whether that replaces a live block, whose free was not seen. */
 bool mt_block_map_replaces(const struct mt_block_map *map, const struct mt_block_given *given);
+
+/* A thread frees a block. */
+struct mt_block_freeing {
+	uint64_t address, time;
+	int32_t tid;
+	bool resizes; /* it gives the block another size or address */
+};
 
 /*
  * Frees the block at an address; false out of memory. *origin: of the block that is, or was, live
  * there; MT_BLOCK_NO_ORIGIN where none was seen.
  */
-bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block_freed *out,
-		       uint32_t *origin);
-
-/* The same of a block that this thread gives another size or address. */
-bool mt_block_map_resize(struct mt_block_map *map, uint64_t address, int32_t tid,
-			 enum mt_block_freed *out, uint32_t *origin);
+bool mt_block_map_free(struct mt_block_map *map, const struct mt_block_freeing *freeing,
+		       enum mt_block_freed *out, uint32_t *origin);
 
 /* The live block at an address; NULL: none. Valid until the next change. */
 const struct mt_block *mt_block_map_at(const struct mt_block_map *map, uint64_t address);

@@ -359,30 +359,47 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 	uint64_t address = queued->call.freed;
 	enum mt_block_freed freed;
 	uint32_t allocated;
+	const struct mt_block_freeing freeing = {
+		.address = address,
+		.time = queued->time,
+		.tid = queued->tid,
+		.resizes = queued->call.resizes,
+	};
 
 	if (!tell_gone(blocks, queued, address, true) ||
-	    !(queued->call.resizes
-		      ? mt_block_map_resize(account->map, address, queued->tid, &freed, &allocated)
-		      : mt_block_map_free(account->map, address, &freed, &allocated)))
+	    !mt_block_map_free(account->map, &freeing, &freed, &allocated))
 		return false;
-	if (freed == MT_FREED_LIVE)
+	blocks->counts.unseen_frees -= freed == MT_FREED_OUT_OF_TURN;
+	if (freed == MT_FREED_LIVE || freed == MT_FREED_OUT_OF_TURN)
 		return end_frees(blocks, queued->tid, true);
 	if (freed == MT_FREED_UNKNOWN && account->forked)
 		return true;
 	if (blocks->one_in > 1 || blocks->limited)
 		return true; /* most blocks that are freed were not chosen */
-	if (blocks->options->kernel)
-		freed = MT_FREED_UNKNOWN; /* given in bulk in between, which no event tells */
+	/* Given in between, in bulk, at an address that no sample shows, or in a lost record. */
+	if (freed == MT_FREED_TWICE && (blocks->options->kernel || blocks->counts.unreadable ||
+					mt_losses_between(&blocks->losses, 0, queued->time))) {
+		freed = MT_FREED_UNKNOWN;
+		allocated = MT_BLOCK_NO_ORIGIN;
+	}
 	return note_odd_free(blocks, queued, freed, allocated);
 }
 
-/* What realloc freed; another thread may have got that address before it returned. */
+/*
+ * What realloc freed. Another thread may have got that address before it returned, and freed it
+ * again: the free that was not seen is this one.
+ */
 static bool apply_old(struct mt_blocks *blocks, struct mt_queued *queued)
 {
 	struct mt_block_account *account = queued->account;
 	const struct mt_block_call *call = &queued->call;
 	const struct mt_block *old = mt_block_map_at(account->map, call->freed);
 
+	if (call->freed &&
+	    mt_block_map_freed_within(account->map, call->freed, call->given.enter)) {
+		blocks->counts.unseen_frees--;
+		return true;
+	}
 	return !call->freed || (old && mt_block_last(old) > call->given.enter) ||
 	       apply_free(blocks, queued);
 }
@@ -703,6 +720,8 @@ static void begin_recording(struct mt_blocks *blocks, uint32_t recording)
 		&mt_session_facts(blocks->session)->recordings.items[recording];
 
 	blocks->at = mt_at_clock(&blocks->options->at, facts->start, facts->end);
+	if (facts->blocks_end && !blocks->options->kernel && facts->blocks_end < blocks->at)
+		blocks->at = facts->blocks_end; /* who was freed later is not known */
 	blocks->begun = true;
 }
 

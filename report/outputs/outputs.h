@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "report/tables/code_text.h"
@@ -53,6 +54,14 @@ struct mt_given_option {
 	bool attached;	   /* the value stands behind "=" */
 };
 
+/* What a row of the summary is about. Everything is borrowed. */
+struct mt_summary_row {
+	long pid;		      /* 0: of all processes of the name */
+	const char *process;	      /* as the row names it */
+	const struct mt_table *table; /* whose stack it is; NULL: of the process as a whole */
+	uint32_t stack;
+};
+
 /* How to show the table. Everything is borrowed. */
 struct mt_view {
 	const struct mt_facts *facts; /* complete after the table's last row */
@@ -83,6 +92,9 @@ struct mt_view {
 	struct mt_code_reader code;	      /* of the frames of a table that is not compared */
 	const struct mt_flame_options *flame; /* how to draw; NULL: by default */
 	struct mt_remainder *remainder;	      /* if not NULL, set to what is not shown */
+	/* If not NULL, called for each row of the summary in front of its first line. */
+	void (*on_row)(void *context, const struct mt_summary_row *row);
+	void *on_row_context;
 };
 
 /* The table of that name beside the output's own; NULL where there is none. */

@@ -378,6 +378,15 @@ static bool take_weight(struct mt_session *session, const struct mt_weight_recor
 	return true;
 }
 
+static bool take_blocks(struct mt_session *session, const struct mt_blocks_record *record)
+{
+	struct mt_facts_recording *facts = mt_session_present(session);
+
+	if (!record->one_in && (!facts->blocks_end || record->from < facts->blocks_end))
+		facts->blocks_end = record->from;
+	return true;
+}
+
 /* Decodes a record with get and hands it to take; a body too short is counted and left out. */
 #define TAKE(member, get, take)                              \
 	(get(record->body, record->size, &r.member) ? (take) \
@@ -449,6 +458,7 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 		struct mt_image_record image;
 		struct mt_loss_record loss;
 		struct mt_weight_record weight;
+		struct mt_blocks_record blocks;
 		struct mt_note_record note;
 		struct mt_gauge_record gauge;
 	} r;
@@ -482,6 +492,8 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 		return TAKE(loss, mt_loss_get, take_loss(session, &r.loss));
 	case MT_RECORD_WEIGHT:
 		return TAKE(weight, mt_weight_get, take_weight(session, &r.weight));
+	case MT_RECORD_BLOCKS:
+		return TAKE(blocks, mt_blocks_get, take_blocks(session, &r.blocks));
 	case MT_RECORD_NOTE:
 		return TAKE(note, mt_note_get, take_note(session, &r.note));
 	default:

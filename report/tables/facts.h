@@ -57,6 +57,7 @@ struct mt_facts_recording {
 	MT_ARRAY(struct mt_facts_note) notes;
 	MT_ARRAY(struct mt_facts_loss) losses;
 	uint64_t start, end; /* ns of the recording's clock */
+	uint64_t blocks_end; /* when the probes of allocators were switched off; 0: they were not */
 	int64_t ahead; /* recording's clock minus CLOCK_MONOTONIC in ns; valid if ahead_known */
 	bool ahead_known;
 	uint64_t start_utc;    /* ns since 1970; 0: unknown */

@@ -235,6 +235,7 @@ static bool add_block(struct mt_leaks *leaks, const struct mt_blocks_space *from
 		return false;
 	entry->one_in = one_in > entry->one_in ? one_in : entry->one_in;
 	leaks->in_part = leaks->in_part || one_in > 1 ||
+			 facts->recordings.items[from->recording].blocks_end ||
 			 mt_block_sizes(facts->events.items[origin->event].account, &least, &most);
 	entry->history.replaced += replaced;
 	return add_lives(entry, scale, block, one_in, to);

@@ -1,5 +1,7 @@
-/* Loads a library on first use: optional ones, and those that few reports need and all would start
- * slower for. */
+/*
+ * Loads a library on first use: optional ones, and those that few reports need and all would start
+ * slower for.
+ */
 #ifndef MT_SYMBOLS_IMAGES_SHARED_LIBRARY_H
 #define MT_SYMBOLS_IMAGES_SHARED_LIBRARY_H
 

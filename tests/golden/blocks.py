@@ -163,7 +163,11 @@ def reallocs():
     yield "... that calls malloc and free is one allocation", malloc(1000, A, 20) + realloc(
         1010, A, B, 90, malloc(1011, B, 90) + free(1013, A)), {"100": (90, 1, 90)}
     yield "... whose old address another thread got meanwhile", malloc(1000, A, 20) + realloc(
-        1010, A, B, 90, malloc(1011, A, 5, tid=101)), {"100": (90, 1, 90), "101": (5, 1, 5)}, "1 block not seen freed"
+        1010, A, B, 90, malloc(1011, A, 5, tid=101)), {"100": (90, 1, 90), "101": (5, 1, 5)}
+    yield "... and freed as well", malloc(1000, A, 20) + realloc(1010, A, B, 90, malloc(1011, A, 5, tid=101) + free(1013, A, tid=101)), {
+        "100": (90, 1, 90)}
+    yield "... or passed on to one that did", malloc(1000, A, 20) + realloc(
+        1010, A, B, 90, malloc(1011, A, 5, tid=101) + free(1013, A, tid=102) + malloc(1013, A, 6, tid=102)), {"100": (90, 1, 90), "102": (6, 1, 6)}
     yield "... of a block from before", realloc(1000, A, B, 90), {"100": (90, 1, 90)}, "1 block freed but not seen"
 
 
@@ -193,6 +197,12 @@ def odd_frees():
     yield "a second free is told", malloc(1000, A, 20) + free(1010, A) + free(1020, A), {}, "1 block freed twice"
     yield "... not where the address was given in between", malloc(1000, A, 20) + free(1010, A) + malloc(
         1020, A, 20) + free(1030, A), {}
+    yield "... nor where two CPUs' records do not tell the order of a free and the allocation behind it", malloc(1000, A, 20) + malloc(
+        1010, A, 30, tid=101) + free(1012, A) + free(1500, A, tid=101), {}
+    yield "... but where a free was missed long before", malloc(1000, A, 20) + malloc(1010, A, 30, tid=101) + free(1012, A, tid=101) + free(
+        1500, A, tid=101), {}, "1 block freed twice"
+    turns = b"".join(malloc(1000 + 10 * n, A, 8, tid=100 + n % 3) + free(1005 + 10 * n, A, tid=100 + (n + 1) % 3) for n in range(100))
+    yield "threads that free each other's blocks free none twice", turns, {}
     yield "a free of what is not known is told", free(1000, A) + malloc(1010, B, 20), {"100": (20, 1, 20)}, "1 block freed but not seen allocated"
     cache = malloc(1000, A, 20, tid=101) + free(1010, A, tid=101) + free(1020, A, tid=101) + free(1030, C, tid=101)
     yield "what a thread frees again as it ends is glibc's cache", cache + process_end(1040, 101), {}
@@ -218,6 +228,10 @@ def processes():
 
 
 def doubts(tap, folder):
+    again = malloc(1000, A, 20) + free(1010, A) + free(1020, A)
+    tap.check("1 block freed but not seen allocated" in rows(folder, recording(again, lost(1005, 1015, event=60)))[1],
+              "no second free is claimed where an allocation in between may have been lost")
+    tap.check("1 block freed twice" in rows(folder, recording(again, lost(2005, 2015, event=60)))[1], "... but before records were lost")
     data = malloc(1000, A, 20) + malloc(2600, B, 30, tid=101)
     got, _ = rows(folder, recording(data, lost(2000, 2500)), figures=("bytes", "bytes_low", "bytes_high", "blocks_low", "blocks_high"))
     tap.same(got, {"100": (20, 0, 80, 0, 4), "101": (30, 30, 120, 1, 4)},

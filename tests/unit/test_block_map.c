@@ -29,7 +29,8 @@ static enum mt_block_freed freed(struct mt_block_map *map, uint64_t address)
 	enum mt_block_freed how = MT_FREED_LIVE;
 	uint32_t origin;
 
-	MT_CHECK(mt_block_map_free(map, address, &how, &origin));
+	MT_CHECK(mt_block_map_free(map, &(struct mt_block_freeing){.address = address, .tid = 7},
+				   &how, &origin));
 	return how;
 }
 
@@ -84,7 +85,10 @@ static void resize(struct mt_block_map *map, uint64_t was, uint64_t to, uint64_t
 	bool unseen = false;
 	uint32_t origin;
 
-	MT_CHECK(mt_block_map_resize(map, was, 7, &how, &origin));
+	MT_CHECK(mt_block_map_free(
+		map,
+		&(struct mt_block_freeing){.address = was, .time = time, .tid = 7, .resizes = true},
+		&how, &origin));
 	MT_CHECK_EQ(how, MT_FREED_LIVE);
 	MT_CHECK(mt_block_map_give(map,
 				   &(struct mt_block_given){.address = to,
@@ -151,12 +155,13 @@ MT_TEST(many_growths_are_kept_evenly_over_the_time)
 MT_TEST(a_block_that_does_not_go_on_was_freed)
 {
 	struct mt_block_map *map = mt_block_map_create(false);
+	const struct mt_block_freeing freeing = {.address = 32, .tid = 7, .resizes = true};
 	enum mt_block_freed how;
 	uint32_t origin;
 
 	give(map, 16, 100, 10);
 	resize(map, 16, 32, 150, 20);
-	MT_CHECK(mt_block_map_resize(map, 32, 7, &how, &origin));
+	MT_CHECK(mt_block_map_free(map, &freeing, &how, &origin));
 	give(map, 64, 5, 30); /* of another call */
 	MT_CHECK_EQ(mt_block_map_at(map, 64)->time, 31);
 	MT_CHECK(!mt_block_map_at(map, 64)->sizes);

@@ -24,13 +24,44 @@ static struct mt_block_rate rate_of(uint64_t blocks, bool glibc)
 MT_TEST(a_budget_takes_fewer_the_more_there_are)
 {
 	struct mt_block_rate slow = rate_of(1000, true), fast = rate_of(10000, true),
-			     storm = rate_of(125000, true);
+			     faster = rate_of(20000, true);
+	uint32_t one_in;
 
-	MT_CHECK_EQ(mt_block_rate_choose(&slow, 0.05), 1);
-	MT_CHECK_EQ(mt_block_rate_choose(&fast, 0.05), 4);
-	MT_CHECK_EQ(mt_block_rate_choose(&storm, 0.05), 64);
-	MT_CHECK(mt_block_rate_records(&fast, 4) <= 0.05);
-	MT_CHECK(mt_block_rate_records(&fast, 2) > 0.05);
+	MT_CHECK(mt_block_rate_fits(&slow, 0.05, &one_in));
+	MT_CHECK_EQ(one_in, 1);
+	MT_CHECK(mt_block_rate_fits(&fast, 0.05, &one_in));
+	MT_CHECK_EQ(one_in, 8);
+	MT_CHECK(fast.probes + mt_block_rate_records(&fast, 8) <= 0.05);
+	MT_CHECK(fast.probes + mt_block_rate_records(&fast, 4) > 0.05);
+	MT_CHECK(mt_block_rate_fits(&faster, 0.05, &one_in));
+	MT_CHECK_EQ(one_in, 32);
+}
+
+MT_TEST(a_budget_that_probes_alone_pass_fits_no_choice)
+{
+	struct mt_block_rate storm = rate_of(125000, true);
+	uint32_t one_in;
+
+	MT_CHECK(!mt_block_rate_fits(&storm, 0.05, &one_in));
+	MT_CHECK(mt_block_rate_fits(&storm, 0.5, &one_in));
+}
+
+MT_TEST(a_burst_within_the_credit_spends_it_and_a_storm_passes_it)
+{
+	struct mt_block_credit credit = {.budget = 0.05};
+
+	for (int i = 0; i < 100; i++) /* idle: no more than 0.125 s are saved */
+		MT_CHECK(!mt_block_credit_spend(&credit, 0, 0.1));
+	MT_CHECK(!mt_block_credit_spend(&credit, 0.85, 0.2));
+	MT_CHECK(mt_block_credit_spend(&credit, 0.85, 0.2));
+}
+
+MT_TEST(what_costs_just_the_budget_never_spends_the_credit)
+{
+	struct mt_block_credit credit = {.budget = 0.05};
+
+	for (int i = 0; i < 10000; i++)
+		MT_CHECK(!mt_block_credit_spend(&credit, 0.05, 0.1));
 }
 
 MT_TEST(probes_cost_the_same_whatever_is_chosen)

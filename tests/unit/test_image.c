@@ -300,8 +300,10 @@ static clock_t time_of_learning(uint32_t count)
 	return clock() - start;
 }
 
-/* Who is told of n build ids has not to look at n images each time: 16 times as many would take 256
- * times as long. */
+/*
+ * Who is told of n build ids has not to look at n images each time: 16 times as many would take 256
+ * times as long.
+ */
 MT_TEST(build_ids_of_many_images_are_learnt_in_no_time_each)
 {
 	clock_t few = time_of_learning(2500);

@@ -352,7 +352,8 @@ MT_TEST(random_changes_equal_a_page_table)
 	MT_CHECK(ok);
 }
 
-/* CPU time of that many mappings of a page side by side, from the top down or from the bottom up.
+/*
+ * CPU time of that many mappings of a page side by side, from the top down or from the bottom up.
  */
 static clock_t time_of_many(size_t count, bool down)
 {
@@ -370,8 +371,10 @@ static clock_t time_of_many(size_t count, bool down)
 	return start;
 }
 
-/* Each below the one before it, as the kernel hands out addresses: 60 times as slow where each
- * moves the others. */
+/*
+ * Each below the one before it, as the kernel hands out addresses: 60 times as slow where each
+ * moves the others.
+ */
 MT_TEST(many_mappings_from_the_top_down_take_no_time_each)
 {
 	const size_t count = 262000;

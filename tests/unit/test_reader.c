@@ -651,7 +651,7 @@ MT_TEST(unknown_records_are_skipped_or_refused)
 	see_record_type(1000, &seen);
 	MT_CHECK_STR(seen.text, "H v7 v9 ");
 	MT_CHECK_EQ(seen.recording.damage.unknown_records, 1);
-	see_record_type(MT_RECORD_PACKED + 1, &seen);
+	see_record_type(MT_RECORD_BLOCKS + 1, &seen);
 	MT_CHECK_EQ(seen.recording.damage.unknown_records, 1);
 	see_record_type(MT_RECORD_NOTE | MT_RECORD_CRITICAL, &seen);
 	MT_CHECK_STR(seen.text, "H v7 ? v9 ");

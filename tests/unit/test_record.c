@@ -225,6 +225,18 @@ MT_TEST(loss)
 	CHECK_LENGTHS(loss, 36);
 }
 
+MT_TEST(blocks_say_from_when_one_in_how_many)
+{
+	struct mt_blocks_record record = {.from = 12300000000, .one_in = 8}, back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	MT_CHECK(mt_blocks_put(&block, &record));
+	MT_REQUIRE(mt_blocks_get(body(), body_size(), &back));
+	MT_CHECK_EQ(back.from, record.from);
+	MT_CHECK_EQ(back.one_in, record.one_in);
+	CHECK_LENGTHS(blocks, 16);
+}
+
 MT_TEST(weight_has_a_time)
 {
 	struct mt_weight_record record = {.event = 1, .numerator = 10, .denominator = 3}, back;

@@ -219,22 +219,18 @@ function treeView(stacks, sums, unit) {
 	return box;
 }
 
-// Why stacks ended; the first is the good reason.
-function endsView(facts) {
-	const rows = facts.ends.slice().sort((a, b) => b.count - a.count);
-	const body = rows.map((row) => element("tr", {}, element("td", { className: "number", textContent: count(row.count) }),
-		element("td", { className: "number", textContent: percent(row.count, facts.user_stacks) }),
-		element("td", { className: "text", textContent: row.why + (row.why === facts.root_end ? ": the stack is whole" : "") + (row.entry ? ` (${count(row.entry)} of them lack only what called main)` : "") })));
-	const table = element("table", {}, element("thead", {}, element("tr", {}, ...["stacks", "%", "why they end"].map((text) => element("th", { textContent: text })))), element("tbody", {}, ...body));
-	return element("div", { className: "list" }, element("p", { textContent: `${count(facts.user_stacks)} user stacks; mtreport --unwind-report tells where` }), table);
-}
-
-// The first screen; headings stand out.
-function summaryView(facts) {
-	const box = element("pre", { className: "summary" });
-	for (const line of facts.summary.split("\n")) {
-		const heading = line.match(/^[A-Z][A-Z ]{3,}\??(?=  |\?|$| \()/);
-		box.append(heading ? element("b", { textContent: heading[0] }) : "", `${heading ? line.slice(heading[0].length) : line}\n`);
-	}
-	return box;
+// The first screen: headings stand out, rows lead to what they are about, those of processes with the color of their line.
+function summaryView(facts, follow, colorOf) {
+	const links = new Map(facts.links.map((link) => [link.line, link]));
+	return element("pre", { className: "summary" }, ...facts.summary.split("\n").flatMap((line, i) => {
+		const link = links.get(i), [heading] = line.match(/^[A-Z][A-Z ]{3,}\??(?=  |\?|$| \()/) || [""];
+		if (!link)
+			return [element("b", { textContent: heading }), `${line.slice(heading.length)}\n`];
+		const lead = line.match(link.table ? /^ *\S+ \S+  / : /^ */)[0], made = element("a", { href: "#", textContent: line.slice(lead.length), style: link.table ? "" : `--line: ${colorOf(link.pid)}` });
+		made.addEventListener("click", (event) => {
+			event.preventDefault();
+			follow(link);
+		});
+		return [lead, made, "\n"];
+	}));
 }

@@ -3,32 +3,6 @@
 // Bits of a place's kinds, as in page_stacks.c.
 const INLINED = 1, KERNEL = 2, MADE = 4, WORDS = 8, GUESSED = 16, JOINED = 32;
 
-// Numbers by a pair of numbers: open addressing, for trees of a million nodes.
-class Pairs {
-	constructor(most) {
-		let size = 16;
-		while (size < most * 2)
-			size *= 2;
-		this.mask = size - 1;
-		this.first = new Int32Array(size).fill(-1);
-		this.second = new Int32Array(size);
-		this.values = new Int32Array(size);
-	}
-
-	// The value of the pair, which is `fresh` if there was none.
-	get(a, b, fresh) {
-		let slot = (Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b)) >>> 7 & this.mask;
-		while (this.first[slot] !== -1) {
-			if (this.first[slot] === a && this.second[slot] === b)
-				return this.values[slot];
-			slot = slot + 1 & this.mask;
-		}
-		this.first[slot] = a;
-		this.second[slot] = b;
-		return this.values[slot] = fresh;
-	}
-}
-
 // Places and the tree of paths. Node 0 is the root; a parent has a lower number than its children.
 class Stacks {
 	constructor(facts, columns) {
@@ -56,13 +30,14 @@ class Stacks {
 
 	// The tree by names alone: of[] has the merged node of each node.
 	merge() {
-		const pairs = new Pairs(this.count), of = new Int32Array(this.count);
+		const known = new Map(), of = new Int32Array(this.count);
 		const parent = new Int32Array(this.count), name = new Int32Array(this.count), kinds = new Uint8Array(this.count);
 		let count = 1;
 		for (let i = 1; i < this.count; i++) {
-			const up = of[this.parent[i]], text = this.name[this.place[i]];
-			const node = of[i] = pairs.get(up, text, count);
+			const up = of[this.parent[i]], text = this.name[this.place[i]], key = up * this.texts.length + text;
+			const node = of[i] = known.has(key) ? known.get(key) : count;
 			if (node === count) {
+				known.set(key, node);
 				parent[node] = up;
 				name[node] = text;
 				count++;

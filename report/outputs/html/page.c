@@ -8,11 +8,6 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/outputs/html/page_data.h"
-#include "report/outputs/html/page_facts.h"
-#include "report/outputs/html/page_files.h"
-#include "report/outputs/html/page_rows.h"
-#include "report/outputs/html/page_sources.h"
-#include "report/outputs/html/page_stacks.h"
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/places.h"
@@ -21,29 +16,6 @@
 
 MT_DEFINE_CLEANUP(mt_page_data, struct mt_page_data)
 MT_DEFINE_CLEANUP(mt_places, struct mt_places)
-
-/* The first screen, as text. */
-static struct mt_error *put_summary(const struct mt_view *view, struct mt_table *table, FILE *json)
-{
-	MT_CLEANUP_FREE char *text = NULL;
-	struct mt_view screen = *view;
-	size_t size = 0;
-	FILE *to = open_memstream(&text, &size);
-	struct mt_error *err;
-
-	if (!to)
-		return mt_error_nomem();
-	screen.width = 100;
-	screen.utf8 = true;
-	screen.colour = false;
-	err = table->compared ? NULL : mt_output_summary.write(&screen, table, to);
-	if (fclose(to) && !err)
-		return mt_error_nomem();
-	fputs(",\"summary\":", json);
-	if (!err)
-		mt_json_string(text, json);
-	return err;
-}
 
 static struct mt_error *put_tables(const struct mt_view *view, struct mt_table *table,
 				   struct mt_places *places, struct mt_page_data *data)
@@ -98,7 +70,7 @@ static struct mt_error *write_html(const struct mt_view *view, struct mt_table *
 	if (!data || !places)
 		return mt_error_nomem();
 	err = mt_page_facts_put(view, mt_page_data_json(data));
-	err = err ? err : put_summary(view, table, mt_page_data_json(data));
+	err = err ? err : mt_page_summary_put(view, table, places, mt_page_data_json(data));
 	err = err ? err : put_tables(view, table, places, data);
 	if (err)
 		return err;

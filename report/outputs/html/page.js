@@ -1,12 +1,12 @@
 // The page: what is selected, kept in the location's hash, and the views that show it.
 
-const VIEWS = { summary: "summary", flame: "flame graph", icicle: "icicle", callers: "callers", table: "table", tree: "call tree", source: "source", ends: "stack ends" };
+const VIEWS = { summary: "overview", flame: "flame", icicle: "icicle", callers: "callers", table: "table", tree: "tree", source: "source" };
 const FILTERS = ["event", "process", "thread", "kind", "image"];
 const SELECTORS = { event: "-e", process: "-p", thread: "--tid", image: "-d" };
-const KEYS = [["1 - 8", "the views"], ["[ ]", "analysis before, next"], ["/", "search"], ["Esc", "clear the search, the zoom, the file, then the range"], ["arrows, Enter, Backspace", "in a graph or tree: walk, zoom, back"],
+const KEYS = [["1 - 7", "the views"], ["[ ]", "analysis before, next"], ["/", "search"], ["Esc", "clear the search, the zoom, the file, then the range"], ["arrows, Enter, Backspace", "in a graph or tree: walk, zoom, back"],
 	["arrows, Shift", "on the timeline: move the range, its end"], ["d", "light or dark"], ["f", "copy folded stacks"], ["c", "copy the command line"], ["?", "this text"]];
 const byId = (id) => document.getElementById(id);
-const page = {};
+const page = {}, dark = matchMedia("(prefers-color-scheme: dark)"), toggleTheme = () => setTheme(document.documentElement.dataset.theme !== "dark");
 
 window.mtreport = page; // for tests and the curious
 
@@ -33,26 +33,18 @@ function readHash() {
 	return state;
 }
 
-function writeHash() {
-	const { state } = page, words = new URLSearchParams();
-	for (const name of ["view", "table", "value", "search", "file"]) {
-		if (state[name])
-			words.set(name, state[name]);
+function hashOf(state) {
+	const words = new URLSearchParams(), { filters, range, zoom } = state;
+	for (const [name, value] of Object.entries({ view: state.view, table: state.table, value: state.value, search: state.search, file: state.file, ...filters, range: range && range.join("-"), zoom: zoom.join("\n") })) {
+		if (value)
+			words.set(name, value);
 	}
-	for (const name of FILTERS) {
-		if (state.filters[name])
-			words.set(name, state.filters[name]);
-	}
-	if (state.range)
-		words.set("range", state.range.join("-"));
-	if (state.zoom.length)
-		words.set("zoom", state.zoom.join("\n"));
-	history.replaceState(null, "", `#${words}`);
+	return `#${words}`;
 }
 
 function change(what) {
 	Object.assign(page.state, what);
-	writeHash();
+	history.replaceState(null, "", hashOf(page.state));
 	show();
 }
 
@@ -97,16 +89,7 @@ function folded() {
 
 async function copy(text, what) {
 	page.copied = text;
-	try {
-		await navigator.clipboard.writeText(text);
-	} catch {
-		const box = element("textarea", { value: text });
-		document.body.append(box);
-		box.select();
-		document.execCommand("copy");
-		box.remove();
-	}
-	byId("details").textContent = `copied: ${what}`;
+	byId("details").textContent = await navigator.clipboard.writeText(text).then(() => `copied: ${what}`, (error) => `not copied (${error.message}): ${what}`);
 }
 
 // ---- Showing ----
@@ -158,13 +141,10 @@ function status() {
 	return parts.join("; ");
 }
 
-function bars() {
-	const { table, stacks, state } = page;
-	if (!table.interval)
-		return null;
+function bars(table, value) {
 	const sums = new Float64Array(table.buckets);
-	table.each(stacks, state.filters, null, (row) => sums[table.at[row]] += page.value.of[row]);
-	return sums;
+	table.each(page.stacks, page.state.filters, null, (row) => sums[table.at[row]] += value.of[row]);
+	return table.interval ? sums : null;
 }
 
 function select() {
@@ -173,6 +153,7 @@ function select() {
 	page.value = page.table.compared ? page.table.values[1] : page.table.value(state.value);
 	if (state.range && page.table.interval)
 		state.range = state.range.map((bucket) => Math.min(bucket, page.table.buckets - 1));
+	page.timed = [page.table, ...["growth", "blocks"].map((name) => page.tables.find((each) => each.name === name)), ...page.tables].find((table) => table && table.interval) || page.table;
 	page.sums = new Sums(page.stacks, page.table, page.value, state.filters, state.range);
 }
 
@@ -206,7 +187,7 @@ function graphsView(box) {
 	const layout = reverse ? Layout.fromLeaves(stacks, sums.self, state.zoom) : Layout.fromRoot(stacks, sums.total);
 	const onZoom = (names) => {
 		page.state.zoom = names;
-		writeHash();
+		history.replaceState(null, "", hashOf(state));
 		byId("reset").hidden = !names.length;
 		if (reverse)
 			show();
@@ -224,12 +205,23 @@ function graphsView(box) {
 	}
 }
 
+// What a row of the first screen is about, where a table has it: the frame that it names, else the kind of memory, else the process.
+function follow({ pid, process, node, name, table }) {
+	const { stacks } = page, { of, parent, name: names } = stacks.merged, kind = (name || "").replace(/[[\]]/g, "");
+	let at = of[node || 0];
+	for (let up = at; up && at === of[node]; up = parent[up])
+		at = stacks.texts[names[up]] === name ? up : at;
+	const has = (each) => at && new Sums(stacks, each, each.values[0], {}, null).total[at] > 0, all = [table, "blocks", "resident", "growth", "outstanding", "samples"].map((wanted) => page.tables.find((each) => each.name === wanted)).filter((each) => each);
+	const shown = all.find(has), chosen = shown || all[0], labels = chosen.labels("process").filter((label) => pid ? label.split(" ")[0] === String(pid) : label.endsWith(` ${process}`));
+	const filters = { process: labels.length === 1 ? labels[0] : "", kind: !shown && chosen.labels("kind").includes(kind) ? kind : "" };
+	location.hash = hashOf({ view: "flame", table: chosen.name, filters, zoom: shown ? stacks.path(at) : [] });
+}
+
 function showView() {
 	const box = byId("view"), { stacks, sums, value, state } = page, choose = (name) => change({ search: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`, view: "flame", zoom: [] });
 	const made = {
-		summary: () => box.append(summaryView(page.facts)), table: () => box.append(functionsView(stacks, sums, value.unit, page.sorts.table, choose)),
+		summary: () => box.append(summaryView(page.facts, follow, (pid) => (page.timeline.grown.find(({ process }) => process.startsWith(`${pid} `)) || { color: "" }).color)), table: () => box.append(functionsView(stacks, sums, value.unit, page.sorts.table, choose)),
 		tree: () => box.append(treeView(stacks, sums, value.unit)), source: () => box.append(sourceView(stacks, page.sources, sums, { unit: value.unit, state: page.sorts.source, file: state.file, open: (file) => change({ file }), choose })),
-		ends: () => box.append(endsView(page.facts)),
 	};
 	page.graphs.forEach((graph) => graph.destroy());
 	page.graphs = [];
@@ -244,8 +236,11 @@ function show() {
 	byId("matched").textContent = page.found ? `matched: ${percent(page.found.sum, page.sums.total[0])} (${figure(page.found.sum, page.value.unit)})` : "";
 	fillBar();
 	byId("status").textContent = status();
-	byId("range").replaceChildren(bounds() ? element("code", { textContent: `--time ${bounds()}` }) : page.table.interval ? "drag over the timeline to select a range" : "");
-	page.timeline.show(page.table, bars(), state.range);
+	const { timed } = page, value = timed === page.table ? page.value : timed.value("");
+	byId("range").replaceChildren(bounds() ? element("code", { textContent: `--time ${bounds()}` }) : timed.interval ? `drag over the time to select a range${timed === page.table ? "" : ` of ${timed.name}`}` : "");
+	page.timeline.show(timed, value.unit, bars(timed, value), timed === page.table ? state.range : null);
+	document.body.dataset.view = state.view;
+	byId("legend").replaceChildren(...page.timeline.legend(timed.name).map(({ color, text }) => element("span", { textContent: text, ...(color ? { style: `--line: ${color}` } : {}) })));
 	showView();
 }
 
@@ -266,17 +261,12 @@ function listen() {
 		show();
 	});
 	document.addEventListener("keydown", pressed);
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-}
-
-function toggleTheme() {
-	const root = document.documentElement, dark = getComputedStyle(root).getPropertyValue("--dark").trim() === "1";
-	root.dataset.theme = dark ? "light" : "dark";
-	redraw();
+	dark.addEventListener("change", () => setTheme(dark.matches));
 }
 
 // Canvases keep the colours that they were drawn in.
-function redraw() {
+function setTheme(isDark) {
+	document.documentElement.dataset.theme = isDark ? "dark" : "light";
 	page.timeline.draw();
 	page.graphs.forEach((graph) => {
 		graph.colors.clear();
@@ -327,12 +317,6 @@ function build() {
 		tab.addEventListener("click", () => change({ view }));
 		return tab;
 	}));
-	byId("legend").append(...page.timeline.legend().map(({ color, text }) => {
-		const item = element("span", { textContent: text });
-		if (color)
-			item.style.setProperty("--line", color);
-		return item;
-	}));
 	const close = element("button", { textContent: "close" });
 	close.addEventListener("click", () => byId("help").close());
 	byId("help").append(element("table", {}, ...KEYS.map(([key, text]) => element("tr", {}, element("td", {}, element("kbd", { textContent: key })), element("td", { textContent: text })))), close);
@@ -345,9 +329,10 @@ async function main() {
 	page.stacks = new Stacks(facts, columns);
 	page.sources = new Sources(facts, columns);
 	page.tables = facts.tables.map((table) => new Table(table, page.stacks, columns));
-	page.timeline = new Timeline(byId("timeline"), facts, (range) => change({ range }));
+	page.timeline = new Timeline(byId("timeline"), facts, (range) => change(range ? { range, ...(page.timed === page.table ? {} : { table: page.timed.name, value: "" }), view: page.state.view === "summary" ? "flame" : page.state.view } : { range }));
 	build();
 	listen();
+	setTheme(dark.matches);
 	page.state = readHash();
 	show();
 	page.ready = performance.now();

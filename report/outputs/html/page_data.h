@@ -15,7 +15,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct mt_error;
+struct mt_named_table;
 struct mt_page_data;
+struct mt_places;
+struct mt_source_paths;
+struct mt_table;
+struct mt_view;
 
 /* NULL out of memory. */
 struct mt_page_data *mt_page_data_create(void);
@@ -35,5 +41,46 @@ void mt_page_data_text(struct mt_page_data *data, const char *text);
 
 /* Ends the data and writes them. Call once. False out of memory. */
 bool mt_page_data_write(struct mt_page_data *data, FILE *to);
+
+/* ---- The parts, each written by the file of its name ---- */
+
+/*
+ * What the page says of the recordings beside its tables: where they come from, why stacks end,
+ * what was lost when, the course of time, and the command line that asks for the same. Writes
+ * members of a JSON object, without a comma behind the last.
+ */
+struct mt_error *mt_page_facts_put(const struct mt_view *view, FILE *json);
+
+/* The first screen as text, and what its rows are about, as members "links" and "summary". */
+struct mt_error *mt_page_summary_put(const struct mt_view *view, struct mt_table *table,
+				     struct mt_places *places, FILE *json);
+
+/*
+ * Writes a table's rows as columns, and an object of the JSON that describes them: sorted, so that
+ * they compress, and in coarser intervals where a browser cannot sum up so many at once.
+ */
+struct mt_error *mt_page_rows_write(const struct mt_named_table *named, struct mt_places *places,
+				    struct mt_page_data *data);
+
+/*
+ * Texts, places and nodes, which the rows of all tables share, as columns and their members of the
+ * JSON, without a comma behind the last.
+ */
+void mt_page_stacks_write(const struct mt_places *places, struct mt_page_data *data);
+
+/*
+ * The lines that places are at, with those around them, as far as this host has the files: columns
+ * "source_file" (ids of texts), "source_line" and "source_text", and members "source_changed" (the
+ * ids of files that changed after the recording) and "source_left" (how many lines had no room).
+ * False out of memory.
+ */
+bool mt_page_sources_write(const struct mt_places *places, const struct mt_source_paths *paths,
+			   uint64_t recorded, struct mt_page_data *data);
+
+/*
+ * The page's own files, NUL-terminated. The skeleton has lines "@style", "@data" and "@script"
+ * where the others go; the script is all of them, in the order in which they run.
+ */
+extern const char mt_page_skeleton[], mt_page_style[], mt_page_script[];
 
 #endif

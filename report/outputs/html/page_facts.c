@@ -1,5 +1,5 @@
 /* Writes the facts as JSON. Times are seconds since the start of their recording. */
-#include "report/outputs/html/page_facts.h"
+#include "report/outputs/html/page_data.h"
 
 #include <inttypes.h>
 
@@ -21,55 +21,36 @@ static void put_text(const char *name, const char *text, FILE *json)
 	mt_json_string(text ? text : "", json);
 }
 
-static void put_losses(const struct mt_facts *facts, const struct mt_facts_recording *recording,
-		       FILE *json)
+static void put_losses(const struct mt_facts_recording *recording, FILE *json)
 {
 	fputs(",\"losses\":[", json);
 	for (size_t i = 0; i < recording->losses.count; i++) {
 		const struct mt_facts_loss *loss = &recording->losses.items[i];
 
-		fprintf(json, "%s{\"from\":%.9f,\"to\":%.9f,\"count\":%" PRIu64, i ? "," : "",
-			seconds(recording, loss->from), seconds(recording, loss->to), loss->count);
-		if (loss->event < facts->events.count)
-			put_text("event", facts->events.items[loss->event].alias, json);
-		fputc('}', json);
+		fprintf(json, "%s{\"from\":%.9f,\"to\":%.9f}", i ? "," : "",
+			seconds(recording, loss->from), seconds(recording, loss->to));
 	}
 	fputc(']', json);
 }
 
 static void put_recordings(const struct mt_facts *facts, FILE *json)
 {
-	static const char *const infos[] = {"host", "kernel", "cpus", "command"};
+	static const char *const infos[] = {"host", "kernel"};
 
 	fputs("\"recordings\":[", json);
 	for (size_t i = 0; i < facts->recordings.count; i++) {
 		const struct mt_facts_recording *r = &facts->recordings.items[i];
 
-		fprintf(json, "%s{\"seconds\":%.9f,\"samples\":%" PRIu64 ",\"lost\":%" PRIu64,
-			i ? "," : "", seconds(r, r->end), r->samples, mt_facts_lost(r));
+		fprintf(json, "%s{\"seconds\":%.9f,\"lost\":%" PRIu64, i ? "," : "",
+			seconds(r, r->end), mt_facts_lost(r));
 		put_text("file", r->file, json);
 		for (size_t k = 0; k < sizeof(infos) / sizeof(*infos); k++)
 			put_text(infos[k], mt_facts_info(r, infos[k]), json);
 		put_text("start", r->start_utc ? mt_text_date(r->start_utc).text : "", json);
-		put_losses(facts, r, json);
+		put_losses(r, json);
 		fputc('}', json);
 	}
 	fputc(']', json);
-}
-
-static void put_ends(const struct mt_facts *facts, FILE *json)
-{
-	fprintf(json, ",\"user_stacks\":%" PRIu64 ",\"ends\":[", facts->user_stacks);
-	for (int i = 0, put = 0; i < MT_END_REASONS; i++) {
-		if (!facts->ends[i])
-			continue;
-		fprintf(json, "%s{\"count\":%" PRIu64 ",\"entry\":%" PRIu64, put++ ? "," : "",
-			facts->ends[i], facts->entry_ends[i]);
-		put_text("why", mt_stack_end_name((enum mt_stack_end)i), json);
-		fputc('}', json);
-	}
-	fprintf(json, "],\"root_end\":");
-	mt_json_string(mt_stack_end_name(MT_END_ROOT), json);
 }
 
 static void put_words(const struct mt_view *view, FILE *json)
@@ -103,7 +84,6 @@ struct mt_error *mt_page_facts_put(const struct mt_view *view, FILE *json)
 	struct mt_error *err = NULL;
 
 	put_recordings(view->facts, json);
-	put_ends(view->facts, json);
 	put_words(view, json);
 	put_text("shown", view->shown_first ? view->shown_first : "", json);
 	for (size_t i = 0; i < view->analysis_count && !err; i++) {

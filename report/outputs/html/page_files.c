@@ -2,7 +2,7 @@
  * Carries the page's files as strings. The assembler reads them; the Makefile names them as what
  * this one depends on.
  */
-#include "report/outputs/html/page_files.h"
+#include "report/outputs/html/page_data.h"
 
 #define BEGIN(symbol)            \
 	".pushsection .rodata\n" \

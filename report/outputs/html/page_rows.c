@@ -2,7 +2,6 @@
  * A row is stored as the number of its set of keys, the node of its stack, its interval, and its
  * values, each column as differences from the row before.
  */
-#include "report/outputs/html/page_rows.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,13 @@
 // The recording over time: bars of the analysis shown, memory of processes and of the host, losses and marks. A drag selects a range.
 
-const LINES = ["#d1495b", "#00798c", "#edae49", "#8f5db7", "#6a994e", "#bc6c25"], HOST = 34, AXIS = 12;
+const LINES = ["#d1495b", "#00798c", "#edae49", "#8f5db7", "#6a994e", "#bc6c25"], HOST = 34, AXIS = 14, LEFT = 62;
+const TIMES = [60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
+
+// A round step, of which at most so many fit.
+function stepOf(span, most) {
+	const base = 10 ** Math.floor(Math.log10(span / most));
+	return [1, 2, 5, 10].map((part) => part * base).find((step) => span / step <= most * 1.001);
+}
 
 // A table's points [time, value], by the text that keyOf(row) gives.
 function pointsBy(table, keyOf) {
@@ -15,11 +22,17 @@ function pointsBy(table, keyOf) {
 const last = (points) => points[points.length - 1][1];
 const most = (points, least = 0) => points.reduce((top, [, value]) => Math.max(top, value), least);
 
-// The gauges of each process, heaviest first.
+// Processes by what their resident memory rose by, most first: those that grew have a color.
 function gaugeLines(table) {
-	const lines = pointsBy(table, ({ gauge, pid, process }) => `${gauge}\n${pid} ${process}`);
-	return Array.from(lines, ([key, points]) => ({ gauge: key.split("\n")[0], process: key.slice(key.indexOf("\n") + 1), points }))
-		.sort((a, b) => last(b.points) - last(a.points));
+	const lines = pointsBy(table, ({ gauge, pid, process }) => `${pid} ${process}\n${gauge}`), all = [];
+	for (const [key, points] of lines) {
+		const [process, gauge] = key.split("\n");
+		if (gauge === "resident")
+			all.push({ process, points, mapped: lines.get(`${process}\nmapped`) || [], most: most(points), grew: most(points) - points[0][1] });
+	}
+	all.sort((a, b) => b.grew - a.grew || b.most - a.most);
+	all.forEach((each, i) => each.color = i < LINES.length && (!i || each.grew > all[0].grew / 20) ? LINES[i] : "");
+	return all;
 }
 
 // The host's memory; counts as [from, to, change]. A count is written when it changes: it did so since the reading before.
@@ -41,6 +54,9 @@ class Timeline {
 	constructor(canvas, facts, onRange) {
 		Object.assign(this, { canvas, facts, onRange, range: null, bars: null, interval: 0, buckets: 0 });
 		this.gauges = gaugeLines(facts.gauges);
+		this.grown = this.gauges.filter((each) => each.color);
+		this.most = this.grown.reduce((top, each) => Math.max(top, each.most), 0);
+		this.most = this.grown.reduce((top, each) => most(each.mapped) < 2 * this.most ? most(each.mapped, top) : top, this.most);
 		this.host = hostLines(facts.host_gauges);
 		this.marks = facts.marks ? facts.marks.rows : [];
 		this.seconds = facts.recordings.reduce((top, recording) => Math.max(top, recording.seconds), 0) || 1;
@@ -62,13 +78,13 @@ class Timeline {
 		new ResizeObserver(() => this.draw()).observe(canvas);
 	}
 
-	show(table, bars, range) {
-		Object.assign(this, { interval: table.interval, buckets: table.buckets, bars, range });
+	show(table, unit, bars, range) {
+		Object.assign(this, { interval: table.interval, buckets: table.buckets, unit, bars, range, tallest: (bars || []).reduce((a, b) => Math.max(a, Math.abs(b)), 0) });
 		this.draw();
 	}
 
 	bucket(event) {
-		const place = this.canvas.getBoundingClientRect(), part = (event.clientX - place.left) / place.width;
+		const place = this.canvas.getBoundingClientRect(), part = (event.clientX - place.left - LEFT) / (place.width - LEFT);
 		return Math.max(0, Math.min(this.buckets - 1, Math.floor(part * this.seconds / this.interval)));
 	}
 
@@ -100,18 +116,49 @@ class Timeline {
 		ink.scale(scale, scale);
 		ink.font = "11px sans-serif";
 		this.drawLosses();
+		this.drawAxes();
 		this.drawBars();
 		this.drawHost();
 		this.drawGauges();
 		this.drawMarks();
 		this.drawRange();
-		ink.fillStyle = this.color("--faint");
-		for (let i = 1; i < 10; i++)
-			ink.fillText(`${(this.seconds * i / 10).toPrecision(3)} s`, width * i / 10, height - 2);
 	}
 
 	x(seconds) {
-		return seconds / this.seconds * this.width;
+		return LEFT + seconds / this.seconds * (this.width - LEFT);
+	}
+
+	y(part) {
+		const bottom = this.height - AXIS;
+		return bottom - part * (bottom - this.top - 14);
+	}
+
+	text(text, x, y, align = "start") {
+		this.ink.fillStyle = this.color("--faint");
+		this.ink.textAlign = align;
+		this.ink.fillText(text, x, y);
+		this.ink.textAlign = "start";
+	}
+
+	// Figures at the left, of memory or without gauges of the bars; times below.
+	drawAxes() {
+		const { ink, height, host } = this, scale = this.most || this.tallest, unit = this.most ? "B" : this.unit;
+		const step = scale ? stepOf(scale, Math.max(Math.floor((height - this.top) / 32), 3)) : 1, room = (this.width - LEFT) / 90;
+		for (let value = 0; value <= scale; value += step) {
+			this.fill("--edge", 0, this.seconds, this.y(value / scale || 0), this.y(value / scale || 0) + 1);
+			this.text(figure(value, unit).replace(".0 ", " "), LEFT - 6, this.y(value / scale || 0) + 4, "end");
+		}
+		if (host) {
+			this.text("host", LEFT - 6, 14, "end");
+			this.text(figure(most(host.available), "B"), LEFT - 6, 27, "end");
+		}
+		const tick = this.seconds < 120 ? stepOf(this.seconds, room) : TIMES.find((time) => this.seconds / time <= room) || stepOf(this.seconds / 86400, room) * 86400;
+		const [size, word] = tick < 60 ? [1, "s"] : tick < 3600 ? [60, "min"] : [3600, "h"];
+		for (let i = 0; i * tick <= this.seconds; i++) {
+			ink.fillStyle = this.color("--faint");
+			ink.fillRect(this.x(i * tick), height - AXIS, 1, 3);
+			this.text(`${Number((i * tick / size).toPrecision(6))} ${word}`, Math.min(this.x(i * tick) + 3, this.width - 40), height - 2);
+		}
 	}
 
 	fill(color, from, to, top, bottom) {
@@ -129,10 +176,8 @@ class Timeline {
 	}
 
 	drawBars() {
-		if (!this.bars || !this.interval)
-			return;
-		const top = this.bars.reduce((a, b) => Math.max(a, Math.abs(b)), 0) || 1, bottom = this.height - AXIS;
-		this.bars.forEach((value, i) => value && this.fill(value < 0 ? "--less" : "--bar", i * this.interval, (i + 0.8) * this.interval, bottom - Math.abs(value) / top * (bottom - this.top) * 0.6, bottom));
+		const part = this.most ? 0.6 : 1;
+		(this.tallest ? this.bars : []).forEach((value, i) => value && this.fill(value < 0 ? "--less" : "--bar", i * this.interval, (i + 0.8) * this.interval, this.y(Math.abs(value) / this.tallest * part), this.height - AXIS));
 	}
 
 	// A lane of its own: available memory as an area, swap in use as a line, and how much of the time tasks waited for memory.
@@ -153,19 +198,20 @@ class Timeline {
 		this.fill("--edge", 0, this.seconds, HOST - 1, HOST);
 	}
 
-	// A line for each process: resident memory; thin and dashed, what is mapped.
+	// Resident memory of each process, as far as the chart is tall enough; thin and dashed, what those that grew had mapped.
 	drawGauges() {
-		const { ink } = this, bottom = this.height - AXIS;
-		for (const gauge of ["mapped", "resident"]) {
-			const all = this.gauges.filter((each) => each.gauge === gauge), scale = all.reduce((top, { points }) => most(points, top), 1);
-			all.forEach(({ points }, i) => {
-				ink.strokeStyle = LINES[i % LINES.length];
-				ink.lineWidth = gauge === "resident" ? 1.8 : 0.8;
-				ink.setLineDash(gauge === "resident" ? [] : [4, 3]);
-				ink.beginPath();
-				this.line(points, (value) => bottom - value / scale * (bottom - this.top - 6));
-				ink.stroke();
-			});
+		const { ink } = this, draw = (points, color, width, dashes) => {
+			Object.assign(ink, { strokeStyle: color, lineWidth: width });
+			ink.setLineDash(dashes);
+			ink.beginPath();
+			this.line(points, (value) => this.y(value / this.most));
+			ink.stroke();
+		};
+		for (const { points, mapped, most: top, color } of this.gauges.slice().reverse()) {
+			if (most(mapped) <= this.most && color)
+				draw(mapped, color, 0.8, [4, 3]);
+			if (top <= this.most)
+				draw(points, color || this.color("--faint"), color ? 2 : 0.5, []);
 		}
 		ink.setLineDash([]);
 	}
@@ -173,28 +219,30 @@ class Timeline {
 	// Kills by their events; without them, as the host's count rose.
 	drawMarks() {
 		const ooms = this.marks.filter(({ mark }) => mark === "oom"), counted = this.host && !ooms.length ? this.host.kills : [];
-		let free = 0;
+		let free = LEFT;
 		for (const [time, color, text] of [...ooms.map(({ time, process }) => [time, "--alarm", `OOM kill: ${process}`]), ...counted.map(([, time, kills]) => [time, "--alarm", `OOM kills: ${kills}`]),
-			...this.marks.filter(({ mark }) => mark === "exec").map(({ time, process }) => [time, "--faint", `exec ${process}`])]) {
+			...this.marks.filter(({ mark }) => mark === "exec").map(({ time, process }) => [time, "--edge", `exec ${process}`])]) {
 			const alarm = color === "--alarm", left = this.x(time), shown = text.slice(0, 30), wide = this.ink.measureText(shown).width;
 			this.fill(color, time, time, alarm ? 0 : this.top, this.height - AXIS);
 			if (left < free && !alarm)
 				continue;
+			this.ink.fillStyle = this.color(alarm ? color : "--faint");
 			this.ink.fillText(shown, Math.min(left + 3, this.width - wide - 3), this.top + 11);
 			free = left + wide + 8;
 		}
 	}
 
-	// Who the lines are, heaviest first, and the host.
-	legend() {
-		const { host } = this, rows = this.gauges.filter((each) => each.gauge === "resident").slice(0, LINES.length)
-			.map(({ process, points }, i) => ({ color: LINES[i], text: `${process} ${figure(last(points), "B")}` }));
+	// What the lines and bars are, and the host.
+	legend(name) {
+		const { host, grown } = this, rows = grown.map(({ process, color }) => ({ color, text: process }));
 		if (rows.length)
-			rows.push({ text: "resident; dashed: mapped; bars: the analysis" });
+			rows.push({ text: `lines: resident memory${grown.some((each) => each.mapped.length && most(each.mapped) <= this.most) ? ", dashed: mapped" : ""}${this.gauges.length > grown.length ? `; thin: ${count(this.gauges.length - grown.length)} more processes` : ""}` });
+		if (this.tallest)
+			rows.push({ color: "var(--bar)", text: `${name}: at most ${figure(this.tallest, this.unit)} in ${this.interval >= 1 ? `${Number(this.interval.toPrecision(3))} s` : `${Number((this.interval * 1000).toPrecision(3))} ms`}` });
 		if (host) {
-			const swap = most(host.swap), stalled = Math.round(100 * host.stalled.reduce((top, [, , part]) => Math.max(top, part), 0));
-			rows.push({ color: "var(--edge)", text: `host: ${figure(last(host.available), "B")} available` }, { color: swap ? LINES[3] : "", text: `swap ${figure(swap, "B")}` },
-				{ color: stalled ? "var(--alarm)" : "", text: `pressure ${stalled} %` }, { text: `OOM kills ${host.kills.reduce((sum, [, , kills]) => sum + kills, 0)}` });
+			const swap = most(host.swap), stalled = Math.round(100 * host.stalled.reduce((top, [, , part]) => Math.max(top, part), 0)), kills = host.kills.reduce((sum, [, , kills]) => sum + kills, 0);
+			rows.push({ color: "var(--edge)", text: `host: ${figure(last(host.available), "B")} available` }, ...[[swap, LINES[3], `swap ${figure(swap, "B")}`], [stalled, "var(--alarm)", `pressure ${stalled} %`], [kills, "", `OOM kills ${kills}`]]
+				.filter(([value]) => value).map(([, color, text]) => ({ color, text })));
 		}
 		return rows;
 	}

@@ -196,8 +196,10 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 	char name[64], processes[40];
 	size_t width = mt_text_fit(mt_path_last_part(grower->name), room, name, sizeof(name));
 
-	if (!growers->group)
+	if (!growers->group) {
+		mt_summary_row(s, &(struct mt_summary_row){grower->pid, grower->name, NULL, 0});
 		fprintf(s->to, "%7ld ", grower->pid);
+	}
 	snprintf(processes, sizeof(processes), "%zu process%s", grower->processes,
 		 grower->processes == 1 ? "" : "es");
 	fprintf(s->to, "%s%*s %9s %9s ", name, (int)(room - width), "",

@@ -140,6 +140,7 @@ struct entry {
 	uint32_t text; /* string id: the lines of the heaviest */
 	uint32_t who;  /* string id */
 	double bytes;
+	uint32_t stack; /* of the heaviest */
 };
 
 struct entries {
@@ -240,7 +241,8 @@ static struct mt_error *sum_alike(const struct mt_summary *s, const struct mt_to
 		text = describe_path(s, top, path, false);
 		if (key == MT_STRING_NONE || text == MT_STRING_NONE ||
 		    !add_entry(out, key,
-			       &(struct entry){text, path->who, path->values[top->weight].value}))
+			       &(struct entry){text, path->who, path->values[top->weight].value,
+					       path->stack}))
 			return mt_error_nomem();
 	}
 	for (size_t i = 0; i < out->items.count; i++) {
@@ -281,6 +283,10 @@ static struct mt_error *print_paths(const struct mt_summary *s, const struct mt_
 			continue;
 		if (!shown++)
 			print_title(s, title);
+		mt_summary_row(s, &(struct mt_summary_row){.process = mt_strings_get(
+								   top->table->strings, entry->who),
+							   .table = top->table,
+							   .stack = entry->stack});
 		fputs("  ", s->to);
 		mt_summary_print_growth(s, entry->bytes);
 		fprintf(s->to, "  %s", mt_strings_get(top->table->strings, entry->text));
@@ -509,6 +515,10 @@ static struct mt_error *print_verdict(const struct mt_summary *s, const struct j
 	char text[512], rate[80] = "", indent[INDENT + 1];
 	struct mt_error *err;
 
+	mt_summary_row(s,
+		       &(struct mt_summary_row){judged->processes == 1 ? (long)row.keys[c->pid] : 0,
+						mt_table_string(s->verdict, &row, c->process),
+						s->verdict, (uint32_t)row.keys[c->stack]});
 	fprintf(s->to, "  %9s  ", mt_text_bytes(judged->bytes).text);
 	err = print_whose(s, judged, c, s->to);
 	if (err)

@@ -108,6 +108,12 @@ void mt_summary_print_growth(const struct mt_summary *s, double bytes)
 		colour ? PLAIN : "");
 }
 
+void mt_summary_row(const struct mt_summary *s, const struct mt_summary_row *row)
+{
+	if (s->view->on_row)
+		s->view->on_row(s->view->on_row_context, row);
+}
+
 size_t mt_summary_group(const struct mt_table *table)
 {
 	static const char *const names[] = {"image", "cgroup", "container"};

@@ -9,6 +9,7 @@
 
 struct mt_counts;
 struct mt_error;
+struct mt_summary_row;
 struct mt_table;
 struct mt_view;
 
@@ -65,6 +66,9 @@ struct mt_snippet mt_summary_signed(double bytes);
 
 /* The same in nine columns, in the colour of growth where the terminal has colours. */
 void mt_summary_print_growth(const struct mt_summary *s, double bytes);
+
+/* Before the first line of a row is printed: for a view that makes a link of it. */
+void mt_summary_row(const struct mt_summary *s, const struct mt_summary_row *row);
 
 /* The heading of a block, bold where the terminal can, without the line's end. */
 void mt_summary_print_heading(const struct mt_summary *s, const char *heading);

@@ -16,13 +16,13 @@ const VIEWS = {
 	"page-tree": ["page", "view=tree&table=growth"],
 	"page-source": ["page", "view=source&table=resident", (page) => page.evaluate(() =>
 		Array.from(document.querySelectorAll("tbody tr")).find((line) => /grower\.cpp:34/.test(line.textContent)).click())],
-	"page-ends": ["page", "view=ends"],
 	"page-diff": ["diff", "view=flame&table=growth"],
+	"page-link": ["page", "", (page) => page.evaluate(() => document.querySelectorAll(".summary a")[1].click()).then(() => page.waitForFunction("window.mtreport.graphs.length && window.mtreport.graphs[0].drawn"))],
 	"page-dark": ["page", "view=icicle&table=resident", (page) => page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }])],
 };
 
 async function shoot(browser, name, [file, hash, act], height) {
-	const page = await open(browser, `${folder}/${file}.html#${hash}`, 1100, height);
+	const page = await open(browser, `${folder}/${file}.html#${hash}`, 1280, height);
 	await page.waitForFunction("window.mtreport && window.mtreport.ready");
 	if (act)
 		await act(page);
@@ -33,7 +33,7 @@ async function shoot(browser, name, [file, hash, act], height) {
 (async () => {
 	const browser = await launch();
 	for (const [name, view] of Object.entries(VIEWS))
-		await shoot(browser, name, view, name === "page-first" ? 760 : 600);
+		await shoot(browser, name, view, name === "page-first" ? 800 : 640);
 	const page = await open(browser, `${folder}/flamegraph.svg`);
 	await page.setViewport(await page.$eval("svg", (svg) => ({ width: svg.width.baseVal.value, height: svg.height.baseVal.value })));
 	await page.screenshot({ path: `${out}/flamegraph.png` });

@@ -1,0 +1,266 @@
+/*
+ * Keeps blocks of allocators within a budget: counts for a second before the recording, and again
+ * about ten times a second while it records. What the probes and the records cost follows from the
+ * counts. Where that passes the budget the probes are switched off, one after the other, as the
+ * kernel takes some 85 ms for each; the recording says from when.
+ *
+ * The counters have no filters: a probe costs the same for a block that is not chosen.
+ */
+#include "record/recorder_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/base/err.h"
+#include "record/plan/block_rate.h"
+#include "record/plan/plan.h"
+#include "record/rings/state_writer.h"
+
+#define TICK_NS 100000000ull
+#define READ_SHARE 100 /* reading the counters takes at most one part in so many */
+
+struct mt_block_budget {
+	struct mt_plan plan; /* twice the recorder's events: as they are, and without filters */
+	struct mt_event_set counters;
+	struct mt_stop_prices stops;
+	struct mt_block_credit credit;
+	uint32_t count; /* events of half the plan */
+	uint32_t one_in;
+	uint64_t last_ns;	 /* of the last reading */
+	uint64_t *hits, *passed; /* by event, as last read */
+	double *rates;		 /* hits a second, by event, of the last reading */
+	bool ending;
+};
+
+void mt_block_budget_destroy(struct mt_block_budget *budget)
+{
+	if (!budget)
+		return;
+	mt_event_set_deinit(&budget->counters);
+	free(budget->plan.events.items);
+	free(budget->hits);
+	free(budget->passed);
+	free(budget->rates);
+	free(budget);
+}
+
+static bool is_counted(const struct mt_planned_event *event)
+{
+	return event->block == MT_PLANNED_ALLOC || event->block == MT_PLANNED_FREE;
+}
+
+/* Borrows all from the recorder's plan but what of it is opened. */
+static struct mt_block_budget *budget_create(const struct mt_plan *plan)
+{
+	struct mt_block_budget *budget = calloc(1, sizeof(*budget));
+	size_t count = plan->events.count;
+	struct mt_planned_event *items = calloc(2 * count, sizeof(*items));
+
+	if (!budget || !items) {
+		free(items);
+		free(budget);
+		return NULL;
+	}
+	memcpy(items, plan->events.items, count * sizeof(*items));
+	memcpy(items + count, items, count * sizeof(*items));
+	budget->plan.events.items = items;
+	budget->plan.events.count = 2 * count;
+	mt_plan_count_only(&budget->plan);
+	for (size_t i = 0; i < 2 * count; i++) {
+		items[i].left_out = !is_counted(&items[i]);
+		if (i < count)
+			continue;
+		items[i].full = (uint32_t)i;
+		items[i].filter = NULL;
+	}
+	budget->count = (uint32_t)count;
+	budget->hits = calloc(count, sizeof(*budget->hits));
+	budget->passed = calloc(count, sizeof(*budget->passed));
+	budget->rates = calloc(count, sizeof(*budget->rates));
+	return budget;
+}
+
+static void sleep_a_second(void)
+{
+	struct timespec left = {.tv_sec = 1};
+
+	while (nanosleep(&left, &left) && errno == EINTR)
+		;
+}
+
+/* The unfiltered counters stay open: what is closed now would only be set again. */
+static void count_a_second(struct mt_recorder *r, struct mt_block_budget *budget,
+			   struct mt_block_rate *rate)
+{
+	uint64_t from = mt_clock_now(&r->clock);
+	double seconds;
+
+	mt_event_set_enable(&budget->counters, MT_CLASS_RARE);
+	mt_event_set_enable(&budget->counters, MT_CLASS_STORM);
+	sleep_a_second();
+	seconds = (double)(mt_clock_now(&r->clock) - from) / 1e9;
+	for (uint32_t i = 0; i < budget->count && seconds > 0; i++) {
+		budget->hits[i] = mt_event_set_count(&budget->counters, i + budget->count);
+		mt_block_rate_add(rate, r->plan, i, budget->hits[i],
+				  mt_event_set_count(&budget->counters, i), seconds);
+		mt_event_set_close_event(&budget->counters, i);
+	}
+}
+
+struct mt_error *mt_recorder_count_blocks(struct mt_recorder *r, double share,
+					  struct mt_block_rate *rate)
+{
+	struct mt_block_budget *budget = r->block_budget = budget_create(r->plan);
+	struct mt_error *err;
+
+	if (!budget || !budget->hits || !budget->passed || !budget->rates)
+		return mt_error_nomem();
+	budget->stops = rate->stops;
+	budget->credit.budget = share;
+	err = mt_recorder_open_counters(r, &budget->plan, &budget->counters);
+	if (!err)
+		count_a_second(r, budget, rate);
+	return err;
+}
+
+void mt_recorder_begin_budget(struct mt_recorder *r, uint32_t one_in)
+{
+	if (r->block_budget)
+		r->block_budget->one_in = one_in;
+}
+
+/* By whichever twin. */
+static uint64_t samples_of(const struct mt_recorder *r, uint32_t event)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t twin = 0; twin < r->plan->events.count; twin++) {
+		for (size_t i = 0; r->plan->events.items[twin].full == event && i < r->drains.count;
+		     i++)
+			sum += mt_drain_event_samples(r->drains.items[i], twin);
+	}
+	return sum;
+}
+
+/* What was hit and recorded since the last reading. */
+static struct mt_block_rate read_rate(struct mt_recorder *r, double seconds)
+{
+	struct mt_block_budget *budget = r->block_budget;
+	struct mt_block_rate rate = {.stops = budget->stops};
+
+	for (uint32_t i = 0; i < budget->count; i++) {
+		uint64_t hits, passed;
+
+		if (!is_counted(&r->plan->events.items[i]))
+			continue;
+		hits = mt_event_set_count(&budget->counters, i + budget->count);
+		passed = samples_of(r, i);
+		budget->rates[i] = (double)(hits - budget->hits[i]) / seconds;
+		mt_block_rate_add(&rate, r->plan, i, hits - budget->hits[i],
+				  (passed - budget->passed[i]) * budget->one_in, seconds);
+		budget->hits[i] = hits;
+		budget->passed[i] = passed;
+	}
+	return rate;
+}
+
+/* Blocks are known until now: no probe has been taken off. */
+static void end_blocks(struct mt_recorder *r, const struct mt_block_rate *rate)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+	const struct mt_blocks_record record = {.from = mt_clock_now(&r->clock), .one_in = 0};
+	struct mt_block_budget *budget = r->block_budget;
+
+	if (!mt_state_begin(&state))
+		return; /* the output takes nothing: at the next tick */
+	(void)mt_state_put(&state, mt_blocks_put, &record);
+	mt_state_flush(&state);
+	budget->ending = true;
+	mt_recorder_say(
+		r, 1,
+		"malloc: probes switched off after %.1f s: %.0f blocks a second cost %.0f %% "
+		"of a CPU, more than --budget %g; blocks are known until then",
+		(double)(record.from - r->started) / 1e9, rate->calls,
+		(rate->probes + mt_block_rate_records(rate, budget->one_in)) * 100,
+		budget->credit.budget * 100);
+}
+
+/* The event that is hit most among those that are open. UINT32_MAX: none is. */
+static uint32_t busiest(const struct mt_recorder *r)
+{
+	const struct mt_block_budget *budget = r->block_budget;
+	uint32_t found = UINT32_MAX;
+
+	for (uint32_t i = 0; i < budget->count; i++) {
+		if (is_counted(&r->plan->events.items[i]) && !r->plan->events.items[i].left_out &&
+		    (found == UINT32_MAX || budget->rates[i] > budget->rates[found]))
+			found = i;
+	}
+	return found;
+}
+
+/* " of=NAME ..." of an event, of a seed by that of its event; NULL. */
+static const char *function_of(const struct mt_plan *plan, uint32_t event)
+{
+	const struct mt_planned_event *planned = &plan->events.items[event];
+
+	if (planned->role == MT_ROLE_SEED)
+		planned = &plan->events.items[planned->pair];
+	return planned->account ? strstr(planned->account, " of=") : NULL;
+}
+
+/* Whether two events are probes of the same function: one probe keeps the stop there. */
+static bool share_function(const struct mt_plan *plan, uint32_t a, uint32_t b)
+{
+	const char *one = function_of(plan, a), *other = function_of(plan, b);
+	size_t length = one ? strcspn(one + 1, " ") : 0;
+
+	return one && other && length == strcspn(other + 1, " ") &&
+	       !strncmp(one + 1, other + 1, length);
+}
+
+/* Closes all events of a function. They are not opened again where a CPU returns. */
+static void close_function(struct mt_recorder *r, uint32_t event)
+{
+	struct mt_block_budget *budget = r->block_budget;
+
+	for (uint32_t i = 0; i < r->plan->events.count; i++) {
+		struct mt_planned_event *planned = &r->plan->events.items[i];
+
+		if (!planned->block || (i != event && !share_function(r->plan, i, event)))
+			continue;
+		planned->left_out = true;
+		mt_event_set_close_event(&r->opened, i);
+		if (i < budget->count)
+			mt_event_set_close_event(&budget->counters, i + budget->count);
+	}
+}
+
+void mt_recorder_keep_budget(struct mt_recorder *r)
+{
+	struct mt_block_budget *budget = r->block_budget;
+	uint64_t now = mt_clock_now(&r->clock), took, wait;
+	double seconds = (double)(now - budget->last_ns) / 1e9;
+	struct mt_block_rate rate;
+	uint32_t event;
+	double cost;
+
+	if (budget->ending) {
+		event = busiest(r);
+		if (event != UINT32_MAX)
+			close_function(r, event);
+		r->next_budget = event != UINT32_MAX ? now : UINT64_MAX;
+		return;
+	}
+	rate = read_rate(r, seconds > 0 ? seconds : 1);
+	cost = rate.probes + mt_block_rate_records(&rate, budget->one_in);
+	if (mt_block_credit_spend(&budget->credit, cost, budget->last_ns ? seconds : 0) &&
+	    cost > budget->credit.budget)
+		end_blocks(r, &rate);
+	budget->last_ns = now;
+	wait = rate.probes > 0 ? TICK_NS : MT_MARK_NS;
+	took = (mt_clock_now(&r->clock) - now) * READ_SHARE;
+	r->next_budget = budget->ending ? now : now + (took > wait ? took : wait);
+}

@@ -1,0 +1,99 @@
+#!/bin/bash
+# -e malloc attached to what is idle keeps to its budget when the load starts: the probes go, and the recording says from when.
+# timeout: 120
+# slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root 'defining probes'
+command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+cd "$TMPDIR" || exit 1
+
+# Sleeps until SIGUSR1, then keeps 3 blocks and gives and frees 300 at a time; prints how many pairs each second made.
+cat >sleeper.c <<'C'
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+static volatile sig_atomic_t go;
+static void *volatile kept;
+static void on_signal(int number)
+{
+	go = number;
+}
+__attribute__((noinline)) static void keep(void)
+{
+	for (int i = 0; i < 3; i++)
+		kept = malloc(1000);
+}
+int main(void)
+{
+	struct timespec now;
+
+	signal(SIGUSR1, on_signal);
+	while (!go)
+		usleep(10000);
+	keep();
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (int second = 0; second < 8; second++) {
+		time_t began = now.tv_sec;
+		long pairs = 0;
+
+		do {
+			for (int i = 0; i < 300; i++) {
+				kept = malloc(100);
+				free(kept);
+			}
+			pairs += 300;
+			clock_gettime(CLOCK_MONOTONIC, &now);
+		} while (now.tv_sec == began);
+		printf("%ld\n", pairs);
+		fflush(stdout);
+	}
+}
+C
+${CC:-cc} -g -O1 -o sleeper sleeper.c || exit 1
+
+run() { # NAME WORDS... of mtrec: how a recording that began while it was idle went
+	local name=$1
+	shift
+	./sleeper >"$name.pairs" &
+	pid=$!
+	until_runs "$pid" sleeper libc.so
+	"$mtrec" -o "$name.mtr" -e malloc -p $pid "$@" 2>"$name.err" &
+	recorder=$!
+	for _ in $(seq 100); do
+		! grep -q 'is recorded' "$name.err" || break
+		sleep 0.1
+	done
+	sleep 2
+	kill -USR1 $pid
+	wait $recorder
+	status=$?
+	wait $pid
+}
+./sleeper >plain.pairs & pid=$!
+sleep 0.5
+kill -USR1 $pid
+wait $pid
+
+run budget --budget 5
+is 'an idle program is recorded' "$status" 0
+says '... each block of it, as nothing is known' 'each is recorded' budget.err
+says '... until its load passes the budget' 'probes switched off after [0-9.]+ s: [0-9]+ blocks a second cost [0-9]+ % of a CPU, more than --budget 5' budget.err
+between '... which gives it its speed back' 50 "$(($(sed -n 7p budget.pairs) * 100 / $(sed -n 7p plain.pairs)))" 1000
+"$MT_TOP/scripts/mtdump" --records budget.mtr >records 2>&1
+is 'the recording says from when' "$(grep -c 'BLOCKS .*one_in=0' records)" 1
+check '... as FORMAT.md has it' "$MT_TOP/scripts/mtdump" --check budget.mtr
+"$MT_BUILD/mtreport" budget.mtr >first 2>&1
+says '... the first screen, too' 'probes switched off after' first
+"$MT_BUILD/mtreport" --blocks --all --csv budget.mtr >blocks 2>&1
+says 'what was given before is known' 'keep' blocks
+is '... and no more of it' "$(awk -F, '/keep/ { print "yes" }' blocks | head -1)" yes
+! grep -q 'freed twice' blocks
+is 'no free is missed after the end' "$?" 0
+
+run any --malloc-sample 64
+is 'at any price no probe is switched off' "$(grep -c 'switched off' any.err)" 0
+between '... and the program is slow until its end' 0 "$(($(sed -n 7p any.pairs) * 100 / $(sed -n 7p plain.pairs)))" 30
+finish
