@@ -271,6 +271,22 @@ static void add_sizes(const struct mt_facts *facts, struct limits *limits, char 
 	add(limits, "any other size", "not recorded", text);
 }
 
+/* Only glibc keeps a block's size in front of it. */
+static void add_usable(const struct mt_facts *facts, struct limits *limits)
+{
+	bool lacks = false;
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		const struct mt_facts_event *event = &facts->events.items[i];
+
+		lacks |= event->samples && records(event, ALLOCATIONS) &&
+			 !strstr(event->format, " size;");
+	}
+	if (lacks && find(facts, ENTRIES))
+		add(limits, "the usable size of some blocks", "not recorded",
+		    "it is given as that asked for");
+}
+
 bool mt_preconditions_source(unsigned int needs, const struct mt_facts *facts)
 {
 	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
@@ -305,6 +321,8 @@ struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_f
 	add_choices(needs, facts, &limits);
 	if (needs & MT_NEEDS_BLOCKS)
 		add_sizes(facts, &limits, sizes, sizeof(sizes));
+	if (needs & MT_NEEDS_BLOCKS)
+		add_usable(facts, &limits);
 	if ((needs & MT_NEEDS_HELD) && mt_preconditions_blocks(facts))
 		add(&limits, "what allocators gave", "not counted here", "--blocks shows it");
 	if (!limits.count)

@@ -36,6 +36,7 @@ enum {
 #define GREW 1.05	/* times what was held after 60 %: less is chance */
 #define AS_MANY 0.67	/* of the rate up to the middle: the oldest ages', where some live on */
 #define TURNED_OVER 0.5 /* as in verdict.c: freed, so that it shows who survives */
+#define SOME_FREED 0.2	/* at every age: a cache that fills frees none of its entries */
 #define AS_OLD 0.9	/* of the part that lives of old blocks: less of the oldest is a cache's */
 #define IN_TURN 0.9	/* of the blocks that went: larger ones replaced them */
 #define NEXT_DUE 3	/* times the time of the last one: one twice as large was due at twice */
@@ -213,6 +214,14 @@ static void set_undecided(const char *why, struct mt_verdict *out)
 	out->confidence = 0;
 }
 
+/* Blocks are freed at every age alike, none more as it gets older. */
+static bool leaks_a_part(const struct ages *ages, const struct mt_verdict *out)
+{
+	return (out->kind == MT_VERDICT_TOO_LITTLE || out->kind == MT_VERDICT_PLATEAU) &&
+	       out->live >= LEAST_LIVE && out->given_back >= SOME_FREED && survive_alike(ages) &&
+	       is_flat(ages);
+}
+
 static void consider_ages(const struct ages *ages, struct mt_verdict *out)
 {
 	if (out->bytes > 0 && ages->bytes[0] >= NEARLY_ALL * ages->all) {
@@ -263,7 +272,8 @@ void mt_verdict_judge_blocks(struct mt_history *history, const struct mt_history
 	if (replaced && out->kind == MT_VERDICT_PLATEAU &&
 	    (double)(end - history->first) < NEXT_DUE * (double)(history->last - history->first))
 		set_undecided("the next one may be due", out);
-	if (!mt_verdict_is_too_short(out) && !replaced)
+	if (!mt_verdict_is_too_short(out) && !replaced &&
+	    !(leaks_a_part(&ages, out) && mt_verdict_judge_survivors(history, scale, end, out)))
 		consider_ages(&ages, out);
 	/* Each growth was a block to the above. */
 	out->reservations -= history->grown;

@@ -308,6 +308,27 @@ void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale 
 	classify(history, &dense, out);
 }
 
+bool mt_verdict_judge_survivors(struct mt_history *history, const struct mt_history_scale *scale,
+				uint64_t end, struct mt_verdict *out)
+{
+	struct dense dense;
+	struct slope held;
+	size_t last;
+
+	mt_history_settle(history, scale);
+	spread(history, scale, end, &dense);
+	last = dense.count - 1;
+	held = find_slope(dense.held, dense.count, dense.seconds);
+	if (held.median <= 0 ||
+	    dense.held[last] - dense.held[dense.count * 2 / 3] < LATE_GROWTH * history->peak)
+		return false;
+	out->kind = is_beyond_a_cache(out) ? MT_VERDICT_LEAK : MT_VERDICT_GROWS;
+	out->why = NULL;
+	out->confidence = held.agreement * evidence(out);
+	give_slope(out, &held);
+	return true;
+}
+
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)
 {
 	if (verdict->bytes <= 0)

@@ -66,6 +66,13 @@ struct mt_heap_parts {
 void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale *scale,
 		      uint64_t end, struct mt_verdict *out);
 
+/*
+ * Of a history whose blocks of every age survive alike: growth, though what is reserved gets less,
+ * where the last third of the time still adds to it. False: it does not, and nothing is changed.
+ */
+bool mt_verdict_judge_survivors(struct mt_history *history, const struct mt_history_scale *scale,
+				uint64_t end, struct mt_verdict *out);
+
 /* Refines a verdict by its pages: `held` bytes are touched and not given back. */
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
 

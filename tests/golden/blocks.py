@@ -35,12 +35,12 @@ FREES = {"free": 80, "operator delete": 81}
 CALLER = {100: 0x400100, 101: 0x400200}
 
 
-def events(frees=True, enters=True, thin=1, limit=""):
+def events(frees=True, enters=True, thin=1, limit="", usable=True):
     out = b""
     for name, (index, fields) in FUNCTIONS.items():
         word = name.replace(" ", "_")
         out += make.event(index, 0, "uprobes:" + word + "_ret", name, make.attr(2, 900 + index, GIVES_TYPE),
-                          form=form("ptr", "size"), klass=1, account="alloc of=" + word + limit)
+                          form=form("ptr", *["size"] * usable), klass=1, account="alloc of=" + word + limit)
         if fields and enters:
             out += make.event(index + 1, 1, "uprobes:" + word, name, make.attr(2, 901 + index, MARK_TYPE),
                               form=form(*fields), klass=1, account="enter of=" + word + " more=words")
@@ -533,6 +533,10 @@ def outputs(tap, folder):
     tap.check("frees was not recorded" in said or "frees were not recorded" in said, "frees that were not recorded are told", said)
     got, said = rows(folder, recording(gives("malloc", 1000, A, 24), enters=False))
     tap.check("bytes are usable ones" in said, "... and sizes", said)
+    got, said = rows(folder, recording(malloc(1000, A, 100), usable=False))
+    tap.check("the usable size of some blocks was not recorded: it is given as that asked for" in said and got == {"100": (100, 1, 100)},
+              "... and where an allocator does not say how much a block holds", said)
+    tap.check("usable size" not in rows(folder, recording(malloc(1000, A, 100, 104)))[1], "... but not of glibc's", said)
     done = subprocess.run([os.path.join(BUILD, "mtreport"), "--outstanding", os.path.join(folder, "made.mtr")],
                           capture_output=True, text=True)
     tap.check("--blocks" in done.stderr, "--outstanding names --blocks", done.stderr)

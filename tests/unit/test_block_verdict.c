@@ -54,6 +54,14 @@ static int leaks_later(int step)
 	return step < 350 ? 2 : FOREVER;
 }
 
+/* Every other block stays, of ever fewer. */
+static int leaks_half_ever_more_slowly(int step)
+{
+	if (step > 300 && step % (step > 650 ? 4 : 2))
+		return 0;
+	return step / 4 % 2 ? 3 : FOREVER;
+}
+
 static int first_in_first_out(int step)
 {
 	(void)step;
@@ -129,6 +137,7 @@ static const struct {
 	{.life = leaks_every_tenth, .name = "leak"},
 	{.life = leaks_beside_a_start, .name = "leak"},
 	{.life = leaks_beside_a_cache, .name = "leak"},
+	{.life = leaks_half_ever_more_slowly, .name = "leak", .in_seconds = "grows steadily"},
 	{.life = first_in_first_out, .name = "bounded"},
 	{.life = replaced_at_random, .name = "bounded"},
 	{.life = request, .name = "bounded"},
@@ -298,6 +307,19 @@ MT_TEST(less_than_all_is_never_called_100_percent)
 	verdict.survival[2] = 0.5;
 	mt_verdict_grounds(&verdict, text, sizeof(text));
 	MT_CHECK(strstr(text, ", 100 % of the oldest third freed, 100 % of the middle, 50 % of"));
+}
+
+MT_TEST(a_leak_of_a_part_shows_what_is_freed)
+{
+	struct mt_verdict verdict = observe(leaks_half_ever_more_slowly, 40 * SECOND, 1);
+	char text[300];
+
+	mt_verdict_grounds(&verdict, text, sizeof(text));
+	MT_CHECK(strstr(text, " % freed"));
+	MT_CHECK(!strstr(text, "slows down"));
+	verdict = observe(leaks_beside_sessions, HOUR, 1); /* undecided */
+	mt_verdict_grounds(&verdict, text, sizeof(text));
+	MT_CHECK(strstr(text, " % of the oldest third freed"));
 }
 
 MT_TEST(few_blocks_are_too_few)
