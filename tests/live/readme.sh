@@ -54,11 +54,13 @@ done < <(grep -E '^(make|scripts/)' <<<"$all")
 while IFS= read -r command; do
 	cd "$stage" || exit 1
 	check "$command" bash -c "$command"
-	grep -Ev ' -> file .*, 0 lost -> |functions of .* are probed|user stacks end early|functions without names|in the place of their raw bytes|images, kernels and perf maps:|^grower:|are shown as they stood just before|has no room for what is below 0|frames narrower than .* are not drawn' "$err" >"$TMPDIR/complaints"
+	grep -Ev ' -> file .*, 0 lost -> |functions of .* are probed|user stacks end early|functions without names|in the place of their raw bytes|images, kernels and perf maps:|^grower:|are shown as they stood just before|has no room for what is below 0|frames narrower than .* are not drawn|blocks a second; the probes cost|blocks was sampled, by address' "$err" >"$TMPDIR/complaints"
 	check '... and nothing was lost or wrong' diff /dev/null "$TMPDIR/complaints"
 done < <(grep -Ev '^(make|scripts/)' <<<"$all")
 kill "$SERVER_PID"
 wait "$SERVER_PID" 2>/dev/null
+named=$(sed -n '/^```text$/,/^```$/p' "$MT_TOP/README.md" | grep -o '[^ ]*\.mtr' | sort -u)
+check "the commands wrote what the sample names: $named" test -n "$named" -a -s "$stage/$named"
 check 'the flame graph names the guilty function' grep -q 'SessionCache::remember' "$stage/out.svg"
 check 'what went through the pipe is a recording' "$MT_BUILD/mtreport" -q --folded "$stage/server.mtr"
 finish

@@ -6,7 +6,6 @@ const [folder, out] = process.argv.slice(2);
 
 // Of each picture the page's file, what its address selects, and what is done there.
 const VIEWS = {
-	"page": ["page", "view=callers&table=growth&search=remember&range=100-400"],
 	"page-first": ["page", ""],
 	"page-range": ["page", "view=flame&table=growth&range=150-300"],
 	"page-flame": ["page", "view=flame&table=resident"],
