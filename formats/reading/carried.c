@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
@@ -53,6 +54,8 @@ struct mt_carried {
 		index;	      /* in listed: hash of an identity, or the next free number after it */
 	struct mt_map64 open; /* in contents, + 1: kind and pid to what the next piece belongs to */
 	uint64_t loaded;
+	size_t unread; /* contents that could not be read */
+	char *why;     /* ... the first of them */
 };
 
 MT_DEFINE_CLEANUP(mt_carried, struct mt_carried)
@@ -83,6 +86,7 @@ void mt_carried_destroy(struct mt_carried *carried)
 	mt_array_deinit(&carried->listed);
 	mt_map64_deinit(&carried->index);
 	mt_map64_deinit(&carried->open);
+	free(carried->why);
 	mt_payload_deinit(&carried->payload);
 	mt_loader_deinit(&carried->loader);
 	pthread_mutex_destroy(&carried->lock);
@@ -91,30 +95,33 @@ void mt_carried_destroy(struct mt_carried *carried)
 
 /* ---- Listing ---- */
 
-/* Unpacks the first bytes of a payload; gives how many there are. */
-static size_t unpack_front(const struct mt_chunk_ref *ref, const uint8_t *stored, size_t size,
-			   uint8_t out[FRONT_SIZE])
+/*
+ * Unpacks the first bytes of a payload of *size bytes; *size becomes how many there are. False out
+ * of memory.
+ */
+static bool unpack_front(const struct mt_chunk_ref *ref, const uint8_t *stored, size_t *size,
+			 uint8_t out[FRONT_SIZE])
 {
 	ZSTD_DStream *stream;
-	ZSTD_inBuffer in = {stored, size, 0};
+	ZSTD_inBuffer in = {stored, *size, 0};
 	ZSTD_outBuffer to = {out, FRONT_SIZE, 0};
-	size_t before;
+	size_t before, result;
 
 	if (ref->codec == MT_CODEC_STORED) {
-		size = size < FRONT_SIZE ? size : FRONT_SIZE;
-		memcpy(out, stored, size);
-		return size;
+		*size = *size < FRONT_SIZE ? *size : FRONT_SIZE;
+		memcpy(out, stored, *size);
+		return true;
 	}
 	stream = ZSTD_createDStream();
 	if (!stream)
-		return 0;
+		return false;
 	do {
 		before = in.pos + to.pos;
-		if (ZSTD_isError(ZSTD_decompressStream(stream, &to, &in)))
-			break;
-	} while (to.pos < to.size && in.pos + to.pos > before);
+		result = ZSTD_decompressStream(stream, &to, &in);
+	} while (!ZSTD_isError(result) && to.pos < to.size && in.pos + to.pos > before);
 	ZSTD_freeDStream(stream);
-	return to.pos;
+	*size = to.pos;
+	return ZSTD_getErrorCode(result) != ZSTD_error_memory_allocation;
 }
 
 /* The fields of the chunk's FILE record, whose strings are in front. False where it has none. */
@@ -307,7 +314,8 @@ static struct mt_error *list_chunk(struct mt_carried *carried, const struct mt_c
 			    &size);
 	if (err)
 		return err;
-	size = unpack_front(ref, stored, size, front);
+	if (!unpack_front(ref, stored, &size, front))
+		return mt_error_nomem();
 	if (!read_fields(ref, front, size, &fields) || !known(&fields))
 		return NULL;
 	time = mt_get_le64(front + 8); /* of the record header */
@@ -396,6 +404,14 @@ uint64_t mt_carried_time(const struct mt_carried *carried, size_t i)
 /* ---- Loading ---- */
 
 /* Appends the part's bytes at `at`; false where they are damaged or not as many as was said. */
+/* Keeps why the first content could not be read. Takes err. */
+static void keep_why(struct mt_carried *carried, struct mt_error *err)
+{
+	if (!carried->why)
+		carried->why = strdup(err->message);
+	mt_error_destroy(err);
+}
+
 static bool load_part(struct mt_carried *carried, const struct part *part, uint8_t *at)
 {
 	struct mt_damage damage = {0};
@@ -405,7 +421,7 @@ static bool load_part(struct mt_carried *carried, const struct part *part, uint8
 		mt_payload_load(&carried->payload, &carried->loader, part->ref, false, &damage);
 
 	if (err) {
-		mt_error_destroy(err);
+		keep_why(carried, err);
 		return false;
 	}
 	if (mt_payload_empty(&carried->payload))
@@ -445,8 +461,10 @@ static void fill(const struct content *piece, uint8_t *at)
 static void load_pieces(struct mt_carried *carried, const struct content *whole, uint8_t *at)
 {
 	for (const struct content *piece = whole->first; piece; piece = piece->next) {
-		if (!load_parts(carried, piece, at))
+		if (!load_parts(carried, piece, at)) {
+			carried->unread++;
 			fill(piece, at);
+		}
 		at += piece->fields.size;
 	}
 }
@@ -459,8 +477,10 @@ static void load(struct mt_carried *carried, struct content *content)
 	    content->fields.size > LOADED_MAX - carried->loaded)
 		return;
 	bytes = malloc(content->fields.size);
-	if (!bytes)
+	if (!bytes) {
+		keep_why(carried, mt_error_nomem());
 		return;
+	}
 	if (content->first)
 		load_pieces(carried, content, bytes);
 	else if (!load_parts(carried, content, bytes))
@@ -478,11 +498,19 @@ const uint8_t *mt_carried_bytes(struct mt_carried *carried, size_t i)
 	struct content *content = carried->contents.items[i];
 
 	pthread_mutex_lock(&carried->lock);
-	if (!content->tried)
+	if (!content->tried) {
 		load(carried, content);
+		carried->unread += !content->bytes;
+	}
 	content->tried = true;
 	pthread_mutex_unlock(&carried->lock);
 	return content->bytes;
+}
+
+size_t mt_carried_unread(const struct mt_carried *carried, const char **why)
+{
+	*why = carried->why ? carried->why : "damaged or incomplete";
+	return carried->unread;
 }
 
 void mt_carried_drop(struct mt_carried *carried, size_t i)

@@ -44,6 +44,9 @@ uint64_t mt_carried_time(const struct mt_carried *carried, size_t i);
  */
 const uint8_t *mt_carried_bytes(struct mt_carried *carried, size_t i);
 
+/* How many contents could not be read so far, and why the first of them. */
+size_t mt_carried_unread(const struct mt_carried *carried, const char **why);
+
 /* Frees the bytes of content i, which nobody may borrow any more; a later call reads them again. */
 void mt_carried_drop(struct mt_carried *carried, size_t i);
 

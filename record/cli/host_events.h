@@ -34,7 +34,8 @@ struct mt_host_event {
 	struct mt_error *err; /* not recorded at all: why not */
 };
 
-/* Finds the features and the PMU. Without permission for any event, the error says what grants it.
+/*
+ * Finds the features and the PMU. Without permission for any event, the error says what grants it.
  */
 struct mt_error *mt_host_events_probe(struct mt_host_events *out);
 

@@ -49,8 +49,10 @@ static const char *cost_of(const struct mt_event_def *def)
 	return def->by_time ? "timed" : def->class == MT_CLASS_RARE ? "rare" : "storm";
 }
 
-/* The events of the kernel, or aliases, that the row stands for; NULL: its own name. False out of
- * memory. */
+/*
+ * The events of the kernel, or aliases, that the row stands for; NULL: its own name. False out of
+ * memory.
+ */
 static bool members_of(const struct mt_event_def *def, char **out)
 {
 	*out = NULL;

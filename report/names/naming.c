@@ -295,6 +295,8 @@ const char *mt_naming_lines_problem(const struct mt_naming *naming, const char *
 
 void mt_naming_print_missing(const struct mt_naming *naming, const char *prefix, FILE *to)
 {
+	size_t lost = mt_symbolizer_lost(naming->symbolizer) + mt_kernel_names_lost(naming->kernel);
+
 	if (naming->refused) {
 		fprintf(to, "%srecorded on ", prefix);
 		mt_text_print_clean(*naming->recorded_on ? naming->recorded_on : "an unnamed host",
@@ -305,6 +307,9 @@ void mt_naming_print_missing(const struct mt_naming *naming, const char *prefix,
 			naming->host.nodename, naming->refused, naming->refused == 1 ? "" : "s",
 			naming->refused == 1 ? "is" : "are");
 	}
+	if (lost)
+		fprintf(to, "%sout of memory: %zu names or tables of names are missing\n", prefix,
+			lost);
 	mt_missing_names_print(naming->symbolizer, naming->debuginfod, prefix, to);
 }
 

@@ -15,6 +15,7 @@
 #include "formats/base/pool.h"
 #include "formats/base/strings.h"
 #include "formats/reader.h"
+#include "formats/reading/carried.h"
 #include "formats/records/record.h"
 #include "report/names/jit_sources.h"
 #include "report/names/naming.h"
@@ -771,7 +772,26 @@ const char *mt_session_lines_problem(const struct mt_session *session, const cha
 	return mt_naming_lines_problem(session->naming, path);
 }
 
+/* Of all recordings, the files they carry that could not be read. */
+static void print_unread(const struct mt_session *session, const char *prefix, FILE *to)
+{
+	for (size_t i = 0; i < session->readers.count; i++) {
+		struct mt_reader *reader = session->readers.items[i];
+
+		for (size_t k = 0; k < mt_reader_recordings(reader); k++) {
+			const struct mt_carried *carried = mt_reader_carried(reader, k);
+			const char *why;
+			size_t unread = carried ? mt_carried_unread(carried, &why) : 0;
+
+			if (unread)
+				fprintf(to, "%s%zu carried file%s could not be read: %s\n", prefix,
+					unread, unread == 1 ? "" : "s", why);
+		}
+	}
+}
+
 void mt_session_print_missing_names(const struct mt_session *session, const char *prefix, FILE *to)
 {
+	print_unread(session, prefix, to);
 	mt_naming_print_missing(session->naming, prefix, to);
 }

@@ -290,6 +290,19 @@ const struct mt_symbol *mt_kernel_names_name(struct mt_kernel_names *names,
 	return symbolizer ? mt_symbolize(symbolizer, image, key->offset) : NULL;
 }
 
+size_t mt_kernel_names_lost(const struct mt_kernel_names *names)
+{
+	const struct mt_symbolizer *here = names->here.symbolizer;
+	size_t lost = here ? mt_symbolizer_lost(here) : 0;
+
+	for (size_t i = 0; i < names->carried.count; i++) {
+		const struct mt_symbolizer *symbolizer = names->carried.items[i].names.symbolizer;
+
+		lost += symbolizer ? mt_symbolizer_lost(symbolizer) : 0;
+	}
+	return lost;
+}
+
 const char *mt_kernel_names_problem(struct mt_kernel_names *names)
 {
 	struct carried_kernel *present = names->present;

@@ -63,6 +63,9 @@ struct mt_frame_key mt_kernel_names_place(const struct mt_kernel_names *names, u
 const struct mt_symbol *mt_kernel_names_name(struct mt_kernel_names *names,
 					     const struct mt_frame_key *key);
 
+/* As mt_symbolizer_lost(), of the kernels' names. */
+size_t mt_kernel_names_lost(const struct mt_kernel_names *names);
+
 /*
  * Why the present recording's kernel addresses have no names, or NULL. Reads the names on first
  * use.

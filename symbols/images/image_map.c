@@ -286,7 +286,7 @@ static struct overlap find_overlap(const struct mt_image_map *map, uint64_t star
 static bool replace(struct mt_image_map *map, uint64_t from, uint64_t to,
 		    const struct mt_mapping *with, size_t n)
 {
-	struct node *below, *rest, *gone, *above;
+	struct node *below, *rest, *gone, *above, *tree;
 	bool failed = false;
 
 	split(map->root, from, &below, &rest, &failed);
@@ -298,7 +298,8 @@ static bool replace(struct mt_image_map *map, uint64_t from, uint64_t to,
 
 		below = join(below, node_make(&as, NULL, NULL, &failed), &failed);
 	}
-	return take_tree(map, join(below, above, &failed), failed);
+	tree = join(below, above, &failed);
+	return take_tree(map, tree, failed);
 }
 
 /* Replaces [start, end) by `mapping`, or by nothing where it is NULL. False out of memory. */

@@ -297,6 +297,15 @@ static struct tables *read_tables(struct mt_lines *lines, const struct unit *uni
 	return tables;
 }
 
+/* libdw answers "there is none" where memory is short, too. */
+static void note_shortage(struct mt_lines *lines)
+{
+	int error = dwarf_errno();
+
+	if (error && !strcmp(dwarf_errmsg(error), "out of memory"))
+		note_problem(lines, mt_error_nomem());
+}
+
 /* ---- Answers ---- */
 
 /* The chain of calls from a scope outwards. */
@@ -328,6 +337,7 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 	uint32_t number = mt_interval_table_find(lines->by_address, vaddr), scope;
 	const struct mt_line_row *row;
 	struct unit *unit;
+	size_t count;
 
 	if (number == MT_INTERVAL_NONE)
 		return 0;
@@ -343,7 +353,8 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 		out[0].line = out[0].file ? row->line : 0;
 	}
 	scope = mt_scopes_find(&unit->tables->scopes, vaddr);
-	if (scope == MT_SCOPE_NONE)
-		return out[0].file != NULL;
-	return list_scopes(&lines->reader, unit->tables, scope, out);
+	count = scope == MT_SCOPE_NONE ? out[0].file != NULL
+				       : list_scopes(&lines->reader, unit->tables, scope, out);
+	note_shortage(lines);
+	return count;
 }

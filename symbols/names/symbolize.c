@@ -14,7 +14,7 @@
 #include "formats/base/strings.h"
 #include "symbols/elf/elf.h"
 #include "symbols/images/image.h"
-#include "symbols/lines/lines.h"
+#include "symbols/lines/line_worker.h"
 #include "symbols/names/demangle.h"
 #include "symbols/names/kernel.h"
 #include "symbols/names/symtab.h"
@@ -37,7 +37,7 @@ struct image_names {
 	uint32_t last_function;	      /* and of which function, if it is resolved, */
 	struct mt_symtab *last_table; /* of which table */
 	struct mt_map64 functions;    /* number in symtab to name */
-	struct mt_lines *lines;	      /* NULL: none, or not asked for */
+	struct mt_line_worker *lines; /* NULL: none, or not asked for */
 	struct mt_map64 inlined;      /* address of a name in the DWARF to the name as printed */
 	char *lines_problem;	      /* where lines could not be made at all */
 };
@@ -49,6 +49,7 @@ struct mt_symbolizer {
 	struct mt_map64 kernel_answers;	       /* address or image to struct mt_symbol * */
 	MT_ARRAY(struct mt_symbol *) blocks;
 	size_t block_used;
+	size_t lost; /* names that memory was short for */
 };
 
 /* No image, no memory, no kernel symbols: answers that need no storage. */
@@ -74,7 +75,7 @@ static void names_clear(struct image_names *names)
 {
 	mt_symtab_destroy(names->symtab);
 	mt_symtab_destroy(names->whole);
-	mt_lines_destroy(names->lines);
+	mt_line_worker_destroy(names->lines);
 	names->symtab = names->whole = NULL;
 	names->whole_tried = false;
 	names->lines = NULL;
@@ -108,13 +109,17 @@ void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer)
 	free(symbolizer);
 }
 
-/* Interns, or gives fallback out of memory, and for nothing. Takes string, which may be NULL. */
+/*
+ * Interns. fallback is in the place of an empty name, and of one that memory was short for, as NULL
+ * says. Takes string.
+ */
 static const char *keep_string(struct mt_symbolizer *symbolizer, char *string, const char *fallback)
 {
 	uint32_t id = string && *string
 			      ? mt_strings_intern(symbolizer->strings, string, strlen(string))
 			      : MT_STRING_NONE;
 
+	symbolizer->lost += id == MT_STRING_NONE && !(string && !*string);
 	free(string);
 	return id == MT_STRING_NONE ? fallback : mt_strings_get(symbolizer->strings, id);
 }
@@ -149,7 +154,7 @@ static void load_lines(struct image_names *names, struct mt_image *image)
 	const char *path;
 	struct mt_elf *debug = mt_image_lines_elf(image, &path);
 	struct mt_error *err =
-		debug ? mt_lines_create(names->elf, debug, path, &names->lines) : NULL;
+		debug ? mt_line_worker_create(names->elf, debug, path, &names->lines) : NULL;
 
 	if (err)
 		names->lines_problem = strdup(err->message);
@@ -160,7 +165,7 @@ static void load_lines(struct image_names *names, struct mt_image *image)
  * Builds the tables anew where the image's ELF file is no longer the one it was made of (a build id
  * came in).
  */
-static void load_tables(const struct mt_symbolizer *symbolizer, struct image_names *names,
+static void load_tables(struct mt_symbolizer *symbolizer, struct image_names *names,
 			struct mt_image *image)
 {
 	struct mt_elf *elf = mt_image_elf(image);
@@ -170,6 +175,7 @@ static void load_tables(const struct mt_symbolizer *symbolizer, struct image_nam
 	names_clear(names);
 	names->elf = elf;
 	names->symtab = elf ? mt_symtab_create(elf, mt_image_symbols_elf(image)) : NULL;
+	symbolizer->lost += elf && !names->symtab;
 	if (names->symtab && (symbolizer->options.inlined || symbolizer->options.lines))
 		load_lines(names, image);
 }
@@ -252,8 +258,10 @@ static const struct mt_symbol *answer(struct mt_symbolizer *symbolizer, struct m
 {
 	const struct mt_symbol *kept = keep_symbols(symbolizer, symbols, count);
 
-	if (!kept)
+	if (!kept) {
+		symbolizer->lost++;
 		return &unknown;
+	}
 	(void)mt_map64_put(answers, key, (uintptr_t)kept);
 	return kept;
 }
@@ -309,7 +317,7 @@ static size_t resolve_lines(struct mt_symbolizer *symbolizer, struct image_names
 {
 	struct mt_lines_frame frames[MT_LINES_DEPTH];
 	struct mt_symbol function = chain[0];
-	size_t count = mt_lines_find(names->lines, vaddr, frames);
+	size_t count = mt_line_worker_find(names->lines, vaddr, frames);
 
 	if (!count)
 		return 1;
@@ -375,8 +383,10 @@ static const struct mt_symbol *symbolize_user(struct mt_symbolizer *symbolizer,
 {
 	struct image_names *names = names_of(symbolizer, image);
 
-	if (!names)
+	if (!names) {
+		symbolizer->lost++;
 		return &unknown;
+	}
 	if (names->lines)
 		return symbolize_lines(symbolizer, names, file_offset);
 	/* without symbols one answer for all of it */
@@ -404,8 +414,11 @@ static const struct mt_symbol *symbolize_kernel(struct mt_symbolizer *symbolizer
 	} else if (strncmp(image->basename, "[kernel", 7) != 0) {
 		symbol.name = symbol.dso = fallback_name(symbolizer, image);
 	}
-	if (module && asprintf(&dso, "[%s]", module) >= 0)
+	if (module) {
+		if (asprintf(&dso, "[%s]", module) < 0)
+			dso = NULL;
 		symbol.dso = keep_string(symbolizer, dso, KERNEL_NAME);
+	}
 	return answer(symbolizer, &symbolizer->kernel_answers, key, &symbol, 1);
 }
 
@@ -453,7 +466,7 @@ const char *mt_symbolizer_lines_problem(const struct mt_symbolizer *symbolizer,
 	for (size_t i = 0; i < symbolizer->images.count; i++) {
 		const struct image_names *names = symbolizer->images.items[i];
 		const char *problem = !names	     ? NULL
-				      : names->lines ? mt_lines_problem(names->lines)
+				      : names->lines ? mt_line_worker_problem(names->lines)
 						     : names->lines_problem;
 
 		if (problem) {
@@ -462,4 +475,9 @@ const char *mt_symbolizer_lines_problem(const struct mt_symbolizer *symbolizer,
 		}
 	}
 	return NULL;
+}
+
+size_t mt_symbolizer_lost(const struct mt_symbolizer *symbolizer)
+{
+	return symbolizer->lost;
 }

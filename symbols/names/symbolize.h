@@ -68,4 +68,7 @@ bool mt_symbolizer_image(const struct mt_symbolizer *symbolizer, size_t i,
 const char *mt_symbolizer_lines_problem(const struct mt_symbolizer *symbolizer,
 					const struct mt_image **image);
 
+/* How many names are missing, or tables of names, because memory was short. */
+size_t mt_symbolizer_lost(const struct mt_symbolizer *symbolizer);
+
 #endif
