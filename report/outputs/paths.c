@@ -145,7 +145,7 @@ static struct mt_error *print_list(struct list *list)
 
 		width = width > indent + ROOM ? width : indent + ROOM;
 
-		err = mt_top_path_print(&list->top, path, width - indent, list->to);
+		err = mt_top_path_print(&list->top, path, NULL, width - indent, list->to);
 		if (!err && !mt_name_advice_see(&list->advice, list->top.table, path->stack,
 						path->values[list->top.weight].value))
 			err = mt_error_nomem();

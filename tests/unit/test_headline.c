@@ -166,6 +166,58 @@ static enum mt_code_class own_ssl(void *context, const char *path)
 				       : MT_CODE_NONE;
 }
 
+/* The names that stacks of one program get together. */
+static const char *headlines(const struct frame *const *stacks, size_t count)
+{
+	static char text[200];
+	uint32_t ids[FRAMES_MOST];
+	struct mt_headline found[FRAMES_MOST];
+	size_t used = 0;
+
+	world_begin();
+	for (size_t i = 0; i < count; i++)
+		ids[i] = add_stack("/usr/bin/server", stacks[i]);
+	MT_CHECK(mt_headlines_of(&world.table, ids, count, found));
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "",
+					 mt_strings_get(mt_frames_strings(world.table.frames),
+							found[i].name));
+	world_end();
+	return text;
+}
+
+#define OWN(name)                                 \
+	{                                         \
+		name, "/usr/bin/server", FUNCTION \
+	}
+#define MALLOC                           \
+	{                                \
+		"malloc", LIBC, FUNCTION \
+	}
+#define HEADLINES(...)                                        \
+	headlines((const struct frame *const[]){__VA_ARGS__}, \
+		  sizeof((const struct frame *const[]){__VA_ARGS__}) / sizeof(void *))
+
+MT_TEST(helpers_that_rows_share_are_skipped)
+{
+	const struct frame *open = FRAMES(MALLOC, OWN("copy"), OWN("open"), OWN("serve"),
+					  OWN("main")),
+			   *put = FRAMES(MALLOC, OWN("copy"), OWN("put"), OWN("serve"),
+					 OWN("main")),
+			   *get = FRAMES(MALLOC, OWN("copy"), OWN("get"), OWN("put"), OWN("main")),
+			   *load = FRAMES(MALLOC, OWN("load"), OWN("main")),
+			   *copy = FRAMES(MALLOC, OWN("copy"), OWN("main"));
+
+	MT_CHECK_STR(HEADLINES(open), "copy");
+	MT_CHECK_STR(HEADLINES(open, put, load), "open put load");
+	MT_CHECK_STR(HEADLINES(open, put, get), "open put get");
+	MT_CHECK_STR(HEADLINES(open, copy), "open copy");
+	MT_CHECK_STR(HEADLINES(open, open, load), "copy copy load");
+	MT_CHECK_STR(HEADLINES(open, put, open, put), "open put open put");
+	MT_CHECK_STR(HEADLINES(FRAMES(MALLOC), FRAMES(MALLOC, {"SSL_new", LIBSSL, FUNCTION}), open),
+		     "malloc SSL_new copy");
+}
+
 MT_TEST(the_user_may_say_otherwise)
 {
 	struct mt_headline found;

@@ -4,13 +4,18 @@
 #include "report/outputs/parts/headline.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/stacks/code_class.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/runtime_functions.h"
 #include "report/stacks/stacks.h"
+#include "report/tables/byte_runs.h"
 #include "report/tables/table.h"
 #include "report/tables/text.h"
 
@@ -25,12 +30,18 @@ enum rank {
 	RANK_NONE,
 };
 
+/* Headlines that a stack can have, innermost first. */
+struct candidates {
+	MT_ARRAY(struct mt_headline) items;
+};
+
 struct choice {
 	const struct mt_table *table;
 	const char *exe;  /* "" where it is not known */
 	uint32_t program; /* the same, as frames are asked */
 	enum rank rank;	  /* of *out */
 	struct mt_headline *out;
+	struct candidates *all; /* of *out's rank; NULL: not asked for */
 };
 
 /*
@@ -56,23 +67,55 @@ static bool is_nameless_jit(const struct mt_frame_name *name)
 	return !name->resolved && mt_is_made_code(name->dso);
 }
 
-static void take(struct choice *c, enum rank rank, const struct mt_frame_name *name)
+/* False out of memory. */
+static bool take_headline(struct choice *c, enum rank rank, const struct mt_headline *headline)
 {
-	if (rank >= c->rank)
-		return;
-	c->rank = rank;
-	*c->out = (struct mt_headline){name->name, name->dso, name->file, name->line};
+	struct mt_headline *slot;
+
+	if (rank < c->rank) {
+		c->rank = rank;
+		*c->out = *headline;
+		if (c->all)
+			c->all->items.count = 0;
+	}
+	if (!c->all || rank > c->rank)
+		return true;
+	slot = mt_array_push(&c->all->items);
+	if (slot)
+		*slot = *headline;
+	return slot;
 }
 
-/* False out of memory. */
+static bool take(struct choice *c, enum rank rank, const struct mt_frame_name *name)
+{
+	const struct mt_headline headline = {name->name, name->dso, name->file, name->line};
+
+	return take_headline(c, rank, &headline);
+}
+
 static bool take_jit(struct choice *c, const struct mt_frame_name *name)
 {
-	take(c, RANK_PROGRAM, name);
-	c->out->name =
-		mt_strings_intern(mt_frames_strings(c->table->frames), JIT_CODE, strlen(JIT_CODE));
-	if (*c->exe)
-		c->out->dso = c->exe;
-	return c->out->name != MT_STRING_NONE;
+	const struct mt_headline headline = {
+		.name = mt_strings_intern(mt_frames_strings(c->table->frames), JIT_CODE,
+					  strlen(JIT_CODE)),
+		.dso = *c->exe ? c->exe : name->dso,
+		.file = name->file,
+		.line = name->line,
+	};
+
+	return headline.name != MT_STRING_NONE && take_headline(c, RANK_PROGRAM, &headline);
+}
+
+/* The frame's functions that are not the runtime's: the innermost, or all. */
+static bool take_own(struct choice *c, enum rank rank, const struct mt_frame_name *own,
+		     const struct mt_frame_name *names, size_t count)
+{
+	bool good = true;
+
+	for (; good && own;
+	     own = c->all ? own_function(c, own + 1, count - (size_t)(own + 1 - names)) : NULL)
+		good = take(c, rank, own);
+	return good;
 }
 
 static bool take_frame(struct choice *c, uint32_t frame)
@@ -90,15 +133,15 @@ static bool take_frame(struct choice *c, uint32_t frame)
 		return flags & MT_FRAME_GUESSED || take_jit(c, names);
 	own = class == MT_CODE_OURS ? names : own_function(c, names, count);
 	if (own && (class == MT_CODE_OURS || class == MT_CODE_PROGRAM))
-		take(c, RANK_PROGRAM, own);
-	else if (own && class == MT_CODE_LIBRARY)
-		take(c, RANK_LIBRARY, own);
-	else
-		take(c, flags & MT_FRAME_IN_KERNEL ? RANK_KERNEL : RANK_USER, &names[count - 1]);
-	return true;
+		return take_own(c, RANK_PROGRAM, own, names, count);
+	if (own && class == MT_CODE_LIBRARY)
+		return take_own(c, RANK_LIBRARY, own, names, count);
+	return take(c, flags & MT_FRAME_IN_KERNEL ? RANK_KERNEL : RANK_USER, &names[count - 1]);
 }
 
-bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_headline *out)
+/* With `all` those that it chose from, of the program or of libraries. */
+static bool choose(const struct mt_table *table, uint32_t stack, struct candidates *all,
+		   struct mt_headline *out)
 {
 	size_t depth;
 	const uint32_t *ids = mt_stacks_get(table->stacks, stack, &depth);
@@ -107,14 +150,92 @@ bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_head
 				.exe = mt_strings_get(table->strings, program),
 				.program = program,
 				.rank = RANK_NONE,
-				.out = out};
+				.out = out,
+				.all = all};
 
 	*out = (struct mt_headline){.name = MT_STRING_NONE};
-	for (size_t i = 0; i < depth && choice.rank != RANK_PROGRAM; i++) {
+	for (size_t i = 0; i < depth && (all || choice.rank != RANK_PROGRAM); i++) {
 		if (!take_frame(&choice, ids[i]))
 			return false;
 	}
+	if (all && choice.rank > RANK_LIBRARY)
+		all->items.count = 0;
 	return true;
+}
+
+bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_headline *out)
+{
+	return choose(table, stack, NULL, out);
+}
+
+/* ---- Of several stacks ---- */
+
+/* Of stacks that have a headline, in how many of them a function is. */
+struct sharing {
+	struct mt_byte_runs *seen;    /* the functions of stacks: each count once */
+	struct mt_map64 of_functions; /* shared_key(): the number, and the last stack below it */
+};
+
+static uint64_t shared_key(const struct candidates *all, size_t i)
+{
+	return (uint64_t)all->items.items[0].name << 32 | all->items.items[i].name;
+}
+
+static bool count_sharing(struct sharing *sharing, const struct candidates *all)
+{
+	size_t known = mt_byte_runs_count(sharing->seen), count = all->items.count;
+	MT_CLEANUP_FREE uint32_t *names = calloc(count + 1, sizeof(*names));
+	uint32_t id;
+
+	for (size_t i = 0; names && i < count; i++)
+		names[i] = all->items.items[i].name;
+	id = names ? mt_byte_runs_intern(sharing->seen, names, count * sizeof(*names))
+		   : MT_SEQUENCE_NONE;
+	if (id == MT_SEQUENCE_NONE)
+		return false;
+	for (size_t i = 0; id == known && i < count; i++) {
+		uint64_t key = shared_key(all, i), had = 0;
+		bool has = mt_map64_get(&sharing->of_functions, key, &had);
+
+		if (has && (uint32_t)had == id) /* recursion */
+			continue;
+		if (!mt_map64_put(&sharing->of_functions, key, ((had >> 32) + 1) << 32 | id))
+			return false;
+	}
+	return true;
+}
+
+static void choose_among(const struct sharing *sharing, const struct candidates *all,
+			 struct mt_headline *out)
+{
+	uint64_t least = UINT64_MAX, count;
+
+	for (size_t i = 0; i < all->items.count; i++) {
+		if (!mt_map64_get(&sharing->of_functions, shared_key(all, i), &count) ||
+		    count >> 32 >= least)
+			continue;
+		least = count >> 32;
+		*out = all->items.items[i];
+	}
+}
+
+bool mt_headlines_of(const struct mt_table *table, const uint32_t *stacks, size_t count,
+		     struct mt_headline *out)
+{
+	struct sharing sharing = {.seen = mt_byte_runs_create()};
+	struct candidates all = {0};
+	bool good = sharing.seen;
+
+	for (size_t i = 0; good && i < count; i++, all.items.count = 0)
+		good = choose(table, stacks[i], &all, &out[i]) && count_sharing(&sharing, &all);
+	for (size_t i = 0; good && i < count; i++, all.items.count = 0) {
+		good = choose(table, stacks[i], &all, &out[i]);
+		choose_among(&sharing, &all, &out[i]);
+	}
+	mt_array_deinit(&all.items);
+	mt_byte_runs_destroy(sharing.seen);
+	mt_map64_deinit(&sharing.of_functions);
+	return good;
 }
 
 static const char *last_part(const char *path)

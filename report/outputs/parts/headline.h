@@ -26,6 +26,14 @@ struct mt_headline {
 bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_headline *out);
 
 /*
+ * The headlines of stacks that are shown together. Where several have the same one, a helper that
+ * they share, each gets the innermost function that fewest of the others have, of the same kind: of
+ * the program, or of its libraries. `out` has room for `count`. Likewise.
+ */
+bool mt_headlines_of(const struct mt_table *table, const uint32_t *stacks, size_t count,
+		     struct mt_headline *out);
+
+/*
  * "(grower)", and where lines are known "(grower, grower.cpp:62)"; without the line for 0, file
  * NULL: not known. Where that is wider than `room` columns less of the image's name, or none:
  * "(grower.cpp:62)".

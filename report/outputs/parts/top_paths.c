@@ -148,14 +148,16 @@ const char *mt_path_last_part(const char *text)
 }
 
 struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
-				   size_t room, FILE *to)
+				   const struct mt_headline *named, size_t room, FILE *to)
 {
 	struct mt_strings *names = mt_frames_strings(top->table->frames);
 	struct mt_headline headline;
 	char place[80] = "", name[256], who[64];
 	size_t used;
 
-	if (!mt_headline_of(top->table, path->stack, &headline))
+	if (named)
+		headline = *named;
+	else if (!mt_headline_of(top->table, path->stack, &headline))
 		return mt_error_nomem();
 	if (headline.name != MT_STRING_NONE && strcmp(headline.dso, "[unknown]") != 0)
 		mt_headline_place(headline.dso, headline.file, headline.line, room, place);

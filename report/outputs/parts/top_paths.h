@@ -16,6 +16,7 @@
 #include "report/tables/table.h"
 
 struct mt_error;
+struct mt_headline;
 struct mt_paths;
 
 /* One path with the row's other keys but sentences as text: "grower", "412 sshd". */
@@ -46,9 +47,12 @@ void mt_top_paths_deinit(struct mt_top_paths *top);
 /* "java" of "/usr/bin/java"; any other text as it is. */
 const char *mt_path_last_part(const char *text);
 
-/* Prints "grower: SessionCache::remember  (grower, grower.cpp:32)" and a newline. */
+/*
+ * Prints "grower: SessionCache::remember  (grower, grower.cpp:32)" and a newline. headline: NULL
+ * for that of the path by itself.
+ */
 struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
-				   size_t room, FILE *to);
+				   const struct mt_headline *headline, size_t room, FILE *to);
 
 /*
  * Prints ".. > _int_malloc > sysmalloc > brk", indented by `indent` columns, and a newline; nothing

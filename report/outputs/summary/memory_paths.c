@@ -19,6 +19,8 @@
 #include "report/tables/table.h"
 #include "report/verdicts/verdict.h"
 
+MT_DEFINE_CLEANUP(mt_memory_paths, struct mt_memory_paths)
+
 enum {
 	PATHS_SHOWN = 4,
 	VERDICTS_SHOWN = 3,
@@ -137,11 +139,28 @@ static void print_words(const struct mt_summary *s, const struct mt_top_paths *t
 
 /* What is printed of a path, and of all that a reader would take for the same. */
 struct entry {
-	uint32_t text; /* string id: the lines of the heaviest */
-	uint32_t who;  /* string id */
+	size_t path;  /* the heaviest, an index in struct mt_top_paths */
+	uint32_t who; /* string id */
 	double bytes;
-	uint32_t stack; /* of the heaviest */
+	size_t name; /* of those shown: an index in struct names */
 };
+
+/* Headlines of all rows of the screen, which tell them apart. */
+struct names {
+	MT_ARRAY(uint32_t) stacks;
+	struct mt_headline *headlines;
+};
+
+/* A place for the headline of a row; false out of memory. */
+static bool add_name(struct names *names, uint32_t stack, size_t *at)
+{
+	uint32_t *slot = mt_array_push(&names->stacks);
+
+	*at = names->stacks.count - 1;
+	if (slot)
+		*slot = stack;
+	return slot;
+}
 
 struct entries {
 	MT_ARRAY(struct entry) items;
@@ -168,11 +187,11 @@ static uint32_t intern_written(const struct mt_table *table, FILE *to, char **te
 }
 
 /*
- * The lines of a path behind its figure; with `callers` what it has in common with paths that are
- * shown as one with it. MT_STRING_NONE out of memory.
+ * What a path has in common with paths that are shown as one with it: the lines down to some
+ * callers of its headline; MT_STRING_NONE out of memory.
  */
 static uint32_t describe_path(const struct mt_summary *s, const struct mt_top_paths *top,
-			      const struct mt_top_path *path, bool callers)
+			      const struct mt_top_path *path, const char *verdict)
 {
 	MT_CLEANUP_FREE char *text = NULL;
 	size_t size = 0;
@@ -181,10 +200,10 @@ static uint32_t describe_path(const struct mt_summary *s, const struct mt_top_pa
 
 	if (!to)
 		return MT_STRING_NONE;
-	err = mt_top_path_print(top, path, s->view->width - INDENT, to);
-	if (!err && callers && mt_top_path_print_callers(top, path, CALLERS, to))
-		return intern_written(top->table, to, &text, &size, NULL);
-	err = err ? err : mt_top_path_print_end(top, path, INDENT, s->view->width, to);
+	fprintf(to, "%s ", verdict);
+	err = mt_top_path_print(top, path, NULL, s->view->width - INDENT, to);
+	if (!err && !mt_top_path_print_callers(top, path, CALLERS, to))
+		err = mt_top_path_print_end(top, path, INDENT, s->view->width, to);
 	return intern_written(top->table, to, &text, &size, err);
 }
 
@@ -221,28 +240,26 @@ static int compare_entries(const void *a, const void *b)
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
-	return x->text < y->text ? -1 : x->text > y->text;
+	return x->path < y->path ? -1 : x->path > y->path;
 }
 
 /*
- * Paths become one that differ below their headline alone, where the runtime is, or whose lines
- * are the same. The heaviest comes first.
+ * Paths become one that differ below their headline alone, where the runtime is. The heaviest comes
+ * first.
  */
 static struct mt_error *sum_alike(const struct mt_summary *s, const struct mt_top_paths *top,
 				  struct entries *out)
 {
 	for (size_t i = 0; i < top->items.count; i++) {
 		const struct mt_top_path *path = &top->items.items[i];
-		uint32_t key, text;
+		const struct entry entry = {
+			.path = i, .who = path->who, .bytes = path->values[top->weight].value};
+		uint32_t key;
 
 		if (path->words || is_start_up(s, top, path))
 			continue;
-		key = describe_path(s, top, path, true);
-		text = describe_path(s, top, path, false);
-		if (key == MT_STRING_NONE || text == MT_STRING_NONE ||
-		    !add_entry(out, key,
-			       &(struct entry){text, path->who, path->values[top->weight].value,
-					       path->stack}))
+		key = describe_path(s, top, path, "");
+		if (key == MT_STRING_NONE || !add_entry(out, key, &entry))
 			return mt_error_nomem();
 	}
 	for (size_t i = 0; i < out->items.count; i++) {
@@ -264,56 +281,86 @@ static void print_title(const struct mt_summary *s, const char *title)
 	fputc('\n', s->to);
 }
 
-static struct mt_error *print_paths(const struct mt_summary *s, const struct mt_top_paths *top,
-				    const char *title)
+/* Leaves those that are shown. */
+static bool choose_entries(const struct mt_summary *s, const struct mt_top_paths *top,
+			   struct entries *entries, struct names *names)
 {
-	MT_CLEANUP(entries_deinit) struct entries entries = {0};
-	struct mt_error *err = sum_alike(s, top, &entries);
 	size_t most = s->view->all ? SIZE_MAX : PATHS_SHOWN, shown = 0;
+	double heaviest = entries->items.count ? entries->items.items[0].bytes : 0;
 
-	if (err || !top->items.count)
-		return err;
-	for (size_t i = 0; i < entries.items.count && shown < most; i++) {
-		const struct entry *entry = &entries.items.items[i];
+	for (size_t i = 0; i < entries->items.count && shown < most; i++) {
+		struct entry *entry = &entries->items.items[i];
 
-		if (entry->bytes <= 0 ||
-		    (!s->view->all && entry->bytes < WORTH_SHOWING * entries.items.items[0].bytes))
+		if (entry->bytes <= 0 || (!s->view->all && entry->bytes < WORTH_SHOWING * heaviest))
 			break;
-		if (entry->bytes < least_of(s, &entries.totals, entry->who))
+		if (entry->bytes < least_of(s, &entries->totals, entry->who))
 			continue;
-		if (!shown++)
-			print_title(s, title);
+		if (!add_name(names, top->items.items[entry->path].stack, &entry->name))
+			return false;
+		entries->items.items[shown++] = *entry;
+	}
+	entries->items.count = shown;
+	return true;
+}
+
+/* Paths of one table. */
+struct section {
+	const char *title;
+	struct mt_top_paths top;
+	struct entries entries;
+};
+
+static void section_deinit(struct section *section)
+{
+	mt_top_paths_deinit(&section->top);
+	entries_deinit(&section->entries);
+}
+
+static struct mt_error *read_section(const struct mt_summary *s, struct mt_table *table,
+				     struct section *out, struct names *names)
+{
+	struct mt_error *err;
+
+	if (!table)
+		return NULL;
+	err = mt_top_paths_read(table, mt_table_value(table, "bytes"), &out->top);
+	err = err ? err : sum_alike(s, &out->top, &out->entries);
+	return err || choose_entries(s, &out->top, &out->entries, names) ? err : mt_error_nomem();
+}
+
+static struct mt_error *print_section(const struct mt_summary *s, const struct section *section,
+				      const struct names *names)
+{
+	const struct mt_top_paths *top = &section->top;
+	struct mt_error *err = NULL;
+
+	if (!top->items.count)
+		return NULL;
+	if (section->entries.items.count || !s->blocks || top->table == s->blocks)
+		print_title(s, section->title);
+	for (size_t i = 0; !err && i < section->entries.items.count; i++) {
+		const struct entry *entry = &section->entries.items.items[i];
+		const struct mt_top_path *path = &top->items.items[entry->path];
+
 		mt_summary_row(s, &(struct mt_summary_row){.process = mt_strings_get(
 								   top->table->strings, entry->who),
 							   .table = top->table,
-							   .stack = entry->stack});
+							   .stack = path->stack});
 		fputs("  ", s->to);
 		mt_summary_print_growth(s, entry->bytes);
-		fprintf(s->to, "  %s", mt_strings_get(top->table->strings, entry->text));
+		fputs("  ", s->to);
+		err = mt_top_path_print(top, path, &names->headlines[entry->name],
+					s->view->width - INDENT, s->to);
+		err = err ? err : mt_top_path_print_end(top, path, INDENT, s->view->width, s->to);
 	}
-	if (shown || (s->blocks && top->table != s->blocks))
-		return NULL;
-	print_title(s, title);
-	fprintf(s->to, "        none by %s or more; --all shows them\n", mt_text_bytes(LEAST).text);
-	return NULL;
+	if (!section->entries.items.count && (!s->blocks || top->table == s->blocks))
+		fprintf(s->to, "        none by %s or more; --all shows them\n",
+			mt_text_bytes(LEAST).text);
+	return err;
 }
 
-/* Where blocks are known, who touched the pages they lie in says nothing more. */
-static struct mt_error *print_blocks(const struct mt_summary *s)
+static const char *title_of_pages(const struct mt_summary *s)
 {
-	MT_CLEANUP(mt_top_paths_deinit) struct mt_top_paths top = {0};
-	struct mt_error *err;
-
-	if (!s->blocks)
-		return NULL;
-	err = mt_top_paths_read(s->blocks, mt_table_value(s->blocks, "bytes"), &top);
-	return err ? err : print_paths(s, &top, "BY WHICH PATH (allocated, not freed)");
-}
-
-struct mt_error *mt_summary_print_paths(const struct mt_summary *s)
-{
-	MT_CLEANUP(mt_top_paths_deinit) struct mt_top_paths top = {0};
-	struct mt_table *table = s->resident ?: s->growth;
 	static const char *const touched[] = {
 		[MT_NONE_ENDED] = "BY WHICH PATH (touched, still held)",
 		[MT_SOME_ENDED] = "BY WHICH PATH (touched, still held; of what ended, at its peak)",
@@ -324,16 +371,8 @@ struct mt_error *mt_summary_print_paths(const struct mt_summary *s)
 		[MT_SOME_ENDED] = "BY WHICH PATH (mapped, not unmapped by a call)",
 		[MT_ALL_ENDED] = "BY WHICH PATH (mapped, not unmapped by a call)",
 	};
-	const char *title = (s->resident ? touched : mapped)[mt_summary_growers_ended(s)];
-	struct mt_error *err = print_blocks(s);
 
-	if (err || !table)
-		return err;
-	err = mt_top_paths_read(table, mt_table_value(table, "bytes"), &top);
-	err = err ? err : print_paths(s, &top, title);
-	if (!err && !s->resident)
-		print_words(s, &top);
-	return err;
+	return (s->resident ? touched : mapped)[mt_summary_growers_ended(s)];
 }
 
 /* ---- Verdicts ---- */
@@ -358,10 +397,11 @@ static void describe_rate(double per_hour, char *out, size_t size)
 
 /* A verdict on one path, and the same on that path of other processes of the name. */
 struct judged {
-	uint32_t text; /* string id: the verdict, whose, and the headline */
+	uint32_t text; /* string id: the verdict, whose, and the headline with callers */
 	bool grows;
 	double bytes; /* of all */
 	size_t processes;
+	size_t name; /* of those shown: an index in struct names */
 	/* Of the heaviest. */
 	uint64_t keys[MT_GROUPS_COLUMNS];
 	struct mt_value values[MT_GROUPS_COLUMNS];
@@ -369,50 +409,37 @@ struct judged {
 
 struct judged_list {
 	MT_ARRAY(struct judged) items;
-	struct totals totals; /* by process name */
-	struct mt_map64 seen; /* text and pid */
+	struct verdict_columns columns;
+	struct mt_top_paths top; /* of the table: its paths, without items */
+	struct totals totals;	 /* by process name */
+	struct mt_map64 seen;	 /* text and pid */
 };
 
 static void judged_deinit(struct judged_list *list)
 {
 	mt_array_deinit(&list->items);
+	mt_top_paths_deinit(&list->top);
 	totals_deinit(&list->totals);
 	mt_map64_deinit(&list->seen);
 }
 
-/* Of the heaviest row of several alike; the path's line is printed to `to`, or NULL. */
-static struct mt_error *print_whose(const struct mt_summary *s, const struct judged *judged,
-				    const struct verdict_columns *c, FILE *to)
+/* The path of the heaviest row of several alike: whose, and its stack. False out of memory. */
+static bool path_of(const struct judged_list *list, const struct judged *judged,
+		    struct mt_top_path *out)
 {
-	struct mt_strings *strings = s->verdict->strings;
+	struct mt_table *table = list->top.table;
 	const struct mt_row row = {.keys = judged->keys};
-	struct mt_top_path path = {.stack = (uint32_t)judged->keys[c->stack]};
-	const struct mt_top_paths top = {.table = s->verdict};
 	char who[80];
-	int size =
-		snprintf(who, sizeof(who), "%.60s", mt_table_string(s->verdict, &row, c->process));
+	int size = snprintf(who, sizeof(who), "%.60s",
+			    mt_table_string(table, &row, list->columns.process));
 
 	if (judged->processes > 1)
 		size += snprintf(who + size, sizeof(who) - (size_t)size, " x%zu",
 				 judged->processes);
-	path.who = mt_strings_intern(strings, who, (size_t)size);
-	return path.who == MT_STRING_NONE
-		       ? mt_error_nomem()
-		       : mt_top_path_print(&top, &path, s->view->width - INDENT, to);
-}
-
-static uint32_t describe_judged(const struct mt_summary *s, const struct judged *judged,
-				const struct verdict_columns *c)
-{
-	MT_CLEANUP_FREE char *text = NULL;
-	size_t size = 0;
-	FILE *to = open_memstream(&text, &size);
-	const struct mt_row row = {.keys = judged->keys};
-
-	if (!to)
-		return MT_STRING_NONE;
-	fprintf(to, "%s ", mt_table_string(s->verdict, &row, c->verdict));
-	return intern_written(s->verdict, to, &text, &size, print_whose(s, judged, c, to));
+	*out = (struct mt_top_path){.stack = (uint32_t)judged->keys[list->columns.stack]};
+	out->who = mt_strings_intern(table->strings, who, (size_t)size);
+	out->path = mt_paths_of(list->top.paths, out->stack);
+	return out->who != MT_STRING_NONE && out->path != MT_PATH_NONE;
 }
 
 static bool is_verdict(const struct mt_summary *s, const uint64_t *keys,
@@ -432,16 +459,33 @@ static bool grows(const struct mt_summary *s, const struct mt_row *row,
 	       is_verdict(s, row->keys, c, MT_VERDICT_HEAP);
 }
 
-static bool add_judged(const struct mt_summary *s, const struct mt_row *row,
-		       const struct verdict_columns *c, struct judged_list *list)
+/* What is of no path: only --all has a verdict on it. */
+static bool is_stackless(const struct mt_table *table, uint32_t stack)
 {
+	size_t depth, count;
+	const uint32_t *frames = mt_stacks_get(table->stacks, stack, &depth);
+	const struct mt_frame_name *name =
+		depth == 1 ? mt_frames_names(table->frames, frames[0], &count) : NULL;
+
+	return name && !strcmp(mt_strings_get(mt_frames_strings(table->frames), name->name),
+			       MT_FRAME_STACKLESS);
+}
+
+static bool add_judged(const struct mt_summary *s, const struct mt_row *row,
+		       struct judged_list *list)
+{
+	const struct verdict_columns *c = &list->columns;
 	struct judged judged = {.grows = grows(s, row, c), .bytes = row->values[c->bytes].value};
+	struct mt_top_path path;
 	struct judged *slot;
 	uint64_t pid, seen;
 
 	memcpy(judged.keys, row->keys, s->verdict->key_count * sizeof(*judged.keys));
 	memcpy(judged.values, row->values, s->verdict->value_count * sizeof(*judged.values));
-	judged.text = describe_judged(s, &judged, c);
+	if (!path_of(list, &judged, &path))
+		return false;
+	judged.text =
+		describe_path(s, &list->top, &path, mt_table_string(s->verdict, row, c->verdict));
 	pid = (uint64_t)judged.text << 32 | (uint32_t)row->keys[c->pid];
 	if (judged.text == MT_STRING_NONE)
 		return false;
@@ -473,10 +517,10 @@ static int compare_judged(const void *a, const void *b)
 	return x->text < y->text ? -1 : x->text > y->text;
 }
 
-/* Rows come with most bytes first: what is behind the first ROWS_READ of them is not shown. */
-static struct mt_error *read_judged(const struct mt_summary *s, const struct verdict_columns *c,
-				    struct judged_list *list)
+/* Rows come with most bytes first: those after the first ROWS_READ of them are not shown. */
+static struct mt_error *read_judged(const struct mt_summary *s, struct judged_list *list)
 {
+	const struct verdict_columns *c = &list->columns;
 	struct mt_error *err = mt_table_rewind(s->verdict);
 	struct mt_row row;
 	bool more;
@@ -486,7 +530,9 @@ static struct mt_error *read_judged(const struct mt_summary *s, const struct ver
 		err = mt_table_next(s->verdict, &row, &more);
 		if (err || !more || row.values[c->bytes].value <= 0)
 			break;
-		if (!add_judged(s, &row, c, list) ||
+		if (!s->view->all && is_stackless(s->verdict, (uint32_t)row.keys[c->stack]))
+			continue;
+		if (!add_judged(s, &row, list) ||
 		    !add_total(&list->totals, (uint32_t)row.keys[c->process],
 			       row.values[c->bytes].value))
 			return mt_error_nomem();
@@ -498,8 +544,10 @@ static struct mt_error *read_judged(const struct mt_summary *s, const struct ver
 }
 
 static bool is_worth_a_verdict(const struct mt_summary *s, const struct judged_list *list,
-			       const struct judged *judged, const struct verdict_columns *c)
+			       const struct judged *judged)
 {
+	const struct verdict_columns *c = &list->columns;
+
 	if (s->view->all)
 		return true;
 	if (judged->grows || is_verdict(s, judged->keys, c, MT_VERDICT_SAWTOOTH))
@@ -507,20 +555,66 @@ static bool is_worth_a_verdict(const struct mt_summary *s, const struct judged_l
 	return judged->bytes >= least_of(s, &list->totals, (uint32_t)judged->keys[c->process]);
 }
 
-static struct mt_error *print_verdict(const struct mt_summary *s, const struct judged *judged,
-				      const struct verdict_columns *c)
+/* Leaves those that are shown. */
+static bool choose_judged(const struct mt_summary *s, struct judged_list *list, struct names *names)
 {
+	size_t most = s->view->all ? SIZE_MAX : VERDICTS_SHOWN, shown = 0;
+
+	for (size_t i = 0; i < list->items.count && shown < most; i++) {
+		struct judged *judged = &list->items.items[i];
+
+		if (!is_worth_a_verdict(s, list, judged))
+			continue;
+		if (!add_name(names, (uint32_t)judged->keys[list->columns.stack], &judged->name))
+			return false;
+		list->items.items[shown++] = *judged;
+	}
+	list->items.count = shown;
+	return true;
+}
+
+static struct mt_error *read_verdicts(const struct mt_summary *s, struct judged_list *list,
+				      struct names *names)
+{
+	struct mt_table *table = s->verdict;
+	struct mt_error *err;
+
+	if (!table)
+		return NULL;
+	list->columns = (struct verdict_columns){
+		.pid = mt_table_key(table, "pid"),
+		.process = mt_table_key(table, "process"),
+		.verdict = mt_table_key(table, "verdict"),
+		.grounds = mt_table_key(table, "rests-on"),
+		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
+		.bytes = mt_table_value(table, "bytes"),
+		.per_hour = mt_table_value(table, "per-hour"),
+	};
+	list->top.table = table;
+	list->top.paths = mt_paths_create(table->stacks, table->frames, false);
+	err = list->top.paths ? read_judged(s, list) : mt_error_nomem();
+	return err || choose_judged(s, list, names) ? err : mt_error_nomem();
+}
+
+static struct mt_error *print_verdict(const struct mt_summary *s, const struct judged_list *list,
+				      const struct judged *judged, const struct names *names)
+{
+	const struct verdict_columns *c = &list->columns;
 	const struct mt_row row = {.keys = judged->keys, .values = judged->values};
 	double per_hour = row.values[c->per_hour].value;
 	char text[512], rate[80] = "", indent[INDENT + 1];
+	struct mt_top_path path;
 	struct mt_error *err;
 
+	if (!path_of(list, judged, &path))
+		return mt_error_nomem();
 	mt_summary_row(s,
 		       &(struct mt_summary_row){judged->processes == 1 ? (long)row.keys[c->pid] : 0,
 						mt_table_string(s->verdict, &row, c->process),
-						s->verdict, (uint32_t)row.keys[c->stack]});
+						s->verdict, path.stack});
 	fprintf(s->to, "  %9s  ", mt_text_bytes(judged->bytes).text);
-	err = print_whose(s, judged, c, s->to);
+	err = mt_top_path_print(&list->top, &path, &names->headlines[judged->name],
+				s->view->width - INDENT, s->to);
 	if (err)
 		return err;
 	/* The slope of what is bounded, or rises and falls, is that of the moment. */
@@ -534,37 +628,72 @@ static struct mt_error *print_verdict(const struct mt_summary *s, const struct j
 	return NULL;
 }
 
-struct mt_error *mt_summary_print_verdicts(const struct mt_summary *s)
+static struct mt_error *print_verdicts(const struct mt_summary *s, const struct judged_list *list,
+				       const struct names *names)
 {
-	MT_CLEANUP(judged_deinit) struct judged_list list = {0};
-	struct mt_table *table = s->verdict;
-	struct verdict_columns columns;
-	struct mt_error *err;
-	size_t most = s->view->all ? SIZE_MAX : VERDICTS_SHOWN, shown = 0;
+	struct mt_error *err = NULL;
 
-	if (!table)
-		return NULL;
-	columns = (struct verdict_columns){
-		.pid = mt_table_key(table, "pid"),
-		.process = mt_table_key(table, "process"),
-		.verdict = mt_table_key(table, "verdict"),
-		.grounds = mt_table_key(table, "rests-on"),
-		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
-		.bytes = mt_table_value(table, "bytes"),
-		.per_hour = mt_table_value(table, "per-hour"),
-	};
-	err = read_judged(s, &columns, &list);
-	for (size_t i = 0; !err && i < list.items.count && shown < most; i++) {
-		const struct judged *judged = &list.items.items[i];
-
-		if (!is_worth_a_verdict(s, &list, judged, &columns))
-			continue;
-		if (!shown++) {
-			fputc('\n', s->to);
-			mt_summary_print_heading(s, "IS IT A LEAK?");
-			fputc('\n', s->to);
-		}
-		err = print_verdict(s, judged, &columns);
-	}
+	if (list->items.count)
+		print_title(s, "IS IT A LEAK?");
+	for (size_t i = 0; !err && i < list->items.count; i++)
+		err = print_verdict(s, list, &list->items.items[i], names);
 	return err;
+}
+
+/* ---- The whole ---- */
+
+struct mt_memory_paths {
+	struct section blocks, pages; /* where blocks are known, pages are without theirs */
+	struct judged_list verdicts;
+	struct names names;
+};
+
+void mt_memory_paths_destroy(struct mt_memory_paths *paths)
+{
+	if (!paths)
+		return;
+	section_deinit(&paths->blocks);
+	section_deinit(&paths->pages);
+	judged_deinit(&paths->verdicts);
+	mt_array_deinit(&paths->names.stacks);
+	free(paths->names.headlines);
+	free(paths);
+}
+
+struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memory_paths **out)
+{
+	MT_CLEANUP(mt_memory_paths_destroy_p)
+	struct mt_memory_paths *paths = calloc(1, sizeof(*paths));
+	struct names *names;
+	const struct mt_table *any = s->blocks ?: s->resident ?: s->growth;
+	struct mt_error *err;
+
+	if (!paths)
+		return mt_error_nomem();
+	names = &paths->names;
+	paths->blocks.title = "BY WHICH PATH (allocated, not freed)";
+	paths->pages.title = title_of_pages(s);
+	err = read_section(s, s->blocks, &paths->blocks, names);
+	err = err ? err : read_section(s, s->resident ?: s->growth, &paths->pages, names);
+	err = err ? err : read_verdicts(s, &paths->verdicts, names);
+	if (err)
+		return err;
+	names->headlines = calloc(names->stacks.count + 1, sizeof(*names->headlines));
+	if (!names->headlines ||
+	    (names->stacks.count &&
+	     !mt_headlines_of(any, names->stacks.items, names->stacks.count, names->headlines)))
+		return mt_error_nomem();
+	*out = MT_TAKE(paths);
+	return NULL;
+}
+
+struct mt_error *mt_memory_paths_print(const struct mt_summary *s,
+				       const struct mt_memory_paths *paths)
+{
+	struct mt_error *err = print_section(s, &paths->blocks, &paths->names);
+
+	err = err ? err : print_section(s, &paths->pages, &paths->names);
+	if (!err && s->growth && !s->resident)
+		print_words(s, &paths->pages.top);
+	return err ? err : print_verdicts(s, &paths->verdicts, &paths->names);
 }

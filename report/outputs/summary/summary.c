@@ -15,6 +15,7 @@
 #include "report/tables/text.h"
 
 MT_DEFINE_CLEANUP(mt_counts, struct mt_counts)
+MT_DEFINE_CLEANUP(mt_memory_paths, struct mt_memory_paths)
 
 /* ---- The first line ---- */
 
@@ -133,10 +134,11 @@ bool mt_summary_is_empty(const struct mt_summary *s)
 
 static struct mt_error *print_memory(const struct mt_summary *s)
 {
-	struct mt_error *err = mt_summary_print_growers(s);
+	MT_CLEANUP(mt_memory_paths_destroy_p) struct mt_memory_paths *paths = NULL;
+	struct mt_error *err = mt_memory_paths_read(s, &paths);
 
-	err = err ? err : mt_summary_print_paths(s);
-	return err ? err : mt_summary_print_verdicts(s);
+	err = err ? err : mt_summary_print_growers(s);
+	return err ? err : mt_memory_paths_print(s, paths);
 }
 
 static struct mt_error *print_counts(const struct mt_summary *s)

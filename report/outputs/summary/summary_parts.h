@@ -45,11 +45,15 @@ enum mt_summary_ended {
 };
 enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s);
 
-/* BY WHICH PATH: the paths that touched, or mapped, most of what is still held. */
-struct mt_error *mt_summary_print_paths(const struct mt_summary *s);
-
-/* IS IT A LEAK?: verdicts on the paths that hold most. */
-struct mt_error *mt_summary_print_verdicts(const struct mt_summary *s);
+/*
+ * BY WHICH PATH, the paths that touched, or mapped, most of what is still held, and IS IT A LEAK?,
+ * verdicts on the paths that hold most: read together, for headlines that tell them apart.
+ */
+struct mt_memory_paths;
+struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memory_paths **out);
+struct mt_error *mt_memory_paths_print(const struct mt_summary *s,
+				       const struct mt_memory_paths *paths);
+void mt_memory_paths_destroy(struct mt_memory_paths *paths);
 
 /* NOT SEEN, and NEXT: what the recording cannot tell, and commands to go on with. */
 struct mt_error *mt_summary_print_next(const struct mt_summary *s);
