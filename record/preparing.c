@@ -5,6 +5,7 @@
 #include "record/recorder_parts.h"
 
 #include <errno.h>
+#include <signal.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
@@ -437,12 +438,47 @@ static struct mt_error *start_governor(struct mt_recorder *r)
 	return r->governor ? NULL : mt_error_nomem();
 }
 
+/*
+ * Nothing is recorded of a target that ended while its probes were prepared, or waits for its
+ * parent.
+ */
+static struct mt_error *check_targets(struct mt_recorder *r)
+{
+	bool process = r->options->pids.count;
+	pid_t first;
+
+	if (!mt_waiting_all_ended(&r->waiting))
+		return NULL;
+	first = process ? r->options->pids.items[0] : r->options->tids.items[0];
+	return mt_error_create(MT_ERR_NOT_FOUND, "-%c: %s %d had ended before recording began",
+			       process ? 'p' : 't', process ? "process" : "thread", (int)first);
+}
+
+/* One that never was is another error. Threads are looked for as they are opened. */
+static struct mt_error *watch_targets(struct mt_recorder *r)
+{
+	const struct mt_number_list *pids = &r->options->pids;
+
+	for (size_t i = 0; i < pids->count; i++) {
+		if (kill(pids->items[i], 0) && errno == ESRCH)
+			return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND,
+							     "-p: there is no process %d",
+							     pids->items[i]),
+					     "ps lists the running processes");
+	}
+	if (!mt_targets_watch(r->options, &r->waiting))
+		return mt_error_nomem();
+	return pids->count ? check_targets(r) : NULL;
+}
+
 /* What recording and counting begin with: the plan, and the command at its gate. */
 static struct mt_error *prepare_plan(struct mt_recorder *r)
 {
 	bool to_stdout = r->options->output && !strcmp(r->options->output, "-");
 	struct mt_error *err = mt_waiting_init(&r->waiting);
 
+	if (!err)
+		err = watch_targets(r);
 	if (!err)
 		err = mt_host_cpus(&r->cpus);
 	if (!err && r->options->cgroup)
@@ -463,7 +499,7 @@ static struct mt_error *prepare_waiting(struct mt_recorder *r)
 		r->options->control ? mt_control_open(r->options->control, &r->control) : NULL;
 
 	r->waiting.control = r->control.in;
-	return err || mt_targets_watch(r->options, &r->waiting) ? err : mt_error_nomem();
+	return err ? err : check_targets(r);
 }
 
 /* Counters of tasks follow them from CPU to CPU. */

@@ -41,6 +41,7 @@ struct defines {
 	enum malloc_in malloc_in;
 	bool has_new;	  /* exported: the loader looks no further */
 	bool has_own_new; /* that does not end in malloc */
+	bool is_go;	  /* a program of Go's, whose heap has no malloc */
 };
 
 /* A file that was looked at before. */
@@ -56,6 +57,7 @@ struct choice {
 	size_t processes;	  /* whose maps could be read */
 	bool has_malloc, has_new; /* of a command: they were found */
 	bool failed;		  /* out of memory */
+	bool has_go;		  /* a program of Go's was among the files */
 };
 
 static void choice_deinit(struct choice *choice)
@@ -108,6 +110,7 @@ static struct defines look_into(int fd, const char *path)
 		defines.malloc_in = rank == MT_ALLOCATOR_LIBC ? IN_LIBC : IN_EXPORTS;
 	else if (has_both(elf, false))
 		defines.malloc_in = IN_SYMBOLS;
+	defines.is_go = mt_elf_section(elf, ".gopclntab").size != 0;
 	defines.has_new = find_function(elf, true, NEW, &symbol);
 	defines.has_own_new = mt_allocator_has_own_new(elf);
 	return defines;
@@ -129,6 +132,7 @@ static struct defines look(struct choice *choice, const struct mt_probe_file *fi
 		return (struct defines){0};
 	}
 	*slot = (struct seen){file->device, file->inode, look_into(file->fd, file->path)};
+	choice->has_go |= slot->defines.is_go;
 	return slot->defines;
 }
 
@@ -216,11 +220,19 @@ static struct mt_error *none_found(const struct mt_probe_targets *targets,
 		return mt_error_create(MT_ERR_PERMISSION,
 				       "malloc: what the target maps cannot be read: %s",
 				       strerror(errno));
+	if (choice->has_go)
+		return mt_error_hint(
+			mt_error_create(MT_ERR_USAGE,
+					"malloc: %s is a Go program: its heap is collected, and "
+					"has no malloc and free",
+					running ? "the target" : targets->command_file),
+			"-e vm,rss records by which paths it grows; Go's own heap profile (pprof) "
+			"has the objects");
 	return mt_error_hint(
 		mt_error_create(MT_ERR_USAGE, "malloc: %s has no allocator with symbols",
 				running ? "what the target maps" : targets->command_file),
-		"a static program needs its .symtab; a function without a name is probed by its "
-		"address: -e u:PATH:0x1234(size=arg1)");
+		"in a static program malloc and free are found by its .symtab; a function without "
+		"a name is probed by its address: -e u:PATH:0x1234(size=arg1)");
 }
 
 struct mt_error *mt_allocator_files_find(const struct mt_probe_targets *targets,

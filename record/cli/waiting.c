@@ -112,6 +112,12 @@ static void look_at_targets(struct mt_waiting *waiting)
 	}
 }
 
+bool mt_waiting_all_ended(struct mt_waiting *waiting)
+{
+	look_at_targets(waiting);
+	return waiting->targets.count && !waiting->alive;
+}
+
 static unsigned causes_of(const struct pollfd *fds)
 {
 	static const unsigned causes[] = {MT_WAKE_SIGNAL, MT_WAKE_FAILED, MT_WAKE_FULL,
@@ -146,10 +152,7 @@ unsigned mt_waiting_poll(struct mt_waiting *waiting, uint64_t ns)
 				    .tv_nsec = (long)(ns % 1000000000)};
 	ppoll(fds, count, &timeout, NULL);
 	causes = causes_of(fds);
-	if (!waiting->targets.count)
-		return causes;
-	look_at_targets(waiting);
-	return causes | (waiting->alive ? 0 : MT_WAKE_GONE);
+	return causes | (mt_waiting_all_ended(waiting) ? MT_WAKE_GONE : 0);
 }
 
 void mt_waiting_poll_signals(struct mt_waiting *waiting)

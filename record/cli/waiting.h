@@ -48,6 +48,9 @@ void mt_waiting_deinit(struct mt_waiting *waiting);
 /* Watches a process or thread; false out of memory. */
 bool mt_waiting_add_target(struct mt_waiting *waiting, pid_t tid);
 
+/* True if there are targets, and all have ended by now. */
+bool mt_waiting_all_ended(struct mt_waiting *waiting);
+
 /* Waits for at most ns nanoseconds; returns a set of enum mt_wake, 0 on timeout. */
 unsigned mt_waiting_poll(struct mt_waiting *waiting, uint64_t ns);
 

@@ -407,9 +407,8 @@ struct mt_error *mt_event_set_add_process(struct mt_event_set *opened, pid_t pid
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
 	if (!tasks)
-		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "-p: there is no process %d",
-						     pid),
-				     "ps lists the running processes");
+		return mt_error_create(MT_ERR_NOT_FOUND,
+				       "-p: process %d had ended before recording began", pid);
 	if (!fits_files(opened, count_threads(tasks)))
 		err = too_many_files(opened, count_threads(tasks));
 	for (int i = 0; i < RESCANS_MAX && added && !err; i++)

@@ -76,18 +76,19 @@ static const char *const functions[] = {
 	"InstanceKlass::allocate*", "CollectedHeap::*", "Runtime1::new_*", "OptoRuntime::new_*"};
 
 /* What maps pages for a garbage-collected heap, or opens them. */
-static const char *const page_allocators[] = {"v8::base::OS::*", "VirtualSpace::expand_by",
-					      "PSVirtualSpace::expand_by",
-					      "G1PageBasedVirtualSpace::commit*"};
+static const char *const page_allocators[] = {
+	"v8::base::OS::*",	     "VirtualSpace::expand_by",
+	"PSVirtualSpace::expand_by", "G1PageBasedVirtualSpace::commit*",
+	"runtime.sysMap*",	     "runtime.sysReserve*",
+	"runtime.sysAlloc*"};
 
-/* jemalloc, tcmalloc, mimalloc; Python; Go */
+/* jemalloc, tcmalloc, mimalloc; Python */
 static const char *const arena_mappers[] = {
 	"os_pages_map",		 "pages_map*",		"extent_alloc_mmap*",
 	"je_pages_map*",	 "_rjem_je_pages_map*", "TCMalloc_SystemAlloc*",
 	"tcmalloc::MmapRegion*", "MmapSysAllocator::*", "_mi_os_alloc*",
 	"_mi_prim_alloc*",	 "unix_mmap*",		"_PyObject_Arena*",
-	"_PyMem_ArenaAlloc",	 "runtime.sysMap*",	"runtime.sysReserve*",
-	"runtime.sysAlloc*"};
+	"_PyMem_ArenaAlloc"};
 
 /* Of HotSpot the threads of collectors, and what its VM thread runs for them. */
 static const char *const collectors[] = {"GangWorker::run*",

@@ -27,6 +27,7 @@
 enum lack {
 	LACKS_JIT,    /* frames of JIT code without names */
 	LACKS_PYTHON, /* no frame of a Python function at all */
+	LACKS_BLOCKS, /* no malloc and free: its heap is collected */
 };
 
 struct row {
@@ -61,6 +62,11 @@ static const struct row rows[] = {
 static const struct row other = {
 	.lack = LACKS_JIT,
 	.text = "JIT code has no names; a perf map, /tmp/perf-PID.map, would tell them"};
+
+static const struct row go = {
+	.lack = LACKS_BLOCKS,
+	.text = "a Go program has no malloc and free to record; its heap profile (pprof) tells "
+		"which objects its heap holds"};
 
 static const char *last_part(const char *path)
 {
@@ -130,6 +136,7 @@ struct seen {
 	bool untold;	       /* JIT code without a name */
 	bool python;	       /* a Python function */
 	bool collector;	       /* a function of a garbage collector */
+	bool go;	       /* a thread or goroutine of Go's runtime */
 	const struct row *row; /* the interpreter's, or NULL */
 	const char *dso;       /* of the last frame that was looked at for it */
 };
@@ -147,11 +154,22 @@ static bool see_frame(const struct mt_table *table, uint32_t frame, struct seen 
 	seen->untold |= is_untold(name) && !(flags & MT_FRAME_GUESSED);
 	seen->python |= !strncmp(text, "py::", 4);
 	seen->collector |= mt_is_collector(text);
+	seen->go |= !strncmp(text, "runtime.goexit", 14) || !strncmp(text, "runtime.rt0_go", 14) ||
+		    !strncmp(text, "runtime.mstart", 14);
 	if (!seen->row && seen->dso != name->dso) {
 		seen->row = row_of_image(name->dso);
 		seen->dso = name->dso;
 	}
 	return true;
+}
+
+static bool is_advised(const struct seen *seen, bool known)
+{
+	if (!seen->row)
+		return seen->untold && known;
+	if (seen->row->lack == LACKS_BLOCKS)
+		return true;
+	return seen->row->lack == LACKS_PYTHON ? !seen->python : seen->untold || seen->collector;
 }
 
 bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *table, uint32_t stack,
@@ -168,9 +186,10 @@ bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *ta
 		if (!see_frame(table, ids[i], &seen))
 			return false;
 	}
+	if (seen.go && !seen.row)
+		seen.row = &go;
 	seen.collector &= seen.row && seen.row->collected;
-	if (seen.row ? seen.row->lack == LACKS_PYTHON ? !seen.python : seen.untold || seen.collector
-		     : seen.untold && *exe)
+	if (is_advised(&seen, *exe))
 		add(advice, *exe ? exe : seen.dso, seen.row ? seen.row : &other, weight,
 		    seen.collector ? weight : 0);
 	return true;
@@ -198,6 +217,15 @@ static const char *text_of(const struct row *row, const char *program)
 			 "tell them"
 		       : "names of Python functions are not seen; start the program with python3 "
 			 "-X perf";
+}
+
+bool mt_name_advice_has_blocks(const struct mt_name_advice *advice)
+{
+	double without = 0;
+
+	for (size_t i = 0; i < advice->count; i++)
+		without += advice->items[i].row == &go ? advice->items[i].weight : 0;
+	return without <= advice->all / 2;
 }
 
 void mt_name_advice_print(const struct mt_name_advice *advice, const char *before,

@@ -33,6 +33,9 @@ struct mt_name_advice {
 bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *table, uint32_t stack,
 			double weight);
 
+/* Whether most of the weight is of programs that call malloc and free. */
+bool mt_name_advice_has_blocks(const struct mt_name_advice *advice);
+
 /*
  * A line or two for each program that has 1 % or more of the weight: "names    node: .." for the
  * label "names", the first behind `before`. Nothing where all have names.

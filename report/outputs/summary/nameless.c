@@ -95,22 +95,28 @@ static size_t count_files(const struct nameless *nameless)
 }
 
 struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const char *heading,
-					   const char *said)
+					   const char *blocks, const char *said)
 {
 	struct nameless nameless = {0};
 	struct mt_error *err = see_table(&nameless, s->blocks ?: s->resident ?: s->growth);
-	size_t files;
-	char text[240];
+	size_t files, used;
+	char text[240], label[12];
 
-	if (err || (!*said && !nameless.count && !nameless.advice.count))
+	if (!mt_name_advice_has_blocks(&nameless.advice))
+		blocks = "";
+	if (err || (!*said && !*blocks && !nameless.count && !nameless.advice.count))
 		return err;
 	files = count_files(&nameless);
-	snprintf(text, sizeof(text), "%s", said);
+	used = (size_t)snprintf(text, sizeof(text), "%s%s%s", blocks, *blocks && *said ? "; " : "",
+				said);
 	if (files)
-		snprintf(text, sizeof(text), "%s%snames in %zu file%s (mtreport --info)", said,
-			 *said ? "; " : "", files, files == 1 ? "" : "s");
+		snprintf(text + used, sizeof(text) - used,
+			 "%snames in %zu file%s (mtreport --info)", used ? "; " : "", files,
+			 files == 1 ? "" : "s");
 	fputc('\n', s->to);
-	mt_summary_print_beside(s, heading, text);
-	mt_name_advice_print(&nameless.advice, "", "           ", s->view->width, s->to);
+	if (*text)
+		mt_summary_print_beside(s, heading, text);
+	snprintf(label, sizeof(label), "%-8s   ", *text ? "" : heading);
+	mt_name_advice_print(&nameless.advice, "", label, s->view->width, s->to);
 	return NULL;
 }

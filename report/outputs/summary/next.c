@@ -134,10 +134,8 @@ static struct mt_error *print_unseen(const struct mt_summary *s)
 			     : !s->growth ? "what is mapped (mtrec -e vm,rss)"
 					  : "";
 	const char *blocks = has_blocks(s) ? "" : "malloc and free (mtrec -e malloc)";
-	char said[120];
 
-	snprintf(said, sizeof(said), "%s%s%s", blocks, *blocks && *memory ? "; " : "", memory);
-	return mt_summary_print_nameless(s, "NOT SEEN", said);
+	return mt_summary_print_nameless(s, "NOT SEEN", blocks, memory);
 }
 
 static struct mt_error *print_after_memory(const struct mt_summary *s)

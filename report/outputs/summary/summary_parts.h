@@ -59,11 +59,11 @@ void mt_memory_paths_destroy(struct mt_memory_paths *paths);
 struct mt_error *mt_summary_print_next(const struct mt_summary *s);
 
 /*
- * `heading` with what is not seen: `said`, and which names the paths lack. Nothing where all is
- * seen.
+ * `heading` with what is not seen: `blocks` where programs have some, `said`, and which names the
+ * paths lack. Nothing where all is seen.
  */
 struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const char *heading,
-					   const char *said);
+					   const char *blocks, const char *said);
 
 /* "+26.0 MB", "-812 B". */
 struct mt_snippet mt_summary_signed(double bytes);
