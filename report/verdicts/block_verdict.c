@@ -294,7 +294,7 @@ double mt_heap_free(const struct mt_heap_parts *heap)
 
 void mt_verdict_judge_heap(const struct mt_heap_parts *heap, struct mt_verdict *out)
 {
-	double unused = heap->mapped - heap->live;
+	double unused = heap->mapped - heap->live - heap->older;
 
 	*out = (struct mt_verdict){
 		.kind = MT_VERDICT_IN_USE,
@@ -314,11 +314,12 @@ void mt_verdict_judge_heap(const struct mt_heap_parts *heap, struct mt_verdict *
 void mt_heap_grounds(const struct mt_heap_parts *heap, char *out, size_t size)
 {
 	size_t used =
-		(size_t)snprintf(out, size, "%s mapped: %s in %s live block%s, %s free",
+		(size_t)snprintf(out, size, "%s mapped: %s in %s live block%s, %s free%s",
 				 mt_text_bytes(heap->mapped).text, mt_text_bytes(heap->live).text,
 				 mt_text_count((double)heap->blocks).text,
 				 heap->blocks == 1 ? "" : "s",
-				 mt_text_bytes(mt_heap_free(heap)).text);
+				 mt_text_bytes(mt_heap_free(heap)).text,
+				 heap->older > 0 ? " or allocated before" : "");
 
 	if (!isnan(heap->untouched) && used < size)
 		snprintf(out + used, size - used, ", %s untouched",

@@ -25,7 +25,7 @@ struct piece {
 
 struct region {
 	uint64_t start, end;
-	bool is_heap;
+	bool is_heap, is_older;
 	double touched; /* NAN: unknown */
 };
 
@@ -117,6 +117,8 @@ static void add_region(struct heap *heap, const struct region *region)
 	parts->live += live < size ? live : size;
 	parts->mapped += size;
 	parts->untouched += size - region->touched;
+	if (region->is_older)
+		parts->older += fmax((isnan(region->touched) ? size : region->touched) - live, 0);
 }
 
 /* Both came. */
@@ -160,7 +162,8 @@ bool mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *
 }
 
 bool mt_heaps_take_region(void *context, const struct mt_ledger_space *space,
-			  const struct mt_extent *extent, bool is_heap, double touched)
+			  const struct mt_extent *extent, bool is_heap, bool is_older,
+			  double touched)
 {
 	struct heap *heap = heap_of(context, space->recording, space->pid, space->generation);
 	struct region *region;
@@ -169,14 +172,15 @@ bool mt_heaps_take_region(void *context, const struct mt_ledger_space *space,
 		return heap;
 	region = heap->regions.count ? &heap->regions.items[heap->regions.count - 1] : NULL;
 	/* Each brk made a piece of its own, and blocks do not end at their borders. */
-	if (is_heap && region && region->is_heap && region->end == extent->start) {
+	if (is_heap && region && region->is_heap && region->is_older == is_older &&
+	    region->end == extent->start) {
 		region->end = extent->end;
 		region->touched += touched;
 		return true;
 	}
 	region = mt_array_push(&heap->regions);
 	if (region)
-		*region = (struct region){extent->start, extent->end, is_heap, touched};
+		*region = (struct region){extent->start, extent->end, is_heap, is_older, touched};
 	return region;
 }
 

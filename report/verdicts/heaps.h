@@ -27,7 +27,8 @@ bool mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *
 
 /* The callbacks of struct mt_verdicts_regions; their context is the heaps. */
 bool mt_heaps_take_region(void *heaps, const struct mt_ledger_space *space,
-			  const struct mt_extent *region, bool is_heap, double touched);
+			  const struct mt_extent *region, bool is_heap, bool is_older,
+			  double touched);
 bool mt_heaps_take_end(void *heaps, const struct mt_ledger_space *space);
 
 /*

@@ -18,7 +18,7 @@ enum {
 	HUGE_PAGES = 512,
 };
 
-static bool is_older(const struct mt_region_pages *pages, const struct mt_extent *region)
+bool mt_region_pages_older(const struct mt_region_pages *pages, const struct mt_extent *region)
 {
 	return mt_ledger_origin(pages->ledger, region->origin)->kind == MT_ORIGIN_BEFORE ||
 	       mt_ledger_inherited(pages->space, region);
@@ -85,7 +85,7 @@ static double find_share(const struct mt_region_pages *pages,
 
 	for (; region && region->start < mapping->end;
 	     region = mt_extents_after(pages->regions, region->end)) {
-		if (is_older(pages, region))
+		if (mt_region_pages_older(pages, region))
 			unknown += without_fault(pages, region);
 		if (pages->at_end)
 			used -= mt_region_pages_touched(pages->touched, region);
@@ -98,7 +98,7 @@ double mt_region_pages_in_use(struct mt_region_pages *pages, const struct mt_ext
 	double touched = mt_region_pages_touched(pages->touched, region);
 	const struct mt_mapping_reading *mapping;
 
-	if (!is_older(pages, region))
+	if (!mt_region_pages_older(pages, region))
 		return touched;
 	mapping = mt_mapping_list_after(&pages->reading, region->start);
 	if (!mapping || mapping->start > region->start)

@@ -42,6 +42,9 @@ struct mt_region_pages mt_region_pages_of(const struct mt_ledger *ledger,
 /* Bytes of a range with a fault. A single page among 2 MiB may be all of them: a huge one. */
 double mt_region_pages_touched(const struct mt_page_map *touched, const struct mt_extent *region);
 
+/* Whether a region is older than the recording, or than the process. */
+bool mt_region_pages_older(const struct mt_region_pages *pages, const struct mt_extent *region);
+
 /* Bytes of a region in use; NAN where it is older than the recording and nothing was read of it. */
 double mt_region_pages_in_use(struct mt_region_pages *pages, const struct mt_extent *region);
 

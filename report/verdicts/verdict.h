@@ -58,6 +58,7 @@ struct mt_heap_parts {
 	double mapped;
 	double live;	  /* bytes of live blocks, with what the allocator keeps beside each */
 	double untouched; /* bytes whose pages are not in use; NAN: unknown */
+	double older;	  /* of memory older than the recording: free, or in blocks as old */
 	uint64_t blocks;  /* live */
 	double seconds;
 };

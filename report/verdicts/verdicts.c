@@ -509,7 +509,7 @@ static bool tell_region(const struct mt_verdicts *verdicts, const struct mt_ledg
 	return !verdicts->regions.region || !is_for_use(nature) ||
 	       verdicts->regions.region(
 		       verdicts->regions.context, pages->space, region,
-		       nature->kind == MT_REGION_HEAP,
+		       nature->kind == MT_REGION_HEAP, mt_region_pages_older(pages, region),
 		       knows_pages(verdicts, space) ? mt_region_pages_in_use(pages, region) : NAN);
 }
 

@@ -70,12 +70,12 @@ void mt_verdicts_tell_also(struct mt_verdicts *verdicts, const struct mt_verdict
 /* A listener to what stands of each space; set before the ledger's run. */
 struct mt_verdicts_regions {
 	/*
-	 * A writable region of the heap or private and anonymous, and the bytes of its pages that
-	 * are in use (NAN: unknown). `done`: the last one of the space was told. False out of
-	 * memory.
+	 * A writable region of the heap or private and anonymous, whether it is older than the
+	 * recording, and the bytes of its pages that are in use (NAN: unknown). `done`: the last
+	 * one of the space was told. False out of memory.
 	 */
 	bool (*region)(void *context, const struct mt_ledger_space *space,
-		       const struct mt_extent *region, bool is_heap, double touched);
+		       const struct mt_extent *region, bool is_heap, bool is_older, double touched);
 	bool (*done)(void *context, const struct mt_ledger_space *space);
 	void *context;
 };

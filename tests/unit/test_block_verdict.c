@@ -378,6 +378,12 @@ MT_TEST(heaps_are_told_by_their_parts)
 	MT_CHECK_STR(mt_verdict_name(verdict.kind), "in use");
 	heap.live = 11e6;
 	MT_CHECK_EQ(mt_heap_free(&heap), 0);
+	heap = (struct mt_heap_parts){.mapped = 9e6, .live = 4e6, .older = 4.5e6, .blocks = 200};
+	mt_verdict_judge_heap(&heap, &verdict);
+	MT_CHECK_STR(mt_verdict_name(verdict.kind), "in use"); /* as blocks of before may be */
+	mt_heap_grounds(&heap, text, sizeof(text));
+	MT_CHECK_STR(text, "9.0 MB mapped: 4.0 MB in 200 live blocks, 5.0 MB free or allocated "
+			   "before, 0 B untouched");
 	heap = (struct mt_heap_parts){.mapped = 200e3, .live = 80e3};
 	mt_verdict_judge_heap(&heap, &verdict);
 	MT_CHECK_STR(mt_verdict_name(verdict.kind), "in use"); /* what glibc keeps on purpose */
