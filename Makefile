@@ -216,12 +216,12 @@ bench: all ## measure: every tests/bench/*.sh
 
 man_pages := $(wildcard docs/*.1)
 completions := $(wildcard scripts/completion/mtrec scripts/completion/mtreport)
-documents := $(wildcard formats/FORMAT.md docs/*.md)
+documents := $(filter-out docs/where.md,$(wildcard formats/FORMAT.md docs/*.md docs/*.png))
 installed = $(addprefix $(bindir)/,$(notdir $(programs))) $(addprefix $(mandir)/man1/,$(notdir $(man_pages))) \
 	$(addprefix $(completiondir)/,$(notdir $(completions))) $(addprefix $(docdir)/,$(notdir $(documents)))
 put = $(if $(1),install -d '$(DESTDIR)$(2)' && install -m $(3) $(1) '$(DESTDIR)$(2)',:)
 
-install: all ## install under DESTDIR and prefix: programs, man pages, completion, FORMAT.md
+install: all ## install under DESTDIR and prefix: programs, man pages, completion, documents
 	$(Q)$(call put,$(programs),$(bindir),755)
 	$(Q)$(call put,$(man_pages),$(mandir)/man1,644)
 	$(Q)$(call put,$(completions),$(completiondir),644)

@@ -42,6 +42,10 @@ for program in mtrec mtreport; do
 	check 'and its completion' test -f "$TMPDIR/root/opt/mt/share/bash-completion/completions/$program"
 done
 check 'and the specification of the format' test -f "$TMPDIR/root/opt/mt/share/doc/mtrec/FORMAT.md"
+for picture in $(sed -n 's/^!\[.*\](\(.*\))$/\1/p' "$MT_TOP/docs/pages.md"); do
+	test -f "$TMPDIR/root/opt/mt/share/doc/mtrec/$picture" || echo "$picture"
+done >"$TMPDIR/pictures"
+check 'and the pictures that its documents show' diff /dev/null "$TMPDIR/pictures"
 expect 0 'uninstall' in_tree uninstall DESTDIR="$TMPDIR/root" prefix=/opt/mt
 check 'leaves no file' test -z "$(find "$TMPDIR/root" -type f)"
 

@@ -226,7 +226,7 @@ function summaryView(facts, follow, colorOf) {
 		const link = links.get(i), [heading] = line.match(/^[A-Z][A-Z ]{3,}\??(?=  |\?|$| \()/) || [""];
 		if (!link)
 			return [element("b", { textContent: heading }), `${line.slice(heading.length)}\n`];
-		const lead = line.match(link.table ? /^ *\S+ \S+  / : /^ */)[0], made = element("a", { href: "#", textContent: line.slice(lead.length), style: link.table ? "" : `--line: ${colorOf(link.pid)}` });
+		const lead = line.match(link.table ? /^ *\S+ \S+  / : /^ */)[0], made = element("a", { href: "#", textContent: line.slice(lead.length), style: link.table ? "" : `--line: ${colorOf(link.pid) || "transparent"}` });
 		made.addEventListener("click", (event) => {
 			event.preventDefault();
 			follow(link);
