@@ -179,6 +179,7 @@ static struct mt_error *make_run(struct mt_session *session,
 		.context = &run->resident,
 		.huge = huge,
 		.ended_at_peak = request->living,
+		.as_read = request->living,
 		.peak = request->at.when == MT_AT_PEAK,
 		.moment = request->at.when == MT_AT_TIME,
 	};

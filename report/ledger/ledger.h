@@ -89,8 +89,9 @@ struct mt_ledger_options {
 	 * A call has touched all pages of a mapped range, or has given them back while the range
 	 * stays mapped. May be NULL.
 	 */
-	bool (*advised)(void *context, const struct mt_ledger_space *space,
-			const struct mt_range *range, bool touched);
+	bool (*advised)(void *context, const struct mt_ledger *ledger,
+			const struct mt_ledger_space *space, const struct mt_range *range,
+			bool touched);
 	/*
 	 * Single pages, reported in order with the changes. Set all of the following or none; false
 	 * out of memory.

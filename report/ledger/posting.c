@@ -383,7 +383,7 @@ static bool tell_advised(struct mt_ledger *ledger, const struct mt_effect *effec
 	if (!(touched || given_back) ||
 	    __builtin_add_overflow(range.start, mt_page_up(call->args[1]), &range.end))
 		return true;
-	return options->advised(options->context, effect->space, &range, touched);
+	return options->advised(options->context, ledger, effect->space, &range, touched);
 }
 
 static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)

@@ -327,18 +327,19 @@ static bool put_rest(struct mt_residence *r, const struct mt_ledger *ledger, uin
 		     uint64_t until)
 {
 	struct mt_book *book = r->books.items[index];
-	int64_t sum;
+	int64_t sum, total = book->total - (book->space->ended ? 0 : book->late);
 	uint32_t id;
 
 	if (!book->touched ||
 	    (!find_whole(r, index, until, &sum) && !find_sum(r, index, until, &sum)) ||
-	    sum == book->total)
+	    sum == total)
 		return true;
+	book->read = UINT64_MAX; /* this is of the reading */
 	id = mt_residence_cause(r, ledger, index, book->origin, MT_ORIGIN_UNSEEN,
 				MT_PAGES_ANONYMOUS);
 	if (!id)
 		return false;
-	mt_residence_hold(r, index, id, sum - book->total);
+	mt_residence_hold(r, index, id, sum - total);
 	return true;
 }
 

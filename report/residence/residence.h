@@ -52,6 +52,11 @@ struct mt_residence_options {
 	bool huge; /* adds what AnonHugePages says beyond huge faults: for sums of huge pages alone
 		    */
 	bool moment; /* the ledger stops before the recording's end */
+	/*
+	 * Reports each space as of the last reading of /proc/PID/status within its life, so that
+	 * the holdings are of the same instant.
+	 */
+	bool as_read;
 };
 
 /* NULL out of memory. Copies options. */

@@ -61,6 +61,17 @@ void mt_residence_begin(struct mt_residence *r, uint32_t recording)
 
 /* ---- Finding ---- */
 
+/* When a process was read for the last time, and not for the first; UINT64_MAX without. */
+static uint64_t last_read(struct mt_residence *r, int32_t pid)
+{
+	const struct mt_page_reading *first =
+		mt_residence_first_reading(r, pid, MT_PAGES_ANONYMOUS);
+	const struct mt_page_reading *last =
+		mt_residence_last_reading(r, pid, MT_PAGES_ANONYMOUS, UINT64_MAX);
+
+	return r->options.as_read && first != last ? last->time : UINT64_MAX;
+}
+
 /* Index of the space's book, made where it is new; UINT32_MAX out of memory. */
 uint32_t mt_residence_book(struct mt_residence *r, const struct mt_ledger_space *space)
 {
@@ -82,6 +93,7 @@ uint32_t mt_residence_book(struct mt_residence *r, const struct mt_ledger_space 
 	}
 	*slot = book;
 	book->space = space;
+	book->read = last_read(r, space->pid);
 	index = r->books.count - 1;
 	return mt_map64_put(&r->by_space, key, index) ? (uint32_t)index : UINT32_MAX;
 }
@@ -152,9 +164,12 @@ static void tell(struct mt_residence *r, uint32_t id, int64_t pages, int64_t swa
 void mt_residence_hold(struct mt_residence *r, uint32_t book, uint32_t id, int64_t pages)
 {
 	struct mt_holder *holder = of_epoch(r, book, id);
+	int64_t late = r->now > r->books.items[book]->read ? pages : 0;
 
 	holder->pages += pages;
 	holder->since += pages;
+	holder->late += late;
+	r->books.items[book]->late += late;
 	r->books.items[book]->huge += holder->huge ? pages : 0;
 	tell(r, id, pages, 0, 0);
 }
@@ -165,6 +180,7 @@ void mt_residence_count_changes(struct mt_residence *r, uint32_t book, uint32_t 
 
 	holder->count += changes;
 	holder->count_since += changes;
+	holder->count_late += r->now > r->books.items[book]->read ? changes : 0;
 	tell(r, id, 0, 0, changes);
 }
 
@@ -174,6 +190,7 @@ void mt_residence_hold_swapped(struct mt_residence *r, uint32_t book, uint32_t i
 
 	holder->swapped += pages;
 	holder->swapped_since += pages;
+	holder->swapped_late += r->now > r->books.items[book]->read ? pages : 0;
 	tell(r, id, 0, pages, 0);
 }
 
@@ -332,6 +349,10 @@ struct mt_holding mt_residence_get(const struct mt_residence *r, size_t index)
 		out.pages -= holder->since;
 		out.swapped -= holder->swapped_since;
 		out.count -= holder->count_since;
+	} else if (!book->space->ended) {
+		out.pages -= holder->late;
+		out.swapped -= holder->swapped_late;
+		out.count -= holder->count_late;
 	}
 	return out;
 }

@@ -38,6 +38,8 @@ struct mt_book {
 	int64_t pending;     /* pages of total that the kernel's batched counts lack yet */
 	uint64_t touched;    /* time and origin of the last fault */
 	uint32_t origin;
+	uint64_t read; /* time of the last reading that `as_read` asks for; UINT64_MAX: none */
+	int64_t late;  /* resident pages since then */
 };
 
 /* The key of a holder. Holder ids in page maps are interned keys. */
@@ -51,6 +53,7 @@ struct mt_holder {
 	bool huge; /* as its key */
 	int64_t pages, swapped, count;
 	int64_t since, swapped_since, count_since; /* changes since the peak of `epoch` */
+	int64_t late, swapped_late, count_late;	   /* changes since the book's last reading */
 	uint32_t epoch;
 };
 

@@ -46,7 +46,8 @@ enum {
 #define TURNED_OVER 0.5	   /* share of the bytes given back: enough to see who survives */
 #define AS_OLD 0.9	   /* of the middle third's survival: a cache keeps less of what is older */
 #define UNTOUCHED_PART 0.5
-#define EMPTY_PART 0.9 /* of a heap that grows, and holds next to nothing: no one's blocks */
+#define LEAST_TURNS 1.5 /* times what is held, of pages given back: half of it three times */
+#define EMPTY_PART 0.9	/* of a heap that grows, and holds next to nothing: no one's blocks */
 #define UNTOUCHED_BYTES (128 << 10) /* glibc's M_TRIM_THRESHOLD: less it keeps on purpose */
 
 /* A history slice by slice, from the first reservation to the end. */
@@ -343,6 +344,17 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)
 	verdict->confidence *= verdict->untouched;
 }
 
+void mt_verdict_consider_advice(struct mt_verdict *verdict, uint64_t calls, double bytes)
+{
+	bool stands = verdict->kind == MT_VERDICT_PLATEAU || verdict->kind == MT_VERDICT_ONE_OFF ||
+		      verdict->kind == MT_VERDICT_RETENTION;
+
+	verdict->advices = calls;
+	verdict->advised = bytes;
+	if (stands && calls >= LEAST_FALLS && bytes >= LEAST_TURNS * verdict->bytes)
+		verdict->kind = MT_VERDICT_SAWTOOTH;
+}
+
 void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected, double older_back)
 {
 	if (mt_verdict_is_growth(verdict->kind))
@@ -423,6 +435,12 @@ static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t s
 		least = verdict->survival[i] < least ? verdict->survival[i] : least;
 		most = verdict->survival[i] > most ? verdict->survival[i] : most;
 	}
+	if (least >= NOTHING_BACK && verdict->advices)
+		return (size_t)snprintf(
+			out, size, ", nothing unmapped, %s of its pages given back in %s call%s",
+			mt_text_bytes(verdict->advised).text,
+			mt_text_count((double)verdict->advices).text,
+			verdict->advices == 1 ? "" : "s");
 	if (least >= NOTHING_BACK)
 		return (size_t)snprintf(out, size, ", nothing %s%s", back, grows ? " so far" : "");
 	if (most - least < WORTH_SAYING || verdict->kind == MT_VERDICT_SAWTOOTH)

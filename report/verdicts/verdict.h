@@ -51,6 +51,8 @@ struct mt_verdict {
 	double given_back;		  /* share of the bytes reserved */
 	double survival[MT_VERDICT_AGES]; /* share of bytes still held; NAN: none reserved */
 	double untouched;		  /* share of bytes without a fault; NAN: unknown */
+	uint64_t advices;		  /* calls that gave pages back while they stayed mapped, */
+	double advised;			  /* bytes of such pages */
 };
 
 /* An allocator's memory in a process. */
@@ -76,6 +78,12 @@ bool mt_verdict_judge_survivors(struct mt_history *history, const struct mt_hist
 
 /* Refines a verdict by its pages: `held` bytes are touched and not given back. */
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
+
+/*
+ * The same by pages that madvise gave back while they stayed reserved: `bytes` in all calls. Who
+ * gives back more than it holds, again and again, fills it again each time.
+ */
+void mt_verdict_consider_advice(struct mt_verdict *verdict, uint64_t calls, double bytes);
 
 /*
  * The same of a path that grows the heap: a path that calls brk is not the one that keeps what the

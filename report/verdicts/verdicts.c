@@ -56,7 +56,9 @@ struct entry {
 	uint32_t stack; /* of a path: one of its stacks */
 	/* Bytes reserved in all, in the heap, and of mapped files. */
 	double reserved, heap, files;
-	double held; /* bytes whose pages are touched and not given back, at the end */
+	double held;	  /* bytes whose pages are touched and not given back, at the end */
+	double advised;	  /* bytes of pages that madvise gave back while they stayed reserved, */
+	uint64_t advices; /* in so many calls */
 };
 
 struct space {
@@ -432,14 +434,47 @@ static bool take_count(void *context, const struct mt_ledger *ledger,
 	return true;
 }
 
-static bool take_advice(void *context, const struct mt_ledger_space *from,
-			const struct mt_range *range, bool touched)
+/* What goes of the pages that a path reserved is a part of its course, though it is mapped still.
+ */
+static bool note_advice(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+			const struct mt_extent *region, uint32_t space)
+{
+	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
+	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
+	struct place place = {space, account_of(verdicts, origin, nature)};
+	double bytes = mt_region_pages_touched(&verdicts->spaces.items[space].touched, region);
+	struct entry *entry;
+
+	if (!bytes || !is_judged(verdicts, origin, nature))
+		return true;
+	entry = entry_at(verdicts, verdicts->places, &place);
+	if (!entry)
+		return false;
+	entry->advised += bytes;
+	entry->advices++;
+	return true;
+}
+
+static bool take_advice(void *context, const struct mt_ledger *ledger,
+			const struct mt_ledger_space *from, const struct mt_range *range,
+			bool touched)
 {
 	struct mt_verdicts *verdicts = context;
 	uint32_t space = find_space(verdicts, from);
+	const struct mt_extent *region = mt_extents_after(from->account->regions, range->start);
 
-	return space != UINT32_MAX &&
-	       mark_pages(&verdicts->spaces.items[space], range->start, range->end, touched);
+	if (space == UINT32_MAX)
+		return false;
+	for (; !touched && region && region->start < range->end;
+	     region = mt_extents_after(from->account->regions, region->end)) {
+		struct mt_extent part = *region;
+
+		part.start = part.start > range->start ? part.start : range->start;
+		part.end = part.end < range->end ? part.end : range->end;
+		if (!note_advice(verdicts, ledger, &part, space))
+			return false;
+	}
+	return mark_pages(&verdicts->spaces.items[space], range->start, range->end, touched);
 }
 
 static bool take_move(void *context, const struct mt_ledger *ledger,
@@ -706,6 +741,8 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry->place = place;
 		entry->stack = stack;
 		entry->held += verdicts->entries.items[i].held;
+		entry->advised += verdicts->entries.items[i].advised;
+		entry->advices += verdicts->entries.items[i].advices;
 		entry->forgiven |= verdicts->entries.items[i].forgiven;
 		entry->reserved += verdicts->entries.items[i].reserved;
 		entry->files += verdicts->entries.items[i].files;
@@ -775,6 +812,7 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 		mt_verdict_consider_end(&row->verdict);
 	if (knows_pages(verdicts, space) && !entry->forgiven)
 		mt_verdict_consider_pages(&row->verdict, entry->held);
+	mt_verdict_consider_advice(&row->verdict, entry->advices, entry->advised);
 	verdicts->rows.count -= !tells_anything(&row->verdict);
 	return true;
 }

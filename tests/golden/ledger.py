@@ -611,6 +611,32 @@ def check_observed_time(tap, folder):
     tap.same([29 < age < 30 for age in ages], [True], "--at a moment behind the last event")
 
 
+def check_advised(tap, folder):
+    """Memory whose pages madvise gives back again and again, to be filled again, rises and falls though it stays mapped."""
+    second = 1000000
+    described = make.info("kernel", "6.1.0") + b"".join(
+        make.event(made.CALLS[name][0], 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + made.CALLS[name][0], made.EXIT_TYPE))
+        for name in ("mmap", "madvise"))
+    described += make.event(made.FAULT, 0, "page-faults", "page-faults", make.attr(1, 2, made.FAULT_TYPE), klass=1)
+
+    def verdict(times):
+        writer = make.begun(described)
+        writer.chunk(make.STATE, make.task(), make.map_record(A, at(64), "", 3))
+        records = mmap(1000, 100, 4)
+        for n in range(times + 1):
+            records += b"".join(made.fault(second * (n + 1) + page, 100 + page) for page in range(4))
+            records += call("madvise", second * (n + 1) + 500, 0, at(100), 4 * PAGE, made.DONTNEED) if n < times else b""
+        writer.chunk(make.DATA, records)
+        data = writer.chunk(make.END, make.end(0, len(writer.data), until=60 * second)).data
+        return [(row["verdict"], row["rests-on"]) for row in rows(folder, data, "--verdict")]
+
+    tap.same(verdict(0), [("one-off", "60.00 s, 1 reservation, nothing given back; record 5 minutes")], "memory that nothing gives back")
+    tap.same(verdict(4), [("sawtooth", "60.00 s, 1 reservation, nothing unmapped, 65.5 kB of its pages given back in 4 calls; record 5 minutes")],
+             "... and whose pages come and go")
+    tap.same(verdict(1), [("one-off", "60.00 s, 1 reservation, nothing unmapped, 16.4 kB of its pages given back in 1 call; record 5 minutes")],
+             "... that went once")
+
+
 def check_brk_losses(tap, folder):
     heap = 0x555500000000
 
@@ -691,6 +717,7 @@ def main():
         check_readings(tap, folder)
         check_opened(tap, folder)
         check_observed_time(tap, folder)
+        check_advised(tap, folder)
         check_brk_losses(tap, folder)
         check_unseen(tap, folder)
     tap.finish()

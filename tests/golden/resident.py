@@ -337,6 +337,26 @@ def check_batched(tap, folder):
     tap.same(got, {("100", "[unknown]"): 2, ("100", "[unseen]"): 8}, "... by smaps_rollup where it was read at both ends")
 
 
+def check_same_instant(tap, folder):
+    """On the screen the paths are of the moment at which /proc was read for the last time, as who grew is."""
+    touches = b"".join(fault(1000 + 2 * n, n, B) + count(1001 + 2 * n, ANON, n + 1) for n in range(300))
+    drop = call("madvise", 4000, 0, B, 300 * PAGE, DONTNEED, inside=count(4005, ANON, 0))
+    gauges = started(0, 0, 0, 0) + b"".join(make.gauge(3000, name, value * PAGE) for name, value in (
+        ("RssFile", 0), ("RssAnon", 300), ("RssShmem", 0), ("VmSwap", 0), ("VmRSS", 300)))
+
+    def screen(records):
+        path = os.path.join(folder, "made.mtr")
+        with open(path, "wb") as f:
+            f.write(recording(records, gauges=gauges))
+        text = subprocess.run([os.path.join(BUILD, "mtreport"), "-q", path], capture_output=True, text=True).stdout
+        return [line.split()[0] for line in text.splitlines() if line.startswith("    +1.2 MB  ")], text
+
+    for what, records in (("nothing since", touches), ("what madvise gave back since is there still", touches + drop)):
+        got, text = screen(records)
+        tap.check(got == ["+1.2"] and "1.2 MB   +1.2 MB" in text, f"paths are of the moment of the last reading: {what}", text)
+    tap.same(rows(folder, recording(touches + drop, gauges=gauges), "--by", "process"), {}, "... but for --resident, which is of the end")
+
+
 def check_unseen(tap, folder):
     """What may have been given back unseen: (pages, low, high) by process, and what is said."""
     def figures(records, counts=True):
@@ -398,6 +418,7 @@ def main():
         check_moments(tap, folder)
         check_map(tap, folder)
         check_batched(tap, folder)
+        check_same_instant(tap, folder)
         check_unseen(tap, folder)
     tap.finish()
 
