@@ -16,6 +16,7 @@
 #include "record/probes/probe_events.h"
 #include "record/probes/probes.h"
 #include "record/recorder.h"
+#include "record/targets.h"
 #include "record/tracepoints/tracefs.h"
 
 enum exit_status {
@@ -335,7 +336,10 @@ int main(int argc, char **argv)
 	err = mt_record_options_parse(argc, argv, &options);
 	if (err)
 		return fail(err, false);
-	status = act(&options, argc, argv);
+	if (options.children && !mt_targets_add_children(&options))
+		status = fail(mt_error_nomem(), options.command);
+	else
+		status = act(&options, argc, argv);
 	mt_record_options_deinit(&options);
 	return status;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
@@ -30,7 +31,6 @@
 #define WALK_NS 10000000ull /* at the start, where how long it will record is not known */
 #define WALK_SHARE 100	    /* at the end: one part in so many of the recording */
 #define WALK_MAX_NS 1000000000ull
-#define FAMILY_MAX 65536
 
 enum poll_kind {
 	POLL_FIRST,
@@ -43,7 +43,7 @@ struct poll {
 	struct mt_recorder *r;
 	struct mt_state state;
 	bool maps, gauges, children;
-	MT_ARRAY(pid_t) family;
+	struct mt_number_list family;
 };
 
 /* The output may be stalled: a signal is to end the recording all the same. */
@@ -93,46 +93,48 @@ void mt_recorder_put_begin(struct mt_recorder *r)
 	mt_state_flush(&state);
 }
 
-void mt_recorder_put_existing(struct mt_recorder *r)
-{
-	struct poll poll = {.r = r, .state = begin_state(r, a_signal_waits)};
-
-	mt_targets_each(r->options, put_existing, &poll);
-	mt_state_flush(&poll.state);
-}
-
 static void add_to_family(void *context, pid_t pid)
 {
 	struct poll *poll = context;
-	bool wanted = pid != poll->r->stream_config.self && poll->family.count < FAMILY_MAX;
-	pid_t *slot = wanted ? mt_array_push(&poll->family) : NULL;
+	int *slot = pid != poll->r->stream_config.self ? mt_array_push(&poll->family) : NULL;
 
 	if (slot)
-		*slot = pid;
+		*slot = (int)pid;
 }
 
-/* The children of a thread, as far as the kernel lists them (CONFIG_PROC_CHILDREN). */
-static void add_children(void *context, pid_t tid)
+/* Whether gauges show the targets' children as well, those that are not recorded, too. */
+static bool shows_children(const struct mt_recorder *r)
 {
-	MT_CLEANUP_FREE char *text =
-		mt_read_textf(NULL, "/proc/%d/task/%d/children", (int)tid, (int)tid);
-	char *at, *end;
-	long child;
-
-	for (at = text; at && (child = strtol(at, &end, 10)) > 0; at = end)
-		add_to_family(context, (pid_t)child);
+	return !mt_options_target_cpus(r->options) && !r->options->no_inherit;
 }
 
-/* Grows the family by the children of its members, and reads the mappings of each. */
+void mt_recorder_put_existing(struct mt_recorder *r)
+{
+	struct poll poll = {.r = r, .state = begin_state(r, a_signal_waits)};
+	size_t given;
+
+	mt_targets_each(r->options, put_existing, &poll);
+	if (shows_children(r)) {
+		mt_targets_each(r->options, add_to_family, &poll);
+		given = poll.family.count;
+		(void)mt_existing_add_children(&poll.family, getpid());
+		for (size_t i = given; i < poll.family.count && !poll.state.given_up; i++)
+			mt_existing_name(&poll.state, poll.family.items[i], !r->options->strip);
+	}
+	mt_array_deinit(&poll.family);
+	mt_state_flush(&poll.state);
+}
+
+/* Adds the children of the family's members, and reads the mappings of each. */
 static void poll_family(struct poll *poll)
 {
+	if (poll->children)
+		(void)mt_existing_add_children(&poll->family, poll->r->stream_config.self);
 	for (size_t i = 0; i < poll->family.count && !poll->state.given_up; i++) {
 		if (poll->maps)
 			mt_existing_reread(&poll->state, &poll->r->clock, poll->family.items[i]);
 		if (poll->gauges)
 			mt_gauges_add(poll->r->gauges, poll->family.items[i]);
-		if (poll->children)
-			(void)mt_existing_each_thread(poll->family.items[i], add_children, poll);
 	}
 }
 
@@ -164,7 +166,7 @@ static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 		.state = begin_state(r, kind == POLL_AGAIN ? at_once : a_signal_waits),
 		.maps = maps,
 		.gauges = gauges,
-		.children = !wide && !r->options->no_inherit,
+		.children = shows_children(r),
 	};
 	uint64_t interval = r->options->gauges ? r->options->gauges : POLL_NS, took;
 	uint64_t began = mt_clock_now(&r->clock), cpu = cpu_ns();

@@ -30,6 +30,7 @@
 #include "record/rings/ring_sizes.h"
 #include "record/rings/state_writer.h"
 #include "record/rings/task_filter.h"
+#include "record/state/existing.h"
 #include "record/state/gauges.h"
 #include "record/state/host.h"
 #include "record/targets.h"
@@ -471,6 +472,29 @@ static struct mt_error *watch_targets(struct mt_recorder *r)
 	return pids->count ? check_targets(r) : NULL;
 }
 
+/* Children that already run are no targets unless they are asked for; those to come are. */
+static void note_children(struct mt_recorder *r)
+{
+	const struct mt_number_list *pids = &r->options->pids;
+	struct mt_number_list family = {0};
+	bool all = !r->options->no_inherit;
+	char list[80] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < pids->count; i++)
+		all &= mt_list_add(&family, pids->items[i]);
+	all = all && mt_existing_add_children(&family, getpid());
+	for (size_t i = 0; i < family.count && used + 16 < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%d", i ? "," : "",
+					 family.items[i]);
+	if (all && family.count > pids->count)
+		mt_recorder_say(r, 1, "%zu existing %s not recorded: --children, or -p %s%s",
+				family.count - pids->count,
+				family.count == pids->count + 1 ? "child is" : "children are", list,
+				used + 16 < sizeof(list) ? "" : ",...");
+	mt_array_deinit(&family);
+}
+
 /* What recording and counting begin with: the plan, and the command at its gate. */
 static struct mt_error *prepare_plan(struct mt_recorder *r)
 {
@@ -485,6 +509,8 @@ static struct mt_error *prepare_plan(struct mt_recorder *r)
 		err = mt_cgroup_open(r->options->cgroup, &r->cgroup);
 	if (!err && (r->options->comm || r->options->user))
 		err = mt_task_filter_create(r->options->comm, r->options->user, NULL, &r->filter);
+	if (!err)
+		note_children(r);
 	if (!err)
 		err = make_plan(r);
 	if (!err && r->options->command)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "formats/base/err.h"
 #include "record/cli/command.h"
@@ -54,6 +55,11 @@ void mt_targets_each(const struct mt_record_options *options,
 		each(context, options->pids.items[i]);
 	for (size_t i = 0; i < options->tids.count; i++)
 		each(context, mt_existing_pid_of(options->tids.items[i]));
+}
+
+bool mt_targets_add_children(struct mt_record_options *options)
+{
+	return mt_existing_add_children(&options->pids, getpid());
 }
 
 bool mt_targets_watch(const struct mt_record_options *options, struct mt_waiting *waiting)

@@ -54,6 +54,8 @@ struct mt_error *mt_options_check(const struct mt_record_options *options)
 
 	if (bad_targets(options))
 		what = bad_targets(options);
+	else if (options->children && (!options->pids.count || options->no_inherit))
+		what = "--children goes with -p, and not with -i";
 	else if (options->period && options->frequency)
 		what = "-c and -F exclude each other";
 	else if (options->all_user && options->all_kernel)
@@ -79,7 +81,7 @@ bool mt_option_is_for_counting(const struct mt_option_row *row)
 		MT_OPT_STAT,	      MT_OPT_FILTER,   MT_OPT_TRACEPOINT_IDS, MT_OPT_DURATION,
 		MT_OPT_CONTROL,	      MT_OPT_ALL_USER, MT_OPT_ALL_KERNEL,     MT_OPT_LIST,
 		MT_OPT_VERSION,	      MT_OPT_CHECK,    MT_OPT_CLEAN,	      MT_OPT_ALLOC_FUNCTION,
-		MT_OPT_FREE_FUNCTION,
+		MT_OPT_FREE_FUNCTION, MT_OPT_CHILDREN,
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {

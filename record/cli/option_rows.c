@@ -57,6 +57,8 @@ const struct mt_option_row mt_option_rows[] = {
 	      "every process on the host; while a syscall event is open, every system call on "
 	      "the host takes some 0.1 us longer")},
 	{NULL, 'p', "pid", "LIST", COMMON("these processes: all threads, and children to come")},
+	{NULL, MT_OPT_CHILDREN, "children", NULL,
+	 COMMON("with -p: their children that run already, too")},
 	{NULL, 't', "tid", "LIST", COMMON("these threads, and children to come")},
 	{NULL, 'u', "uid", "USER", COMMON("this user's processes, new ones too (name or number)")},
 	{NULL, 'G', "cgroup", "CGROUP", COMMON("the processes of this cgroup, new ones too")},

@@ -21,6 +21,7 @@ enum mt_long_only {
 	MT_OPT_FREE_FUNCTION,
 	MT_OPT_FILTER,
 	MT_OPT_COMM,
+	MT_OPT_CHILDREN,
 	MT_OPT_DURATION,
 	MT_OPT_GAUGES,
 	MT_OPT_CONTROL,
@@ -60,7 +61,7 @@ struct mt_option_row {
 };
 
 enum {
-	MT_OPTION_ROWS = 69,
+	MT_OPTION_ROWS = 70,
 };
 
 extern const struct mt_option_row mt_option_rows[]; /* MT_OPTION_ROWS */

@@ -276,6 +276,9 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	case 'i':
 		options->no_inherit = true;
 		return true;
+	case MT_OPT_CHILDREN:
+		options->children = true;
+		return true;
 	case MT_OPT_ALL_USER:
 		options->all_user = true;
 		return true;

@@ -65,6 +65,7 @@ struct mt_record_options {
 	const char *user;    /* -u, a name or a number, or NULL */
 	const char *cgroup;  /* -G, or NULL */
 	bool no_inherit;     /* do not follow children */
+	bool children;	     /* of -p: those that run already, too */
 	bool no_heal;	     /* do not heal holes in stacks (heal.h) */
 	bool no_seeds;	     /* no seeds (seeds.h) */
 	uint64_t duration;   /* ns; 0: not given */

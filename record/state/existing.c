@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/records/record.h"
 #include "record/open/clock.h"
@@ -20,6 +21,7 @@
 #include "record/rings/state_writer.h"
 
 #define CMDLINE_MAX 4096
+#define FAMILY_MAX 65536
 #define FLAG_KERNEL_THREAD 0x00200000u /* PF_KTHREAD, in field 9 of stat */
 
 static struct mt_text text_of(const char *string)
@@ -240,6 +242,55 @@ bool mt_existing_process(struct mt_state *state, const struct mt_clock *clock, p
 	(void)mt_existing_each_thread(pid, put_thread, &putting);
 	put_maps(state, clock, pid, mt_map_put);
 	return true;
+}
+
+void mt_existing_name(struct mt_state *state, pid_t pid, bool arguments)
+{
+	struct mt_task_record leader;
+
+	(void)put_leader(state, pid, arguments, &leader);
+}
+
+/* A family that grows. Only a process that was given can be there when it is met as a child. */
+struct family {
+	struct mt_number_list *pids;
+	size_t given;
+	pid_t self;
+	bool failed;
+};
+
+static void add_child(struct family *family, int child)
+{
+	const struct mt_number_list given = {.items = family->pids->items, .count = family->given};
+	int *slot;
+
+	if (child == family->self || family->pids->count >= FAMILY_MAX ||
+	    mt_list_has(&given, child))
+		return;
+	slot = mt_array_push(family->pids);
+	family->failed |= !slot;
+	if (slot)
+		*slot = child;
+}
+
+static void add_children(void *context, pid_t tid)
+{
+	MT_CLEANUP_FREE char *text =
+		mt_read_textf(NULL, "/proc/%d/task/%d/children", (int)tid, (int)tid);
+	char *at, *end;
+	long child;
+
+	for (at = text; at && (child = strtol(at, &end, 10)) > 0; at = end)
+		add_child(context, (int)child);
+}
+
+bool mt_existing_add_children(struct mt_number_list *pids, pid_t self)
+{
+	struct family family = {pids, pids->count, self, false};
+
+	for (size_t i = 0; i < pids->count; i++)
+		(void)mt_existing_each_thread(pids->items[i], add_children, &family);
+	return !family.failed;
 }
 
 void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pid_t pid)

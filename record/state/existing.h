@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "record/proc/numbers.h"
+
 struct mt_clock;
 struct mt_state;
 
@@ -25,6 +27,15 @@ void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pi
 
 /* Calls each for every process on the host but this one; false if /proc cannot be listed. */
 bool mt_existing_each(void (*each)(void *context, pid_t pid), void *context);
+
+/*
+ * Adds the children of the listed processes, and theirs, as far as the kernel lists them
+ * (CONFIG_PROC_CHILDREN). self: the recorder, which is left out. False out of memory.
+ */
+bool mt_existing_add_children(struct mt_number_list *pids, pid_t self);
+
+/* Writes the TASK of a process, without its threads and mappings. */
+void mt_existing_name(struct mt_state *state, pid_t pid, bool arguments);
 
 /* Calls each for every thread of a process; false if it has ended. */
 bool mt_existing_each_thread(pid_t pid, void (*each)(void *context, pid_t tid), void *context);

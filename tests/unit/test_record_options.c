@@ -160,7 +160,9 @@ MT_TEST(targets_are_lists)
 {
 	struct mt_record_options options = {0};
 
-	MT_REQUIRE(MT_CHECK_OK(parse("-e brk -p 1,20 --pid=300 -t 4 --tid 5-6", &options)));
+	MT_REQUIRE(
+		MT_CHECK_OK(parse("-e brk -p 1,20 --pid=300 --children -t 4 --tid 5-6", &options)));
+	MT_CHECK(options.children);
 	MT_CHECK_EQ(options.pids.count, 3);
 	MT_CHECK_EQ(options.pids.items[2], 300);
 	MT_CHECK_EQ(options.tids.count, 3);
@@ -298,10 +300,11 @@ MT_TEST(unknown_options_are_named_as_they_were_written)
 	MT_CHECK(refused("-e brk -a --frobnicate=3", "unknown option '--frobnicate=3'", "--help"));
 	MT_CHECK(refused("-e brk -a --quiet=3", "option '--quiet' takes no argument", "--help"));
 	MT_CHECK(refused("--version=3", "option '--version' takes no argument", "--help"));
-	MT_CHECK(refused("-e brk -a --c 3",
-			 "option '--c' could be --check, --clean, --cgroup, --comm, --cpu, "
-			 "--compression-level, --control, --count, --call-graph or --clockid",
-			 "--help"));
+	MT_CHECK(
+		refused("-e brk -a --c 3",
+			"option '--c' could be --check, --clean, --children, --cgroup, --comm, "
+			"--cpu, --compression-level, --control, --count, --call-graph or --clockid",
+			"--help"));
 }
 
 MT_TEST(a_missing_argument_is_told)
@@ -466,17 +469,17 @@ MT_TEST(bad_limits_are_told_what_is_right)
 MT_TEST(help_all_names_every_option)
 {
 	static const char *const names[] = {
-		"-e, --event",	     "-a, --all-cpus",	 "-C, --cpu",
-		"-p, --pid",	     "-t, --tid",	 "-o, --output",
-		"-c, --count",	     "-F, --freq",	 "-g ",
-		"--call-graph",	     "-m, --mmap-pages", "-z, --compression-level",
-		"-q, --quiet",	     "-v, --verbose",	 "--list [PATTERN]",
-		"--version",	     "-h, --help",	 "Exit status:",
-		"--filter EXPR",     "-u, --uid USER",	 "-G, --cgroup",
-		"--comm REGEX",	     "-i, --no-inherit", "--duration TIME",
-		"-D, --delay MS",    "--control",	 "--max-size SIZE",
-		"--memory MiB",	     "--stats",		 "--embed WHAT",
-		"--embed-limit SIZE"};
+		"-e, --event",	      "-a, --all-cpus",	  "-C, --cpu",
+		"-p, --pid",	      "-t, --tid",	  "-o, --output",
+		"-c, --count",	      "-F, --freq",	  "-g ",
+		"--call-graph",	      "-m, --mmap-pages", "-z, --compression-level",
+		"-q, --quiet",	      "-v, --verbose",	  "--list [PATTERN]",
+		"--version",	      "-h, --help",	  "Exit status:",
+		"--filter EXPR",      "-u, --uid USER",	  "-G, --cgroup",
+		"--comm REGEX",	      "-i, --no-inherit", "--duration TIME",
+		"-D, --delay MS",     "--control",	  "--max-size SIZE",
+		"--memory MiB",	      "--stats",	  "--embed WHAT",
+		"--embed-limit SIZE", "--children"};
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
