@@ -528,7 +528,7 @@ static bool knows_pages(const struct mt_verdicts *verdicts, const struct space *
 	for (size_t i = 0; i < facts->events.count; i++) {
 		const struct mt_facts_event *event = &facts->events.items[i];
 
-		if (mt_page_event_of(event).moment == MT_PAGE_FAULT &&
+		if (mt_page_event_of(event).moment == MT_PAGE_FAULT && !event->thinned &&
 		    event->attr.sample_period <= 1 && !mt_attr_has(&event->attr, MT_ATTR_FREQ))
 			return true;
 	}

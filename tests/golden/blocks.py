@@ -417,9 +417,9 @@ def heap_of_before(tap, folder):
     def smaps(time, resident):
         return make.gauge(time, f"smaps {start:x}-{start + pages * page:x} Rss", resident * page)
 
-    def untouched(*gauges):
+    def untouched(*gauges, thinned=b""):
         writer = make.begun(brk + events() + faults)
-        writer.chunk(make.STATE, make.task(), heap, *gauges)
+        writer.chunk(make.STATE, make.task(), heap, thinned, *gauges)
         writer.chunk(make.DATA, program(0) + made.fault(1015, 8, start) + b"".join(program(at) for at in range(1, STEPS)))
         done = run(folder, writer.data, "--csv", "-q", analysis="--leaks")
         return [row["rests-on"].split("blocks, ")[-1] for row in csv.DictReader(done.stdout.splitlines()) if "mapped:" in row["rests-on"]]
@@ -427,6 +427,8 @@ def heap_of_before(tap, folder):
     tap.same(untouched(smaps(600, 8)), ["20.1 kB free or allocated before, 0 B untouched"], "what was resident at the start is touched, and what had a fault since")
     tap.same(untouched(smaps(600, 4)), ["3.7 kB free or allocated before, 16.4 kB untouched"], "... and no more")
     tap.same(untouched(smaps(600, 8), smaps(last, 7)), ["11.9 kB free or allocated before, 8.2 kB untouched"], "what is resident at the end says it better")
+    tap.same(untouched(smaps(600, 8), thinned=make.weight(0, made.FAULT, 10, 1)), ["20.1 kB free or allocated before or untouched"],
+             "where faults were thinned it is not known")
     tap.same(untouched(), ["20.1 kB free or allocated before or untouched"], "where nothing was read it is not known")
 
 
