@@ -21,5 +21,6 @@ flat, flat_kept = program("replace")
 foreign.until(lambda: objects_kept() > 6 << 20, "growth of python3")
 foreign.check(
     foreign.Case("python3 grows by objects", objects, "grows", objects_kept, {"vm,rss": r"python3"}, events=("vm,rss",)),
-    foreign.Case("python3 grows by arrays", arrays, "grows", arrays_kept, {"vm,rss": r"python3", "malloc": r"PyByteArray"}),
+    foreign.Case("python3 grows by arrays", arrays, "grows", arrays_kept, {"vm,rss": r"python3", "malloc": r"PyByteArray"},
+                 events=("vm,rss", "malloc", "vm,rss,malloc")),
     foreign.Case("python3 replaces", flat, "flat", flat_kept, events=("vm,rss",)))
