@@ -130,6 +130,7 @@ static struct mt_error *update(struct mt_follow *follow, struct mt_session *sess
 		return mt_error_os(errno, "cannot make a process for an update");
 	if (!child) {
 		follow->why = MT_FOLLOW_UPDATE;
+		follow->growth.update = true;
 		*end = true;
 		return NULL;
 	}

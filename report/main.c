@@ -3,6 +3,7 @@
  * writes to standard error.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <signal.h>
@@ -14,8 +15,10 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/foreign_file.h"
 #include "formats/base/heap.h"
 #include "formats/base/pool.h"
+#include "formats/chunks/chunk.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/suppressions.h"
 #include "report/beside.h"
@@ -123,7 +126,18 @@ static void end_progress(struct progress *progress)
 	progress->shown_ms = 0;
 }
 
-/* Writing over what is being read would lose it. */
+static bool is_recording(const char *path)
+{
+	char magic[MT_CHUNK_MAGIC_SIZE];
+	struct stat status;
+	MT_CLEANUP_CLOSE int fd = mt_foreign_open(AT_FDCWD, path, MT_LINKS_ALL, &status);
+
+	return fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+	       (!memcmp(magic, MT_CHUNK_MAGIC, sizeof(magic)) ||
+		!memcmp(magic, "PERFILE2", sizeof(magic)));
+}
+
+/* Writing over a recording would lose it. A copy may replace an earlier one. */
 static struct mt_error *check_output_path(const struct mt_report_options *options)
 {
 	const char *path = options->copy ? options->copy_path : options->output_path;
@@ -137,6 +151,10 @@ static struct mt_error *check_output_path(const struct mt_report_options *option
 			return mt_error_create(MT_ERR_USAGE, "%s: that is the recording itself",
 					       path);
 	}
+	if (!options->copy && is_recording(path))
+		return mt_error_create(MT_ERR_USAGE,
+				       "%s: that is a recording, and a report does not replace it",
+				       path);
 	return NULL;
 }
 
@@ -269,6 +287,12 @@ static void sides_deinit(struct sides *sides)
 	mt_session_destroy(sides->session);
 }
 
+/* Of what is compared with; or NULL. */
+static const struct mt_facts *base_facts(const struct sides *sides)
+{
+	return sides->baseline ? mt_session_facts(mt_baseline_session(sides->baseline)) : NULL;
+}
+
 /* How many samples, and calls without one that a ledger saw, there were to show anything of. */
 static uint64_t selected(const struct sides *sides)
 {
@@ -299,11 +323,9 @@ static struct mt_error *check_rows(const struct mt_report_options *options, stru
 	if (sides->empty)
 		return NULL;
 	err = mt_table_is_empty(table, &sides->none);
-	sides->empty = sides->none &&
-		       mt_nothing_to_analyse(options, mt_session_facts(sides->session),
-					     sides->baseline ? mt_session_facts(mt_baseline_session(
-								       sides->baseline))
-							     : NULL);
+	sides->empty =
+		sides->none &&
+		mt_nothing_to_analyse(options, mt_session_facts(sides->session), base_facts(sides));
 	return err;
 }
 
@@ -336,6 +358,9 @@ static struct mt_error *report(const struct mt_report_options *options,
 
 	err = err ? err : analyse(options, request, sides, &table);
 	err = err ? err : mt_beside_finish(beside);
+	if (!err && !sides->follow) /* else the time may be yet to come */
+		err = mt_nothing_at_times(options, mt_session_facts(sides->session),
+					  base_facts(sides));
 	if (err)
 		return err;
 	end_progress(progress);
@@ -479,11 +504,9 @@ static unsigned int online_cpus(void)
 /* Remarks on both recordings, and what they come to. */
 static enum status conclude(const struct mt_report_options *options, const struct sides *sides)
 {
-	const struct mt_facts *facts = mt_session_facts(sides->session), *base = NULL;
+	const struct mt_facts *facts = mt_session_facts(sides->session), *base = base_facts(sides);
 	enum status status;
 
-	if (sides->baseline)
-		base = mt_session_facts(mt_baseline_session(sides->baseline));
 	if (base && !options->quiet)
 		print_remarks(base);
 	if (!options->quiet && !(options->output->needs & MT_TELLS_FACTS))

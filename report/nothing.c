@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "formats/base/err.h"
 #include "formats/events.h"
 #include "formats/records/record.h"
 #include "report/analyses/analyses.h"
@@ -10,10 +11,9 @@
 #include "report/tables/facts.h"
 #include "report/tables/text.h"
 
-double mt_nothing_ends_before_time(const struct mt_report_options *options,
-				   const struct mt_facts *facts)
+/* Seconds. */
+static double longest_of(const struct mt_facts *facts)
 {
-	const struct mt_timespan *time = &options->selection.time;
 	double longest = 0;
 
 	for (size_t i = 0; i < facts->recordings.count; i++) {
@@ -22,7 +22,75 @@ double mt_nothing_ends_before_time(const struct mt_report_options *options,
 
 		longest = seconds > longest ? seconds : longest;
 	}
-	return !time->given || time->percent || time->from < longest ? 0 : longest;
+	return longest;
+}
+
+/* Seconds of the longest recording, where a span that begins there begins after its end; else 0. */
+static double ends_before(const struct mt_facts *facts, const struct mt_timespan *time,
+			  double begins)
+{
+	double longest = longest_of(facts);
+
+	return !time->given || time->percent || begins < longest ? 0 : longest;
+}
+
+double mt_nothing_ends_before_time(const struct mt_report_options *options,
+				   const struct mt_facts *facts)
+{
+	return ends_before(facts, &options->selection.time, options->begins);
+}
+
+static struct mt_error *check_span(const char *option, const struct mt_timespan *time,
+				   double begins, const struct mt_facts *facts)
+{
+	double longest = ends_before(facts, time, begins);
+
+	return longest > 0 ? mt_error_create(MT_ERR_USAGE,
+					     "%s begins at %g s, and the recording ends at %.3f s",
+					     option, begins, longest)
+			   : NULL;
+}
+
+/* Whether a recording has the moment; its end may be named as it is printed, rounded. */
+static bool has_moment(const struct mt_facts_recording *recording, const struct mt_at *at)
+{
+	double length = (double)(recording->end - recording->start) / 1e9;
+
+	return at->clock ? at->clock >= recording->start && at->clock <= recording->end
+			 : at->seconds <= 1.01 * length + 0.01;
+}
+
+static struct mt_error *check_moment(const struct mt_at *at, const struct mt_facts *facts)
+{
+	const struct mt_facts_recording *last = NULL;
+
+	if (at->when != MT_AT_TIME || !(longest_of(facts) > 0))
+		return NULL;
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		last = &facts->recordings.items[i];
+		if (has_moment(last, at))
+			return NULL;
+	}
+	if (at->clock)
+		return mt_error_create(MT_ERR_USAGE,
+				       "--at @%llu: the recording is from @%llu to @%llu",
+				       (unsigned long long)at->clock,
+				       (unsigned long long)last->start,
+				       (unsigned long long)last->end);
+	return mt_error_create(MT_ERR_USAGE, "--at %g: the recording is from 0 to %.3f s",
+			       at->seconds, longest_of(facts));
+}
+
+struct mt_error *mt_nothing_at_times(const struct mt_report_options *options,
+				     const struct mt_facts *facts, const struct mt_facts *base)
+{
+	struct mt_error *err =
+		check_span("--time", &options->selection.time, options->begins, facts);
+
+	if (!err && base)
+		err = check_span("--base-time", &options->baseline.time, options->base_begins,
+				 base);
+	return err ? err : check_moment(&options->wishes.at, facts);
 }
 
 static bool has_event(const struct mt_facts *facts, const char *alias, size_t length)

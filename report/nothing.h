@@ -8,12 +8,20 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct mt_error;
 struct mt_facts;
 struct mt_report_options;
 
 /* Seconds of the longest recording, where --time begins behind its end; else 0. */
 double mt_nothing_ends_before_time(const struct mt_report_options *options,
 				   const struct mt_facts *facts);
+
+/*
+ * A usage error where a moment or a span of the options is outside of the recordings. base: or
+ * NULL.
+ */
+struct mt_error *mt_nothing_at_times(const struct mt_report_options *options,
+				     const struct mt_facts *facts, const struct mt_facts *base);
 
 /*
  * Whether a table without rows is no answer: nothing that the analysis is about was recorded, or

@@ -472,6 +472,8 @@ static struct mt_error *check_words(struct mt_report_options *o)
 /* What stands at a moment is compared as it stood at each end, whenever it was reserved. */
 static void compare_moments(struct mt_report_options *o)
 {
+	o->begins = o->selection.time.from;
+	o->base_begins = o->baseline.time.from;
 	if (o->wishes.compare && o->analysis->moments)
 		o->selection.time.from = o->wishes.time.from = o->baseline.time.from = 0;
 }

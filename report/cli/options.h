@@ -71,6 +71,7 @@ struct mt_report_options {
 	unsigned int workers;	 /* -j; 0: one per CPU */
 	struct mt_wishes wishes; /* options on the table's shape */
 	struct mt_baseline_options baseline;
+	double begins, base_begins; /* of --time and --base-time, as given */
 	double follow;		    /* --follow: seconds between updates; 0: not given */
 	unsigned long follow_count; /* updates; 0: until the recording ends */
 	struct mt_directories symfs;

@@ -517,6 +517,7 @@ static struct mt_error *wait_for_more(struct mt_session *session)
 	if (err || !session->ending)
 		return err;
 	mt_reader_finish(session->readers.items[session->reader]);
+	mt_session_present(session)->growing = growth->update;
 	mt_session_set_bounds(session, mt_session_present(session));
 	return NULL;
 }

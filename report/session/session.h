@@ -116,6 +116,7 @@ struct mt_session_growth {
 	 * are, so that what is made of them is the same.
 	 */
 	bool at_once;
+	bool update; /* what is read to its end goes on, and is not cut short */
 	/*
 	 * Waits, and calls mt_session_advance(). *end: what is there is read to its end, as if the
 	 * recording had been cut short there.

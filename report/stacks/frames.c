@@ -223,9 +223,9 @@ const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t i
 
 const struct mt_frame_name *mt_frames_only_name(const struct mt_frames *frames, uint32_t id)
 {
-	const struct named *named = &frames->names.items[id];
+	const struct named *named = id < frames->names.count ? &frames->names.items[id] : NULL;
 
-	return id < frames->names.count && named->count == 1 ? named->names : NULL;
+	return named && named->count == 1 ? named->names : NULL;
 }
 
 struct pending {

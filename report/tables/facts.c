@@ -66,8 +66,9 @@ bool mt_facts_damaged(const struct mt_facts_recording *recording)
 {
 	const struct mt_damage *damage = &recording->reading->damage;
 
-	return damage->cut_short || damage->skipped_bytes || damage->damaged_chunks ||
-	       damage->missing_chunks || damage->damaged_records || damage->disordered;
+	return (damage->cut_short && !recording->growing) || damage->skipped_bytes ||
+	       damage->damaged_chunks || damage->missing_chunks || damage->damaged_records ||
+	       damage->disordered;
 }
 
 const char *mt_facts_info(const struct mt_facts_recording *recording, const char *key)
@@ -158,7 +159,7 @@ size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char
 
 	if (size)
 		*out = '\0';
-	if (d->cut_short)
+	if (d->cut_short && !recording->growing)
 		add(&s, "cut short (it has no end)");
 	if (d->missing_chunks)
 		add(&s, "%s chunk%s missing", mt_text_count((double)d->missing_chunks).text,

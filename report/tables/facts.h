@@ -56,6 +56,7 @@ struct mt_facts_recording {
 	MT_ARRAY(struct mt_facts_pair) info;
 	MT_ARRAY(struct mt_facts_note) notes;
 	MT_ARRAY(struct mt_facts_loss) losses;
+	bool growing;	     /* read while it is written: it has no end yet */
 	uint64_t start, end; /* ns of the recording's clock */
 	uint64_t blocks_end; /* when the probes of allocators were switched off; 0: they were not */
 	int64_t ahead; /* recording's clock minus CLOCK_MONOTONIC in ns; valid if ahead_known */

@@ -146,16 +146,31 @@ done
 for analysis in kernel-memory swap hugepages resident compaction reclaim blocks leaks map maps; do
 	expect 4 "--$analysis of a process that is not there" "$report" "--$analysis" --pid 999999 stored.mtr
 done
-expect 4 'what is mapped at a time behind the end' "$report" --maps --time 100000,100001 stored.mtr
-says '... is told so' 'time begins at 100000 s'
+expect 2 'what is mapped at a time after the end' "$report" --maps --time 100000,100001 stored.mtr
+says '... is an error' 'time begins at 100000 s'
 expect 2 '--hugepages has no --at' "$report" --hugepages --at 1s stored.mtr
 says '... and what has is named' '^mtreport: these do: .*--outstanding.*--blocks.*--map, .*--kernel-memory'
 expect 2 '--kernel-memory has no --all' "$report" --kernel-memory --all stored.mtr
 expect 4 'selectors that match nothing of what an analysis is about' "$report" --faults --pid 999999 stored.mtr
 says '... leave it at that' '^mtreport: of .* it has the events page-faults' "$err"
 check '... and do not ask for what was recorded' sh -c '! grep -q "is about" "$1"' - "$err"
-expect 4 'a time after the end is said to be that' "$report" --time 1000,2000 stored.mtr
+expect 2 'a time after the end is said to be that' "$report" --time 1000,2000 stored.mtr
 says '... and when the recording ends' '^mtreport: --time begins at 1000 s, and the recording ends at [0-9.]+ s$'
+scene=$MT_TOP/tests/golden/scenes/leak.mtr
+expect 2 'so is one of the base' "$report" --outstanding --base-time 1000,2000 "$scene"
+says '... with its end' '^mtreport: --base-time begins at 1000 s, and the recording ends at 15.004 s$'
+expect 2 'so is a moment' "$report" --outstanding --at 999 "$scene"
+says '... with the range of the recording' '^mtreport: --at 999: the recording is from 0 to 15.004 s$'
+expect 2 'so is a moment of the clock' "$report" --outstanding --at @5 "$scene"
+says '... with its range' '^mtreport: --at @5: the recording is from @[0-9]+ to @[0-9]+$'
+expect 0 'the end is a moment' "$report" -q --outstanding --at 15.01 "$scene"
+cp stored.mtr keep.mtr
+for words in '--flamegraph keep.mtr' '--html keep.mtr' '--csv -o keep.mtr'; do
+	# shellcheck disable=SC2086
+	expect 2 "$words does not replace a recording" "$report" $words "$scene"
+	says '... and says what it is' '^mtreport: keep.mtr: that is a recording, and a report does not replace it$'
+done
+check '... which is as it was' cmp stored.mtr keep.mtr
 expect 0 'the length of a timeline may be a word of its own' "$report" --timeline 100ms --csv stored.mtr
 cp "$out" words.csv
 expect 0 '... as behind an equals sign' "$report" --timeline=100ms --csv stored.mtr

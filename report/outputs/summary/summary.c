@@ -23,7 +23,8 @@ MT_DEFINE_CLEANUP(mt_memory_paths, struct mt_memory_paths)
 static void describe_recording(const struct mt_facts_recording *r, char *out, size_t size)
 {
 	const char *host = mt_facts_info(r, "host"), *cpus = mt_facts_info(r, "cpus");
-	size_t used = (size_t)snprintf(out, size, "%s   %s", r->file,
+	size_t used = (size_t)snprintf(out, size, "%s   %s",
+				       strcmp(r->file, "-") ? r->file : "standard input",
 				       mt_text_duration((double)(r->end - r->start) / 1e9).text);
 
 	if (host && used < size)
