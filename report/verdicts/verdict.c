@@ -517,8 +517,10 @@ static size_t say_course(const struct mt_verdict *verdict, char *out, size_t siz
 	size_t used = 0;
 
 	if (verdict->replaced && !mt_verdict_is_too_short(verdict))
-		return (size_t)snprintf(out, size, "; %s replaced by larger ones",
-					verdict->live == 1 ? "one block," : "blocks");
+		return (size_t)snprintf(out, size, "; %s",
+					!verdict->of_blocks  ? "each was replaced by a larger one"
+					: verdict->live == 1 ? "one block, replaced by larger ones"
+							     : "blocks replaced by larger ones");
 	if (verdict->why)
 		used = (size_t)snprintf(out, size, "; %s", verdict->why);
 	if (used < size && (!verdict->why || (verdict->of_blocks && enough)))

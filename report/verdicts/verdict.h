@@ -46,7 +46,8 @@ struct mt_verdict {
 	bool of_blocks;			  /* what was reserved are blocks of an allocator, */
 	uint64_t live;			  /* of which so many live; */
 	uint64_t resized;		  /* so many times one got another size; */
-	bool replaced;			  /* larger ones replaced smaller ones */
+	bool replaced;			  /* of blocks, or where it is undecided: larger ones
+					   * replaced smaller ones */
 	uint32_t one_in;		  /* above 1: one in so many was recorded */
 	double given_back;		  /* share of the bytes reserved */
 	double survival[MT_VERDICT_AGES]; /* share of bytes still held; NAN: none reserved */

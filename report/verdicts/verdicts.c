@@ -56,9 +56,15 @@ struct entry {
 	uint32_t stack; /* of a path: one of its stacks */
 	/* Bytes reserved in all, in the heap, and of mapped files. */
 	double reserved, heap, files;
-	double held;	  /* bytes whose pages are touched and not given back, at the end */
-	double advised;	  /* bytes of pages that madvise gave back while they stayed reserved, */
-	uint64_t advices; /* in so many calls */
+	double held;	   /* bytes whose pages are touched and not given back, at the end */
+	double advised;	   /* bytes of pages that madvise gave back while they stayed reserved, */
+	uint64_t advices;  /* in so many calls */
+	double newest;	   /* bytes reserved last */
+	uint64_t returned; /* times */
+};
+
+enum {
+	LEAST_REPLACED = 2, /* pieces of a path that doubles what it has: more take long */
 };
 
 struct space {
@@ -378,11 +384,14 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 		return false;
 	if (change->sign > 0) {
 		entry->reserved += bytes;
+		entry->newest = bytes;
 		entry->files += mt_nature_is_held(told->nature) ? 0 : bytes;
 		entry->heap +=
 			is_of_heap(&verdicts->spaces.items[place.space], told, opened) ? bytes : 0;
 		return mt_history_reserve(&entry->history, &scale->history, change->time, bytes);
 	}
+	entry->returned++;
+	entry->history.replaced += change->reserved < entry->history.last && bytes < entry->newest;
 	/* A fork's copy of what the parent reserved is no history of the child's. */
 	return !entry->history.count || change->reserved < entry->history.first ||
 	       (note_late(entry, change, bytes) &&
@@ -743,6 +752,7 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry->held += verdicts->entries.items[i].held;
 		entry->advised += verdicts->entries.items[i].advised;
 		entry->advices += verdicts->entries.items[i].advices;
+		entry->returned += verdicts->entries.items[i].returned;
 		entry->forgiven |= verdicts->entries.items[i].forgiven;
 		entry->reserved += verdicts->entries.items[i].reserved;
 		entry->files += verdicts->entries.items[i].files;
@@ -800,6 +810,8 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 	};
 	mt_verdict_judge(&entry->history, scale_of_space(verdicts, entry->place.space), space->end,
 			 &row->verdict);
+	row->verdict.replaced = row->verdict.why && entry->history.replaced >= LEAST_REPLACED &&
+				entry->history.replaced == entry->returned;
 	row->verdict.files = entry->files > entry->reserved / 2;
 	row->of_heap = entry->heap > entry->reserved / 2;
 	if (row->of_heap)

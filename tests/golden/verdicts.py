@@ -97,6 +97,25 @@ def write(path, seconds):
         f.write(writer.data)  # no END chunk: it would have to tell the right times
 
 
+def check_vector(path):
+    """A buffer that doubles: each mapping is copied to one twice as large, and unmapped."""
+    described = [make.event(index, 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + index, make.CALL_TYPE, 136))
+                 for name, (index, _) in make.CALLS.items()]
+    writer, records = make.begun(b"".join(described)), []
+    for step in range(5):
+        time, size = (1 << step) * SECOND, PIECE << step
+        records.append(make.call("mmap", time, BASE + step * (1 << 30), 0, size, 3, 0x22, make.NONE, 0))
+        if step:
+            records.append(make.call("munmap", time + 1000, 0, BASE + (step - 1) * (1 << 30), size // 2))
+    writer.chunk(make.STATE, make.task())
+    writer.chunk(make.DATA, *records, make.call("munmap", 25 * SECOND, -22, 1, 4096))
+    with open(path, "wb") as f:
+        f.write(writer.data)
+    row = rows(report(path, "--verdict", "--csv")[1])[0]
+    check((row["verdict"], row["rests-on"]) == ("undecided", "24.00 s, 5 reservations; each was replaced by a larger one; record 5 minutes"),
+          "of a buffer that doubles it says that each was replaced by a larger one", row)
+
+
 def report(path, *options):
     run = subprocess.run([MTREPORT, "-q", *options, path], capture_output=True, text=True)
     return run.returncode, run.stdout, run.stderr
@@ -190,6 +209,7 @@ def main():
             check_cut(path, 5, what)
             if seconds == 40:
                 check_timeline(path, seconds)
+        check_vector(os.path.join(folder, "vector.mtr"))
         check_older(os.path.join(folder, "older.mtr"))
     print(f"1..{checks}")
     return failed != 0
