@@ -1,5 +1,5 @@
 #!/bin/bash
-# The first screen on real recordings of sixteen scenes: scenes/NAME.txt is what it says of scenes/NAME.mtr, and a person has
+# The first screen on real recordings of eighteen scenes: scenes/NAME.txt is what it says of scenes/NAME.mtr, and a person has
 # read it: it names what grows, or says that this is not known. UPDATE=1 writes the texts anew.
 . "$(dirname "$0")/../lib.sh"
 
@@ -8,6 +8,7 @@ cd "$scenes" || exit 1
 mkdir "$TMPDIR/files"
 ln -s "$scenes/program.elf" "$TMPDIR/files/scenes" # of which a recording carries no lines
 ln -s "$scenes/blocks.elf" "$TMPDIR/files/blocks"
+ln -s "$scenes/traps.elf" "$TMPDIR/files/traps"
 ln -s "$scenes"/*.mtr "$TMPDIR"
 cd "$TMPDIR" || exit 1 # the screen names the folder
 for recording in *.mtr; do

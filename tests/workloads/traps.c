@@ -4,10 +4,6 @@
  *
  * lru: a bounded cache, and a store that nothing removes from; both copy by one helper.
  *
- * vector: one buffer that realloc grows all the time.
- *
- * plateau: grows for a third of the time, and only reads after that.
- *
  * advise: fills a mapping and gives it back by MADV_DONTNEED, over and over.
  *
  * prefork: two workers, of which the second one leaks.
@@ -41,7 +37,6 @@ struct list {
 
 static struct list *opened;
 static void *cached[CACHED], *arena;
-static char *vector;
 static int ticks;
 
 static NOINLINE void *copy_buffer(size_t size)
@@ -75,24 +70,6 @@ static NOINLINE void lru(int number)
 {
 	cache_put(number);
 	open_session();
-	KEEP_FRAME();
-}
-
-static NOINLINE void append(int number)
-{
-	size_t size = (size_t)(number + 1) * (BLOCK + 100);
-
-	vector = realloc(vector, size);
-	if (!vector)
-		exit(1);
-	memset(vector + size - BLOCK, 1, BLOCK);
-	KEEP_FRAME();
-}
-
-static NOINLINE void plateau(int number)
-{
-	if (number < ticks / 3)
-		open_session();
 	KEEP_FRAME();
 }
 
@@ -165,8 +142,10 @@ static const struct trap {
 	void (*step)(int number);
 	int once; /* steps in all; 0: one a tick */
 } traps[] = {
-	{"lru", lru, 0},	   {"vector", append, 0},   {"plateau", plateau, 0},
-	{"advise", fill_arena, 0}, {"prefork", prefork, 1}, {"ended", ended, 1},
+	{"lru", lru, 0},
+	{"advise", fill_arena, 0},
+	{"prefork", prefork, 1},
+	{"ended", ended, 1},
 };
 
 int main(int argc, char **argv)

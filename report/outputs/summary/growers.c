@@ -9,6 +9,7 @@
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/top_paths.h"
 #include "report/outputs/summary/summary_parts.h"
+#include "report/tables/facts.h"
 #include "report/tables/table.h"
 
 enum {
@@ -18,6 +19,9 @@ enum {
 
 /* Less is what any program does. */
 #define GROWTH_LEAST ((double)(1 << 20))
+/* Of growth that no live block explains, worth a line: more than a start and an allocator take. */
+#define OUTSIDE_LEAST ((double)(2 << 20))
+#define OUTSIDE_PART 0.25
 
 /* A process; or all of one image, cgroup or container. */
 struct grower {
@@ -37,7 +41,8 @@ struct ended {
 };
 
 struct growers {
-	MT_ARRAY(struct grower) items; /* those that grew, most first */
+	MT_ARRAY(struct grower) items; /* most growth first */
+	size_t grew;		       /* how many of them grew by GROWTH_LEAST */
 	struct ended ended[NAMES_MOST];
 	size_t ended_names, ended_count;
 	size_t processes;
@@ -176,8 +181,8 @@ static struct mt_error *read_growers(struct mt_table *table, struct growers *out
 	if (out->items.count)
 		qsort(out->items.items, out->items.count, sizeof(*out->items.items),
 		      compare_growers);
-	while (out->items.count && out->items.items[out->items.count - 1].change < GROWTH_LEAST)
-		out->items.count--;
+	while (out->grew < out->items.count && out->items.items[out->grew].change >= GROWTH_LEAST)
+		out->grew++;
 	return err;
 }
 
@@ -267,9 +272,74 @@ static void print_peaks(const struct growers *growers, size_t shown, FILE *to)
 	fputc('\n', to);
 }
 
-static void print_growers(const struct mt_summary *s, const struct growers *growers)
+/*
+ * Those whose paths are shown, and which did not grow as much: by a path one sees what it touched,
+ * and not what it gave back before.
+ */
+static size_t print_others(const struct mt_summary *s, const struct growers *growers, size_t shown,
+			   const struct mt_memory_paths *paths)
 {
-	size_t count = growers->items.count, shown = count > GROWERS_SHOWN ? GROWERS_SHOWN : count;
+	const struct grower *items = growers->items.items;
+	size_t printed = 0; /* of those that grew */
+
+	for (size_t i = shown; paths && !growers->group && i < growers->items.count; i++) {
+		bool known = !mt_memory_paths_has(paths, items[i].name);
+
+		for (size_t k = 0; k < i && !known; k++)
+			known = !strcmp(items[k].name, items[i].name);
+		if (known)
+			continue;
+		print_grower(s, growers, &items[i]);
+		printed += i < growers->grew;
+	}
+	return printed;
+}
+
+static struct mt_error *subtract_blocks(struct mt_table *blocks, double *bytes)
+{
+	size_t value = mt_table_value(blocks, "bytes");
+	struct mt_error *err = mt_table_rewind(blocks);
+	struct mt_row row;
+	bool more = true;
+
+	while (!err && more) {
+		err = mt_table_next(blocks, &row, &more);
+		if (!err && more)
+			*bytes -= row.values[value].value;
+	}
+	return err;
+}
+
+/*
+ * Growth that no live block explains, where allocations alone were recorded: what was mapped
+ * otherwise, and what was freed and is kept by the allocator.
+ */
+static struct mt_error *print_outside(const struct mt_summary *s, const struct growers *growers)
+{
+	double all = 0, outside;
+	struct mt_error *err = NULL;
+
+	if (s->growth || s->resident || !mt_summary_has_allocations(s))
+		return NULL;
+	for (size_t i = 0; i < growers->grew; i++)
+		all += growers->items.items[i].change;
+	outside = all;
+	if (s->blocks)
+		err = subtract_blocks(s->blocks, &outside);
+	if (err || outside < OUTSIDE_LEAST || outside < OUTSIDE_PART * all)
+		return err;
+	fprintf(s->to, "        %s %s\n", mt_summary_signed(outside).text,
+		s->view->facts->samples
+			? "outside live blocks, freed and kept or mapped: mtrec -e vm,rss,malloc"
+			: "outside malloc: mtrec -e vm,rss");
+	return NULL;
+}
+
+static void print_growers(const struct mt_summary *s, const struct growers *growers,
+			  const struct mt_memory_paths *paths)
+{
+	size_t count = growers->grew, shown = count > GROWERS_SHOWN ? GROWERS_SHOWN : count;
+	size_t others = count - shown;
 	bool peaks = ended_of(growers, shown) == MT_ALL_ENDED;
 
 	fputc('\n', s->to);
@@ -278,34 +348,37 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 		"mapped", growers->group ? "" : "  trend");
 	for (size_t i = 0; i < shown; i++)
 		print_grower(s, growers, &growers->items.items[i]);
+	others -= print_others(s, growers, shown, paths);
 	if (ended_of(growers, shown) == MT_SOME_ENDED)
 		print_peaks(growers, shown, s->to);
 	if (!count)
 		fprintf(s->to, "        nobody by %s or more, of %zu process%s\n",
 			mt_text_bytes(GROWTH_LEAST).text, growers->processes,
 			growers->processes == 1 ? "" : "es");
-	if (shown < count)
-		fprintf(s->to, "        and %zu other%s: mtreport --processes\n", count - shown,
-			count - shown == 1 ? "" : "s");
+	if (others)
+		fprintf(s->to, "        and %zu other%s: mtreport --processes\n", others,
+			others == 1 ? "" : "s");
 	if (growers->ended_count)
 		print_ended(growers, s->to);
 }
 
-struct mt_error *mt_summary_print_growers(const struct mt_summary *s)
+struct mt_error *mt_summary_print_growers(const struct mt_summary *s,
+					  const struct mt_memory_paths *paths)
 {
 	MT_CLEANUP(growers_deinit) struct growers growers = {0};
 	struct mt_error *err = s->processes ? read_growers(s->processes, &growers) : NULL;
 
-	if (!err && growers.processes)
-		print_growers(s, &growers);
-	return err;
+	if (err || !growers.processes)
+		return err;
+	print_growers(s, &growers, paths);
+	return print_outside(s, &growers);
 }
 
 enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s)
 {
 	MT_CLEANUP(growers_deinit) struct growers growers = {0};
 	struct mt_error *err = s->processes ? read_growers(s->processes, &growers) : NULL;
-	size_t count = growers.items.count < GROWERS_SHOWN ? growers.items.count : GROWERS_SHOWN;
+	size_t count = growers.grew < GROWERS_SHOWN ? growers.grew : GROWERS_SHOWN;
 
 	mt_error_destroy(err);
 	return ended_of(&growers, count);
@@ -338,7 +411,7 @@ bool mt_summary_grower(const struct mt_summary *s, long *pid)
 {
 	MT_CLEANUP(growers_deinit) struct growers growers = {0};
 	struct mt_error *err = s->processes ? read_growers(s->processes, &growers) : NULL;
-	bool good = !err && growers.items.count && growers.processes > 1 && !growers.group;
+	bool good = !err && growers.grew && growers.processes > 1 && !growers.group;
 
 	mt_error_destroy(err);
 	if (good)

@@ -660,6 +660,22 @@ void mt_memory_paths_destroy(struct mt_memory_paths *paths)
 	free(paths);
 }
 
+bool mt_memory_paths_has(const struct mt_memory_paths *paths, const char *process)
+{
+	const struct section *sections[] = {&paths->blocks, &paths->pages};
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+		const struct entries *entries = &sections[i]->entries;
+
+		for (size_t k = 0; k < entries->items.count; k++) {
+			if (!strcmp(process, mt_strings_get(sections[i]->top.table->strings,
+							    entries->items.items[k].who)))
+				return true;
+		}
+	}
+	return false;
+}
+
 struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memory_paths **out)
 {
 	MT_CLEANUP(mt_memory_paths_destroy_p)

@@ -114,16 +114,22 @@ static bool has_event(const struct mt_summary *s, const char *part)
 	return false;
 }
 
-/* Whether calls of allocators were recorded. */
-static bool has_blocks(const struct mt_summary *s)
+/* Whether calls that map memory were recorded without their stacks. */
+static bool has_marks_only(const struct mt_summary *s)
 {
 	const struct mt_facts *facts = s->view->facts;
+	bool marks = false;
 
 	for (size_t i = 0; i < facts->events.count; i++) {
-		if (*facts->events.items[i].account)
-			return true;
+		const struct mt_facts_event *event = &facts->events.items[i];
+
+		if (!strstr(event->name, "exit_mmap"))
+			continue;
+		if (event->role == MT_ROLE_SAMPLE)
+			return false;
+		marks |= event->role == MT_ROLE_MARK;
 	}
-	return false;
+	return marks;
 }
 
 /* What nobody recorded, and would have answered. */
@@ -131,9 +137,12 @@ static struct mt_error *print_unseen(const struct mt_summary *s)
 {
 	const char *memory = !has_event(s, "rss_stat") && !has_event(s, "faults")
 				     ? "which pages are in use (mtrec -e vm,rss)"
-			     : !s->growth ? "what is mapped (mtrec -e vm,rss)"
-					  : "";
-	const char *blocks = has_blocks(s) ? "" : "malloc and free (mtrec -e malloc)";
+			     : !s->growth	       ? "what is mapped (mtrec -e vm,rss)"
+			     : !has_event(s, "munmap") ? "what is given back (mtrec -e vm,rss)"
+			     : has_marks_only(s) ? "by which path mmap is called (mtrec -e vm,rss)"
+						 : "";
+	const char *blocks =
+		mt_summary_has_allocations(s) ? "" : "malloc and free (mtrec -e malloc)";
 
 	return mt_summary_print_nameless(s, "NOT SEEN", blocks, memory);
 }
@@ -159,7 +168,7 @@ static struct mt_error *print_after_memory(const struct mt_summary *s)
 	print_command(s, what, options);
 	if (s->growth || s->resident)
 		print_command(s, "", s->growth ? "--outstanding" : "--resident");
-	if (has_blocks(s))
+	if (mt_summary_has_allocations(s))
 		print_command(s, "", "--leaks");
 	return NULL;
 }
@@ -176,7 +185,7 @@ static void print_after_counts(const struct mt_summary *s)
 		print_command(s, "NEXT", "--flamegraph out.svg");
 	if (thread)
 		print_narrowed(s, "", "--comm", thread, "comm");
-	print_command(s, "", has_blocks(s) ? "--blocks" : "--script");
+	print_command(s, "", mt_summary_has_allocations(s) ? "--blocks" : "--script");
 }
 
 struct mt_error *mt_summary_print_next(const struct mt_summary *s)

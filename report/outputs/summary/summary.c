@@ -126,6 +126,17 @@ size_t mt_summary_group(const struct mt_table *table)
 	return column;
 }
 
+bool mt_summary_has_allocations(const struct mt_summary *s)
+{
+	const struct mt_facts *facts = s->view->facts;
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		if (*facts->events.items[i].account)
+			return true;
+	}
+	return false;
+}
+
 bool mt_summary_is_empty(const struct mt_summary *s)
 {
 	return !s->view->facts->selected && !s->view->facts->marks;
@@ -138,7 +149,7 @@ static struct mt_error *print_memory(const struct mt_summary *s)
 	MT_CLEANUP(mt_memory_paths_destroy_p) struct mt_memory_paths *paths = NULL;
 	struct mt_error *err = mt_memory_paths_read(s, &paths);
 
-	err = err ? err : mt_summary_print_growers(s);
+	err = err ? err : mt_summary_print_growers(s, paths);
 	return err ? err : mt_memory_paths_print(s, paths);
 }
 
@@ -178,7 +189,7 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	err = mt_summary_print_host(&s);
 	mt_summary_print_notes(&s);
 	if (!err && mt_summary_is_empty(&s))
-		err = view->gauged ? mt_summary_print_growers(&s) : NULL;
+		err = view->gauged ? mt_summary_print_growers(&s, NULL) : NULL;
 	else if (!err)
 		err = s.growth || s.resident || s.blocks ? print_memory(&s) : print_counts(&s);
 	return err ? err : mt_summary_print_next(&s);

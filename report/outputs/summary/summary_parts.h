@@ -34,8 +34,12 @@ void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, con
 /* Prints the first three of them, a line each. */
 void mt_summary_print_notes(const struct mt_summary *s);
 
-/* WHO GREW: the processes that grew most. */
-struct mt_error *mt_summary_print_growers(const struct mt_summary *s);
+/*
+ * WHO GREW: the processes that grew most, and those of paths that are shown. paths: NULL for none.
+ */
+struct mt_memory_paths;
+struct mt_error *mt_summary_print_growers(const struct mt_summary *s,
+					  const struct mt_memory_paths *paths);
 
 /* Which of them ended with the recording: what is told of these is told as of their peak. */
 enum mt_summary_ended {
@@ -49,10 +53,11 @@ enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s);
  * BY WHICH PATH, the paths that touched, or mapped, most of what is still held, and IS IT A LEAK?,
  * verdicts on the paths that hold most: read together, for headlines that tell them apart.
  */
-struct mt_memory_paths;
 struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memory_paths **out);
 struct mt_error *mt_memory_paths_print(const struct mt_summary *s,
 				       const struct mt_memory_paths *paths);
+/* Whether a path of processes of that name is shown. */
+bool mt_memory_paths_has(const struct mt_memory_paths *paths, const char *process);
 void mt_memory_paths_destroy(struct mt_memory_paths *paths);
 
 /* NOT SEEN, and NEXT: what the recording cannot tell, and commands to go on with. */
@@ -81,6 +86,9 @@ void mt_summary_print_heading(const struct mt_summary *s, const char *heading);
  * "NEXT       text": a heading of at most eight columns with its text, in several lines if need be.
  */
 void mt_summary_print_beside(const struct mt_summary *s, const char *heading, const char *text);
+
+/* Whether calls of allocators were recorded. */
+bool mt_summary_has_allocations(const struct mt_summary *s);
 
 /* Whether the selection has no samples: all that is known comes from gauges. */
 bool mt_summary_is_empty(const struct mt_summary *s);
