@@ -16,6 +16,7 @@
 #include "formats/base/err.h"
 #include "record/plan/block_rate.h"
 #include "record/plan/plan.h"
+#include "record/proc/stopping.h"
 #include "record/rings/state_writer.h"
 
 #define TICK_NS 100000000ull
@@ -82,12 +83,15 @@ static struct mt_block_budget *budget_create(const struct mt_plan *plan)
 	return budget;
 }
 
+/* Less if a signal comes. */
 static void sleep_a_second(void)
 {
-	struct timespec left = {.tv_sec = 1};
+	for (int i = 0; i < 20 && !mt_is_stopping(); i++) {
+		struct timespec left = {.tv_nsec = 50000000};
 
-	while (nanosleep(&left, &left) && errno == EINTR)
-		;
+		while (nanosleep(&left, &left) && errno == EINTR)
+			;
+	}
 }
 
 /* The unfiltered counters stay open: what is closed now would only be set again. */
@@ -100,6 +104,8 @@ static void count_a_second(struct mt_recorder *r, struct mt_block_budget *budget
 	mt_event_set_enable(&budget->counters, MT_CLASS_RARE);
 	mt_event_set_enable(&budget->counters, MT_CLASS_STORM);
 	sleep_a_second();
+	if (mt_is_stopping())
+		return;
 	seconds = (double)(mt_clock_now(&r->clock) - from) / 1e9;
 	for (uint32_t i = 0; i < budget->count && seconds > 0; i++) {
 		budget->hits[i] = mt_event_set_count(&budget->counters, i + budget->count);
@@ -122,7 +128,7 @@ struct mt_error *mt_recorder_count_blocks(struct mt_recorder *r, double share,
 	err = mt_recorder_open_counters(r, &budget->plan, &budget->counters);
 	if (!err)
 		count_a_second(r, budget, rate);
-	return err;
+	return err || !mt_is_stopping() ? err : mt_stop_error();
 }
 
 void mt_recorder_begin_budget(struct mt_recorder *r, uint32_t one_in)

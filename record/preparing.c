@@ -23,6 +23,7 @@
 #include "record/plan/twins.h"
 #include "record/probes/probe_events.h"
 #include "record/probes/probes.h"
+#include "record/proc/stopping.h"
 #include "record/recorder.h"
 #include "record/rings/ahead.h"
 #include "record/rings/governor.h"
@@ -266,6 +267,11 @@ static struct mt_error *open_events(struct mt_recorder *r)
 		err = open_cpus_instead(r, cpus, ring, err);
 	if (!err && r->opened.ring_shrunk)
 		say_shrunk(r, ring);
+	if (!err && r->opened.refused)
+		mt_recorder_say(r, 0,
+				"malloc: the kernel cannot set some probes, %s first: these calls "
+				"are not recorded",
+				r->opened.refused);
 	return err;
 }
 
@@ -563,10 +569,19 @@ struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r)
 	return r->counts ? NULL : mt_error_nomem();
 }
 
+/* Where a signal is the error, another process closes and removes the probes. Returns err. */
+static struct mt_error *leave_probes(struct mt_recorder *r, struct mt_error *err)
+{
+	if (mt_error_is_stop(err) && r->probes)
+		mt_probes_remove_later(r->probes);
+	return err;
+}
+
 /* All that can fail, up to the last step before the first event. */
 struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **argv)
 {
 	struct mt_error *err = prepare_plan(r);
+	bool stopped;
 
 	mt_self_limits_bound_heap();
 	mt_self_limits_bound_stacks();
@@ -578,6 +593,7 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 			r->locked ? "locked" : "not locked", r->oom_adj);
 	if (!err)
 		err = open_events(r);
+	stopped = leave_probes(r, err);
 	mt_trials_end(&r->trials);
 	if (!err)
 		err = prepare_waiting(r);
@@ -589,5 +605,7 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 		err = start_governor(r);
 	if (!err && r->locked)
 		r->locked = mt_self_limits_have_memory();
-	return err;
+	if (!err && mt_is_stopping())
+		err = mt_stop_error();
+	return stopped ? err : leave_probes(r, err);
 }

@@ -15,55 +15,25 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/foreign_file.h"
+#include "record/allocators/allocator_survey.h"
 #include "record/allocators/allocators.h"
 #include "record/allocators/function_calls.h"
 #include "record/probes/needed_files.h"
 #include "record/probes/probe_files.h"
 #include "record/proc/numbers.h"
-#include "record/state/existing.h"
 #include "symbols/elf/elf.h"
 
 #define NEW "_Znwm" /* operator new(unsigned long) */
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 
-/* Where a file's malloc stands. */
-enum malloc_in {
-	IN_NOTHING,
-	IN_SYMBOLS, /* not exported: it serves a static program */
-	IN_LIBC,
-	IN_EXPORTS,
-	MALLOC_INS
-};
-
-/* What a file defines. */
-struct defines {
-	enum malloc_in malloc_in;
-	bool has_new;	  /* exported: the loader looks no further */
-	bool has_own_new; /* that does not end in malloc */
-	bool is_go;	  /* a program of Go's, whose heap has no malloc */
-};
-
-/* A file that was looked at before. */
-struct seen {
-	dev_t device;
-	ino_t inode;
-	struct defines defines;
-};
-
+/* Of a command. */
 struct choice {
 	struct mt_probe_files *out;
-	MT_ARRAY(struct seen) seen;
-	size_t processes;	  /* whose maps could be read */
-	bool has_malloc, has_new; /* of a command: they were found */
+	bool has_malloc, has_new; /* they were found */
 	bool failed;		  /* out of memory */
 	bool has_go;		  /* a program of Go's was among the files */
 };
-
-static void choice_deinit(struct choice *choice)
-{
-	mt_array_deinit(&choice->seen);
-}
 
 static bool find_function(struct mt_elf *elf, bool dynamic, const char *name,
 			  struct mt_elf_symbol *out)
@@ -95,45 +65,26 @@ bool mt_allocator_has_own_new(struct mt_elf *elf)
 	       symbol.size && !mt_function_calls(elf, symbol.value, symbol.size, "malloc");
 }
 
-static struct defines look_into(int fd, const char *path)
+struct mt_allocator_defines mt_allocator_look(int fd, const char *path)
 {
 	enum mt_allocator_rank rank = mt_allocator_rank(path);
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
 	struct mt_elf_symbol symbol;
-	struct defines defines = {0};
+	struct mt_allocator_defines defines = {0};
 
 	if (rank != MT_ALLOCATOR_NEVER)
 		mt_error_destroy(mt_elf_read_fd(fd, path, &elf));
 	if (!elf)
 		return defines;
 	if (has_both(elf, true))
-		defines.malloc_in = rank == MT_ALLOCATOR_LIBC ? IN_LIBC : IN_EXPORTS;
+		defines.malloc_in =
+			rank == MT_ALLOCATOR_LIBC ? MT_MALLOC_IN_LIBC : MT_MALLOC_IN_EXPORTS;
 	else if (has_both(elf, false))
-		defines.malloc_in = IN_SYMBOLS;
+		defines.malloc_in = MT_MALLOC_IN_SYMBOLS;
 	defines.is_go = mt_elf_section(elf, ".gopclntab").size != 0;
 	defines.has_new = find_function(elf, true, NEW, &symbol);
 	defines.has_own_new = mt_allocator_has_own_new(elf);
 	return defines;
-}
-
-/* The same, once a file. */
-static struct defines look(struct choice *choice, const struct mt_probe_file *file)
-{
-	struct seen *slot;
-
-	for (size_t i = 0; i < choice->seen.count; i++) {
-		slot = &choice->seen.items[i];
-		if (slot->inode == file->inode && slot->device == file->device)
-			return slot->defines;
-	}
-	slot = mt_array_push(&choice->seen);
-	if (!slot) {
-		choice->failed = true;
-		return (struct defines){0};
-	}
-	*slot = (struct seen){file->device, file->inode, look_into(file->fd, file->path)};
-	choice->has_go |= slot->defines.is_go;
-	return slot->defines;
 }
 
 static bool is_chosen(const struct choice *choice, const struct mt_probe_file *file)
@@ -160,28 +111,6 @@ static void choose(struct choice *choice, struct mt_probe_file *file)
 	*file = (struct mt_probe_file){.fd = -1};
 }
 
-static void choose_of_process(void *context, pid_t pid)
-{
-	struct choice *choice = context;
-	MT_CLEANUP(mt_probe_files_deinit) struct mt_probe_files files = {0};
-	struct mt_error *err = mt_probe_files_of(pid, &files);
-	size_t counts[MALLOC_INS] = {0};
-	enum malloc_in best = IN_EXPORTS;
-
-	choice->processes += !err;
-	mt_error_destroy(err);
-	for (size_t i = 0; i < files.items.count; i++)
-		counts[look(choice, &files.items.items[i]).malloc_in]++;
-	while (best > IN_NOTHING && !counts[best])
-		best--;
-	for (size_t i = 0; i < files.items.count; i++) {
-		struct defines defines = look(choice, &files.items.items[i]);
-
-		if ((best > IN_NOTHING && defines.malloc_in == best) || defines.has_own_new)
-			choose(choice, &files.items.items[i]);
-	}
-}
-
 /* The first file with each of them counts; the program itself comes first. */
 static bool take_needed(void *context, const char *path)
 {
@@ -189,21 +118,22 @@ static bool take_needed(void *context, const char *path)
 	struct stat status;
 	struct mt_probe_file file = {.fd = mt_foreign_open(AT_FDCWD, path, MT_LINKS_ALL, &status),
 				     .path = strdup(path)};
-	struct defines defines = {0};
+	struct mt_allocator_defines defines = {0};
 	bool chosen = false;
 
 	if (file.fd >= 0 && file.path) {
 		file.device = status.st_dev;
 		file.inode = status.st_ino;
-		defines = look(choice, &file);
+		defines = mt_allocator_look(file.fd, path);
+		choice->has_go |= defines.is_go;
 	}
 	if (!choice->has_malloc)
-		chosen = defines.malloc_in >= IN_LIBC ||
-			 (defines.malloc_in == IN_SYMBOLS && !choice->out->items.count);
+		chosen = defines.malloc_in >= MT_MALLOC_IN_LIBC ||
+			 (defines.malloc_in == MT_MALLOC_IN_SYMBOLS && !choice->out->items.count);
 	chosen |= !choice->has_new && defines.has_own_new;
 	if (chosen)
 		choose(choice, &file);
-	choice->has_malloc |= defines.malloc_in >= IN_LIBC;
+	choice->has_malloc |= defines.malloc_in >= MT_MALLOC_IN_LIBC;
 	choice->has_new |= defines.has_new;
 	if (file.fd >= 0)
 		close(file.fd);
@@ -212,15 +142,15 @@ static bool take_needed(void *context, const char *path)
 }
 
 static struct mt_error *none_found(const struct mt_probe_targets *targets,
-				   const struct choice *choice)
+				   const struct mt_allocator_surveyed *seen)
 {
 	bool running = targets->everyone || targets->pids->count || targets->tids->count;
 
-	if (running && !choice->processes)
+	if (running && !seen->processes)
 		return mt_error_create(MT_ERR_PERMISSION,
 				       "malloc: what the target maps cannot be read: %s",
 				       strerror(errno));
-	if (choice->has_go)
+	if (seen->has_go)
 		return mt_error_hint(
 			mt_error_create(MT_ERR_USAGE,
 					"malloc: %s is a Go program: its heap is collected, and "
@@ -236,19 +166,18 @@ static struct mt_error *none_found(const struct mt_probe_targets *targets,
 }
 
 struct mt_error *mt_allocator_files_find(const struct mt_probe_targets *targets,
-					 struct mt_probe_files *out)
+					 struct mt_probe_files *out, FILE *left_out)
 {
-	MT_CLEANUP(choice_deinit) struct choice choice = {.out = out};
+	struct choice choice = {.out = out};
+	struct mt_allocator_surveyed seen;
+	struct mt_error *err = mt_allocator_survey(targets, out, left_out, &seen);
 
-	for (size_t i = 0; i < targets->pids->count; i++)
-		choose_of_process(&choice, targets->pids->items[i]);
-	for (size_t i = 0; i < targets->tids->count; i++)
-		choose_of_process(&choice, targets->tids->items[i]);
-	if (targets->everyone)
-		mt_existing_each(choose_of_process, &choice);
+	if (err)
+		return err;
 	if (targets->command_file)
 		mt_needed_files_each(targets->command_file, take_needed, &choice);
 	if (choice.failed)
 		return mt_error_nomem();
-	return out->items.count ? NULL : none_found(targets, &choice);
+	seen.has_go |= choice.has_go;
+	return out->items.count ? NULL : none_found(targets, &seen);
 }

@@ -16,15 +16,22 @@
 #include "record/allocators/allocators.h"
 #include "record/allocators/own_functions.h"
 #include "record/probes/probe_files.h"
+#include "record/probes/probe_sites.h"
 #include "record/probes/probes.h"
+#include "record/proc/stopping.h"
 #include "record/tracepoints/tracepoint_source.h"
 #include "symbols/elf/elf.h"
+#include "unwind/cfi/cfi.h"
 
 enum {
 	FUNCTIONS_MOST = 64,
+	PROBES_MOST = 128, /* each takes the kernel a tenth of a second to remove */
+	NAMED_MOST = 3,
 };
 
+MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
+MT_DEFINE_CLEANUP(mt_error, struct mt_error)
 
 struct defining {
 	struct mt_probes *probes;
@@ -33,8 +40,12 @@ struct defining {
 	const struct mt_allocator_function *function;
 	enum mt_block_moment moment;
 	bool glibc;
-	size_t functions; /* probed */
-	FILE *places;	  /* text of a note: which, and where */
+	struct mt_elf *elf; /* of the file whose functions are defined */
+	size_t functions;   /* probed */
+	size_t defined;	    /* probes */
+	FILE *places;	    /* text of a note: which, and where */
+	size_t left;	    /* files that are left out here */
+	FILE *left_out;
 };
 
 static struct mt_error *tell(void *context, const struct mt_defined_probe *defined)
@@ -62,7 +73,8 @@ static struct mt_error *define(struct defining *defining, const struct mt_probe_
 	if (!word)
 		return mt_error_nomem();
 	defining->moment = moment;
-	return mt_probes_define_in(defining->probes, file, word, tell, defining);
+	defining->defined++;
+	return mt_probes_define_in(defining->probes, file, defining->elf, word, tell, defining);
 }
 
 /* A name that is no function to the probes is none here. */
@@ -123,6 +135,39 @@ static bool is_static_glibc(struct mt_elf *elf)
 	return false;
 }
 
+/* The addresses of those that are to be probed, each once. */
+static void choose_addresses(struct mt_elf *elf, uint64_t *addresses)
+{
+	uint64_t found[FUNCTIONS_MOST] = {0};
+	size_t rows;
+	const struct mt_allocator_function *functions = mt_allocator_functions(&rows);
+	bool own_new = mt_allocator_has_own_new(elf);
+
+	find_addresses(elf, true, found);
+	if (!found[0]) /* malloc */
+		find_addresses(elf, false, found);
+	for (size_t i = 0; i < rows; i++) {
+		if (!is_alias(found, i) && (!functions[i].is_cxx || own_new))
+			addresses[i] = found[i];
+	}
+}
+
+/* All of a file's functions, or none: without free a block would never be given back. */
+static struct mt_error *check_addresses(struct mt_elf *elf, const char *path,
+					const uint64_t *addresses)
+{
+	size_t rows;
+	const struct mt_allocator_function *functions = mt_allocator_functions(&rows);
+	MT_CLEANUP(mt_cfi_destroy_p) struct mt_cfi *cfi = mt_cfi_of_elf(elf);
+
+	for (size_t i = 0; i < rows; i++) {
+		if (addresses[i] && !mt_is_function_start(elf, cfi, addresses[i]))
+			return mt_error_create(MT_ERR_FORMAT, "%s: its %s is no function", path,
+					       functions[i].name);
+	}
+	return NULL;
+}
+
 static struct mt_error *define_file(struct defining *defining, const struct mt_probe_file *file)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
@@ -130,23 +175,31 @@ static struct mt_error *define_file(struct defining *defining, const struct mt_p
 	uint64_t addresses[FUNCTIONS_MOST] = {0};
 	size_t rows;
 	const struct mt_allocator_function *functions = mt_allocator_functions(&rows);
-	bool own_new, glibc;
+	bool glibc;
 
 	if (err)
 		return err;
-	own_new = mt_allocator_has_own_new(elf);
-	find_addresses(elf, true, addresses);
-	if (!addresses[0]) /* malloc */
-		find_addresses(elf, false, addresses);
+	choose_addresses(elf, addresses);
+	err = check_addresses(elf, file->path, addresses);
 	glibc = mt_allocator_is_glibc(file->path) || is_static_glibc(elf);
+	defining->elf = elf;
 	for (size_t i = 0; i < rows && !err; i++) {
-		if (!addresses[i] || is_alias(addresses, i) || (functions[i].is_cxx && !own_new))
+		if (!addresses[i])
 			continue;
 		defining->function = &functions[i];
 		defining->glibc = glibc && !functions[i].is_cxx;
-		err = define_function(defining, file);
+		err = mt_is_stopping() ? mt_stop_error() : define_function(defining, file);
 	}
 	return err;
+}
+
+static struct mt_error *define_own_in(struct defining *defining, const struct mt_probe_file *file)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	struct mt_error *err = mt_elf_read_fd(file->fd, file->path, &elf);
+
+	defining->elf = elf;
+	return err ? err : define_function(defining, file);
 }
 
 /* In every file of the targets, or the one that is named, in which it is found. */
@@ -165,7 +218,7 @@ static struct mt_error *define_own(struct defining *defining, const char *text, 
 	for (size_t i = 0; i < files.items.count && !err; i++) {
 		size_t so_far = defining->functions;
 
-		err = define_function(defining, &files.items.items[i]);
+		err = define_own_in(defining, &files.items.items[i]);
 		if (!err && defining->functions > so_far)
 			fprintf(defining->places, "%s%s of %s", ftell(defining->places) ? ", " : "",
 				own.name, files.items.items[i].path);
@@ -179,20 +232,61 @@ static struct mt_error *define_own(struct defining *defining, const char *text, 
 			     "needs its debug file, or PATH:0xADDRESS in place of the name");
 }
 
+/* Whether the error is about one file: others can be probed still. */
+static bool is_of_file(const struct mt_error *err)
+{
+	return err->kind != MT_ERR_NOMEM && err->kind != MT_ERR_PERMISSION &&
+	       !mt_error_is_stop(err);
+}
+
+static void leave_out(struct defining *defining, const char *why)
+{
+	if (defining->left++ < NAMED_MOST)
+		fprintf(defining->left_out, "%s%s", ftell(defining->left_out) ? "; " : "", why);
+}
+
+/*
+ * Of each file that can be probed, as long as there is room. The first file's error where none can.
+ */
+static struct mt_error *define_files(struct defining *defining, const struct mt_probe_files *files)
+{
+	MT_CLEANUP(mt_error_destroy_p) struct mt_error *first = NULL;
+
+	for (size_t i = 0; i < files->items.count; i++) {
+		const struct mt_probe_file *file = &files->items.items[i];
+		size_t before = defining->functions;
+		struct mt_error *err = NULL;
+
+		if (defining->defined >= PROBES_MOST) {
+			leave_out(defining, file->path);
+			continue;
+		}
+		err = define_file(defining, file);
+		if (err && !is_of_file(err))
+			return err;
+		if (defining->functions > before)
+			fprintf(defining->places, "%s%zu functions of %s", before ? ", " : "",
+				defining->functions - before, file->path);
+		if (!err)
+			continue;
+		leave_out(defining, err->message);
+		if (first)
+			mt_error_destroy(err);
+		else
+			first = err;
+	}
+	if (defining->left > NAMED_MOST)
+		fprintf(defining->left_out, " and %zu more", defining->left - NAMED_MOST);
+	return defining->functions ? NULL : MT_TAKE(first);
+}
+
 static struct mt_error *define_allocators(struct defining *defining)
 {
 	MT_CLEANUP(mt_probe_files_deinit) struct mt_probe_files files = {0};
-	struct mt_error *err =
-		mt_allocator_files_find(mt_probes_targets_get(defining->probes), &files);
+	struct mt_error *err = mt_allocator_files_find(mt_probes_targets_get(defining->probes),
+						       &files, defining->left_out);
 
-	for (size_t i = 0; i < files.items.count && !err; i++) {
-		size_t before = defining->functions;
-
-		err = define_file(defining, &files.items.items[i]);
-		fprintf(defining->places, "%s%zu functions of %s", i ? ", " : "",
-			defining->functions - before, files.items.items[i].path);
-	}
-	return err;
+	return err ? err : define_files(defining, &files);
 }
 
 static struct mt_error *define_all(struct defining *defining,
@@ -214,21 +308,25 @@ struct mt_error *mt_allocator_probes_define(
 	struct mt_error *(*each)(void *out, const struct mt_allocator_probe *probe), void *out,
 	char **note)
 {
-	MT_CLEANUP_FREE char *places = NULL;
+	MT_CLEANUP_FREE char *places = NULL, *left_out = NULL;
 	size_t size;
 	struct defining defining = {.probes = probes,
 				    .each = each,
 				    .out = out,
-				    .places = open_memstream(&places, &size)};
-	struct mt_error *err = defining.places ? define_all(&defining, choice) : mt_error_nomem();
+				    .places = open_memstream(&places, &size),
+				    .left_out = open_memstream(&left_out, &size)};
+	bool good = defining.places && defining.left_out;
+	struct mt_error *err = good ? define_all(&defining, choice) : mt_error_nomem();
 
-	if (defining.places && fclose(defining.places) && !err)
+	good &= !defining.places || !fclose(defining.places);
+	good &= !defining.left_out || !fclose(defining.left_out);
+	if (!err && !good)
 		err = mt_error_nomem();
 	if (err)
 		return err;
 	/* Readers find by this line which files were probed: FORMAT.md, 4.3. */
-	return asprintf(note, "malloc: %s are probed; each call takes 2 to 15 us longer", places) <
-			       0
+	return asprintf(note, "malloc: %s are probed; each call takes 2 to 15 us longer%s%s",
+			places, *left_out ? "; left out: " : "", left_out) < 0
 		       ? mt_error_nomem()
 		       : NULL;
 }

@@ -103,30 +103,22 @@ static bool add_path(struct finding *finding, int root, const char *path)
 }
 
 /* path: the mapping's, without " (deleted)". */
-static void add_mapping(struct finding *finding, pid_t pid, const struct mt_map_record *map,
+static void add_mapping(struct finding *finding, const struct mt_mapped_file *file,
 			const char *path)
 {
-	struct mt_mapped_file file = {
-		.pid = pid,
-		.major = map->major,
-		.minor = map->minor,
-		.inode = map->inode,
-		.start = map->start,
-		.end = map->end,
-		.path = map->path,
-	};
 	struct stat status;
-	int fd = mt_mapped_file_open(&file, &status);
+	int fd = mt_mapped_file_open(file, &status);
 
 	/* a copy out of memory is another file: a probe in it never fires */
-	if (fd >= 0 && status.st_ino != map->inode)
+	if (fd >= 0 && status.st_ino != file->inode)
 		close(fd);
 	else if (fd >= 0)
 		add_file(finding, fd, &status, path);
 }
 
-/* False if its maps cannot be read. */
-static bool add_mapped(struct finding *finding, pid_t pid)
+bool mt_probe_mappings_each(pid_t pid,
+			    void (*each)(void *context, const struct mt_mapped_file *file),
+			    void *context)
 {
 	MT_CLEANUP_FREE char *text = mt_read_textf(NULL, "/proc/%d/maps", pid);
 	char *rest = NULL;
@@ -134,17 +126,38 @@ static bool add_mapped(struct finding *finding, pid_t pid)
 	for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		struct mt_map_record map;
-		MT_CLEANUP_FREE char *path = NULL;
 
 		if (!mt_map_line_get(line, &map) || !map.inode || !(map.prot & PROT_EXEC) ||
 		    map.path.bytes[0] != '/')
 			continue;
-		path = strndup(map.path.bytes, mt_mapped_file_live_length(&map.path));
-		if (path && is_meant(finding, path))
-			add_mapping(finding, pid, &map, path);
-		finding->failed |= !path;
+		each(context, &(struct mt_mapped_file){
+				      .pid = pid,
+				      .major = map.major,
+				      .minor = map.minor,
+				      .inode = map.inode,
+				      .start = map.start,
+				      .end = map.end,
+				      .path = map.path,
+			      });
 	}
 	return text;
+}
+
+static void add_if_meant(void *context, const struct mt_mapped_file *file)
+{
+	struct finding *finding = context;
+	MT_CLEANUP_FREE char *path =
+		strndup(file->path.bytes, mt_mapped_file_live_length(&file->path));
+
+	if (path && is_meant(finding, path))
+		add_mapping(finding, file, path);
+	finding->failed |= !path;
+}
+
+/* False if its maps cannot be read. */
+static bool add_mapped(struct finding *finding, pid_t pid)
+{
+	return mt_probe_mappings_each(pid, add_if_meant, finding);
 }
 
 static void add_everyones(void *context, pid_t pid)

@@ -9,6 +9,7 @@
 #include "formats/base/array.h"
 
 struct mt_error;
+struct mt_mapped_file;
 struct mt_number_list;
 
 /* Whom probes are for; borrowed as long as the probes. */
@@ -42,6 +43,11 @@ struct mt_probe_files {
  */
 struct mt_error *mt_probe_files_find(const struct mt_probe_targets *targets, const char *word,
 				     const char *path, struct mt_probe_files *out);
+
+/* Calls each for every executable mapping of a file; false if the maps cannot be read. */
+bool mt_probe_mappings_each(pid_t pid,
+			    void (*each)(void *context, const struct mt_mapped_file *file),
+			    void *context);
 
 /* Appends every file that a process maps executable. */
 struct mt_error *mt_probe_files_of(pid_t pid, struct mt_probe_files *out);

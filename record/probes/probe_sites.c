@@ -14,11 +14,13 @@
 #include "record/probes/usdt_notes.h"
 #include "symbols/elf/elf.h"
 #include "symbols/images/debug_file.h"
+#include "unwind/cfi/cfi.h"
 
 enum {
 	SITES_MOST = 256, /* each takes a descriptor on every CPU */
 };
 
+MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 
 struct search {
@@ -26,9 +28,10 @@ struct search {
 	const char *path;
 	const struct mt_probe_word *word;
 	struct mt_probe_sites *sites;
+	struct mt_cfi *cfi; /* of elf, or NULL */
 	struct mt_nearest nearest;
 	bool chosen_at_load; /* the name is an indirect function's */
-	bool outside;	     /* an address in no executable segment */
+	bool outside;	     /* an address in no code, or within a function */
 	bool failed;
 };
 
@@ -55,6 +58,29 @@ static bool offset_of(const struct mt_elf *elf, uint64_t vaddr, uint32_t flags, 
 		return true;
 	}
 	return false;
+}
+
+/* Whether a section of code has the address; of a file without sections it is not known. */
+static bool is_in_code_section(const struct mt_elf *elf, uint64_t address)
+{
+	struct mt_elf_section_info section;
+	bool some = false;
+
+	for (size_t i = 1; mt_elf_section_info(elf, i, &section); i++) {
+		some = true;
+		if (section.type == SHT_PROGBITS && section.flags & SHF_EXECINSTR &&
+		    address >= section.vaddr && address - section.vaddr < section.size)
+			return true;
+	}
+	return !some;
+}
+
+bool mt_is_function_start(struct mt_elf *elf, struct mt_cfi *cfi, uint64_t address)
+{
+	uint64_t offset, start, end;
+
+	return offset_of(elf, address, PF_X, &offset) && is_in_code_section(elf, address) &&
+	       (!cfi || !mt_cfi_range(cfi, address, &start, &end) || start == address);
 }
 
 /* False if no more are wanted. */
@@ -117,6 +143,8 @@ static bool search_table(struct search *search, struct mt_elf *elf, bool dynamic
 			mt_nearest_offer(&search->nearest, symbol.name);
 		} else if (symbol.type == STT_GNU_IFUNC) {
 			search->chosen_at_load = true;
+		} else if (!mt_is_function_start(search->elf, search->cfi, symbol.value)) {
+			search->outside = true;
 		} else if (!add_site(search, symbol.name, symbol.value + search->word->offset,
 				     symbol.size, NULL)) {
 			return false;
@@ -153,11 +181,13 @@ static void open_debug_file(struct search *search, struct mt_elf **out)
 /* The file's own tables first; a pattern goes through all there are. */
 static void search_functions(struct search *search)
 {
+	MT_CLEANUP(mt_cfi_destroy_p) struct mt_cfi *cfi = mt_cfi_of_elf(search->elf);
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *debug = NULL;
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *mini = NULL;
 	bool whole = mt_elf_symbol_count(search->elf, false);
 
+	search->cfi = cfi;
 	if (!search_elf(search, search->elf) || whole ||
 	    (search->sites->items.count && !is_pattern(search->word->symbol)))
 		return;

@@ -2,10 +2,12 @@
 #ifndef MT_RECORD_PROBES_PROBE_SITES_H
 #define MT_RECORD_PROBES_PROBE_SITES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "formats/base/array.h"
 
+struct mt_cfi;
 struct mt_elf;
 struct mt_error;
 struct mt_probe_word;
@@ -31,6 +33,13 @@ struct mt_probe_sites {
  */
 struct mt_error *mt_probe_sites_find(struct mt_elf *elf, const char *path,
 				     const struct mt_probe_word *word, struct mt_probe_sites *out);
+
+/*
+ * True if a probe may stand at a link-time address: bytes of the file in an executable segment, and
+ * in a section of code where there are sections; not inside a function whose start the unwind
+ * information tells, where it could be the middle of an instruction. cfi: of the file, or NULL.
+ */
+bool mt_is_function_start(struct mt_elf *elf, struct mt_cfi *cfi, uint64_t address);
 void mt_probe_sites_deinit(struct mt_probe_sites *sites);
 
 #endif

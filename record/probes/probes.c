@@ -27,6 +27,8 @@
 enum {
 	EVENT_NAME_MOST = 40, /* the kernel allows 63 */
 	INSTRUCTION_MOST = 15,
+	REMOVE_TURNS = 250,
+	REMOVE_PAUSE_US = 20000,
 };
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
@@ -68,6 +70,36 @@ void mt_probes_destroy(struct mt_probes *probes)
 	}
 	mt_array_deinit(&probes->items);
 	free(probes);
+}
+
+/*
+ * In the process that stays: nothing of the recorder but its descriptors is there. The recorder
+ * goes first, so that who closes an event last, and waits, is this one.
+ */
+static void remove_all(const struct mt_probes *probes, pid_t recorder)
+{
+	for (int turn = 0; turn < REMOVE_TURNS && getppid() == recorder; turn++)
+		usleep(REMOVE_PAUSE_US);
+	for (int fd = 0; fd < (int)sysconf(_SC_OPEN_MAX); fd++) {
+		if (fd != probes->tracefs)
+			close(fd);
+	}
+	for (size_t i = 0; i < probes->items.count; i++) {
+		const struct probe *probe = &probes->items.items[i];
+
+		(void)mt_probe_event_remove(probes->tracefs, probe->kernel, probe->event);
+	}
+}
+
+void mt_probes_remove_later(struct mt_probes *probes)
+{
+	pid_t recorder = getpid(), pid = probes->items.count ? fork() : -1;
+
+	if (pid)
+		return;
+	(void)setsid();
+	remove_all(probes, recorder);
+	_exit(0);
 }
 
 void mt_probes_describe(const struct mt_probes *probes,
@@ -335,17 +367,23 @@ static struct mt_error *define_site(struct defining *defining, const struct mt_p
 }
 
 /* Every site of one file. MT_ERR_NOT_FOUND: it has none. */
-static struct mt_error *define_in_file(struct defining *defining, const struct mt_probe_file *file)
+static struct mt_error *define_in_elf(struct defining *defining, const struct mt_probe_file *file,
+				      struct mt_elf *elf)
 {
-	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
 	MT_CLEANUP(mt_probe_sites_deinit) struct mt_probe_sites sites = {0};
-	struct mt_error *err = mt_elf_read_fd(file->fd, file->path, &elf);
+	struct mt_error *err = mt_probe_sites_find(elf, file->path, defining->word, &sites);
 
-	if (!err)
-		err = mt_probe_sites_find(elf, file->path, defining->word, &sites);
 	for (size_t i = 0; i < sites.items.count && !err; i++)
 		err = define_site(defining, file, elf, &sites.items.items[i]);
 	return err;
+}
+
+static struct mt_error *define_in_file(struct defining *defining, const struct mt_probe_file *file)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	struct mt_error *err = mt_elf_read_fd(file->fd, file->path, &elf);
+
+	return err ? err : define_in_elf(defining, file, elf);
 }
 
 /* Several files are called so: it is enough if one has the symbol. */
@@ -405,14 +443,15 @@ const struct mt_probe_targets *mt_probes_targets_get(const struct mt_probes *pro
 }
 
 struct mt_error *mt_probes_define_in(struct mt_probes *probes, const struct mt_probe_file *file,
-				     const char *text, mt_take_probe *each, void *out)
+				     struct mt_elf *elf, const char *text, mt_take_probe *each,
+				     void *out)
 {
 	MT_CLEANUP(mt_probe_word_deinit) struct mt_probe_word word = {0};
 	struct defining defining = {
 		.probes = probes, .word = &word, .each = each, .out = out, .alone = true};
 	struct mt_error *err = mt_probe_word_parse(text, strlen(text), &word);
 
-	return err ? err : define_in_file(&defining, file);
+	return err ? err : define_in_elf(&defining, file, elf);
 }
 
 struct mt_error *mt_probes_define(void *context, const char *text, size_t length,

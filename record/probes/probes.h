@@ -11,6 +11,7 @@
 #include "record/probes/probe_files.h"
 #include "record/tracepoints/tracepoint_source.h"
 
+struct mt_elf;
 struct mt_error;
 struct mt_probes;
 
@@ -20,6 +21,13 @@ struct mt_probes *mt_probes_create(int tracefs, const struct mt_probe_targets *t
 /* Removes all its probes; events of them must be closed. NULL-safe. */
 void mt_probes_destroy(struct mt_probes *probes);
 
+/*
+ * Leaves a process behind that closes all that is open and removes the probes: to close the event
+ * of each takes the kernel a tenth of a second, for which a recorder that is to end does not wait.
+ * Call it once, while the events are open.
+ */
+void mt_probes_remove_later(struct mt_probes *probes);
+
 /* mt_tracepoint_source's probe(), see there. context: struct mt_probes. */
 struct mt_error *mt_probes_define(void *context, const char *text, size_t length,
 				  mt_take_probe *each, void *out, char **note);
@@ -28,12 +36,13 @@ struct mt_error *mt_probes_define(void *context, const char *text, size_t length
 struct mt_error *mt_probes_check(const struct mt_probes *probes);
 
 /*
- * The same for a word whose file is known already; its PATH stands in messages only. The entry
- * beside a return probe is the caller's to define.
- * MT_ERR_NOT_FOUND: the file has no such function.
+ * The same for a word whose file is known and read already; its PATH stands in messages only. The
+ * entry beside a return probe is the caller's to define. MT_ERR_NOT_FOUND: the file has no such
+ * function.
  */
 struct mt_error *mt_probes_define_in(struct mt_probes *probes, const struct mt_probe_file *file,
-				     const char *text, mt_take_probe *each, void *out);
+				     struct mt_elf *elf, const char *text, mt_take_probe *each,
+				     void *out);
 
 /* As given to mt_probes_create(). */
 const struct mt_probe_targets *mt_probes_targets_get(const struct mt_probes *probes);

@@ -19,6 +19,7 @@
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
 #include "record/plan/throttle.h"
+#include "record/proc/stopping.h"
 #include "record/rings/ring_sizes.h"
 
 #define RING_MIN ((size_t)64 << 10)
@@ -292,6 +293,18 @@ static struct mt_error *open_one_error(const struct mt_event_set *opened, uint32
 	return err;
 }
 
+/* ENOTSUPP of the kernel's own */
+#define KERNEL_ENOTSUPP 524
+
+/*
+ * Whether a probe cannot be set in the code that stands there: whoever owns the file may have
+ * changed it since its symbols were read. Of all processes' allocators that is one that lacks.
+ */
+static bool is_of_code(int error)
+{
+	return error == EINVAL || error == KERNEL_ENOTSUPP || error == ENOEXEC || error == EIO;
+}
+
 /* Opens one event on one CPU for one task (or all: -1). *gone: the task no longer exists. */
 static struct mt_error *open_one(struct mt_event_set *opened, const struct mt_event_set_cpu *cpu,
 				 uint32_t event, pid_t tid, bool on_exec, bool *gone)
@@ -310,6 +323,8 @@ static struct mt_error *open_one(struct mt_event_set *opened, const struct mt_ev
 
 	if (planned->left_out || (member && place.group < 0)) /* its CPU was unplugged meanwhile */
 		return NULL;
+	if (mt_is_stopping())
+		return mt_stop_error();
 	attr.enable_on_exec = on_exec && is_on(opened, event);
 	fd = mt_perf_open_at(&attr, &place, opened->features);
 	if (fd >= 0)
@@ -317,6 +332,10 @@ static struct mt_error *open_one(struct mt_event_set *opened, const struct mt_ev
 	*gone = tid >= 0 && errno == ESRCH;
 	if (*gone || (tid < 0 && errno == ENODEV)) /* ENODEV: unplugged meanwhile */
 		return NULL;
+	if (tid < 0 && planned->block && is_of_code(errno)) {
+		opened->refused = opened->refused ? opened->refused : planned->name;
+		return NULL;
+	}
 	return open_one_error(opened, event, tid, errno);
 }
 

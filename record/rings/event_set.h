@@ -51,6 +51,7 @@ struct mt_event_set {
 	bool ring_shrunk;		     /* the mlock limit allowed less than requested */
 	_Atomic int *levels; /* level of the enabled twin, by index of the full event */
 	bool paused;	     /* only side-band events are enabled */
+	const char *refused; /* a block's probe that the kernel cannot set: the first; or NULL */
 	const char *cgroup_name;
 	int cgroup; /* borrowed descriptor of the cgroup that is sampled, or -1 */
 	const struct mt_plan *plan;

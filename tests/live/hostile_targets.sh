@@ -1,0 +1,176 @@
+#!/bin/bash
+# What an unprivileged user can do to root's mtrec -e malloc -a by files that processes of his map: hundreds of allocators, symbols
+# that are no functions, a file that is truncated while it is read, a FIFO and a link in place of a file.
+# timeout: 180
+# slow: the kernel takes a tenth of a second to take each probe off
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root 'defining probes'
+needs_command setpriv
+needs_command strace
+if [ -z "${IN_OWN_MOUNTS:-}" ] && [ ! -e /sys/kernel/tracing/uprobe_events ]; then
+	IN_OWN_MOUNTS=1 exec unshare -m --propagation private "$BASH" "$0"
+fi
+probes=/sys/kernel/tracing/uprobe_events
+[ -e "$probes" ] || mount -t tracefs none /sys/kernel/tracing || skip_all 'no tracefs here'
+[ -e "$probes" ] || skip_all "no uprobes here: no $probes"
+command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+cd "$TMPDIR" || exit 1
+chmod 755 . # the other user's processes run here
+mkdir -m 777 theirs
+as_other() {
+	exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+cat >fake.c <<'C'
+#include <stddef.h>
+static char arena[1 << 16];
+static size_t used;
+void *malloc(size_t size) { used += (size + 15) & ~15ul; return arena + used % 32768; }
+void free(void *block) { (void)block; }
+C
+cat >data.c <<'C'
+unsigned char malloc[64] = {0x55};
+unsigned char free[64] = {0x55};
+C
+cat >inside.c <<'C'
+__asm__(".text\n.globl outer, malloc, free\n.type outer,@function\n.type malloc,@function\n.type free,@function\n"
+	"outer: .cfi_startproc\n.byte 0x48\nmalloc: .byte 0xb8,1,2,3,4,5,6,7,8\nfree: ret\n.cfi_endproc\n.size outer, .-outer\n");
+C
+cat >maps.c <<'C'
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		int fd = open(argv[i], O_RDONLY);
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st) || mmap(0, st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+			return 1;
+		close(fd);
+	}
+	puts("mapped");
+	fflush(stdout);
+	pause();
+}
+C
+cat >cuts.c <<'C'
+#include <fcntl.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	char bytes[65536];
+	int fd = open(argv[1], O_RDWR);
+	ssize_t size = read(fd, bytes, sizeof(bytes));
+
+	for (;;) {
+		if (ftruncate(fd, 0) || pwrite(fd, bytes, size, 0) != size)
+			return 1;
+	}
+}
+C
+${CC:-cc} -O1 -fno-builtin -shared -fPIC -o fake.so fake.c && ${CC:-cc} -w -fno-builtin -shared -fPIC -o data.so data.c &&
+	${CC:-cc} -shared -fPIC -o inside.so inside.c && ${CC:-cc} -O1 -o maps maps.c &&
+	${CC:-cc} -O1 -o cuts cuts.c || exit 1
+
+# ours: the probes of this mtrec in tracefs.
+ours() {
+	grep -c ":mtrec_$1_" "$probes"
+}
+
+gone() {
+	[ "$(ours "$1")" -eq 0 ]
+}
+
+others=()
+# map FILE...: a process of the other user's maps them.
+map() {
+	as_other ./maps "$@" >mapped &
+	others+=($!)
+	until_true grep -q mapped mapped
+}
+
+unmap() {
+	for pid in "${others[@]}"; do
+		kill "$pid"
+		wait "$pid"
+	done 2>/dev/null
+	others=()
+}
+
+now_ms() {
+	date +%s%3N
+}
+
+# --- Symbols that are no functions ---
+cp data.so inside.so theirs
+map theirs/data.so theirs/inside.so
+expect 0 'malloc in data, or inside a function, refuses nobody else' "$mtrec" -e malloc --malloc-sample 64 -a -o no.mtr -- sleep 0.3
+says '... and the file is named' 'left out: .*theirs/(data|inside).so.*' 
+says '... and the C library is recorded' 'functions of .*libc'
+unmap
+
+# --- A file that is truncated while its symbols are read ---
+cp fake.so theirs/cut.so
+chown 65534 theirs/cut.so
+map theirs/cut.so
+as_other ./cuts theirs/cut.so &
+others+=($!)
+for turn in 1 2 3 4; do
+	"$mtrec" -q -e malloc --malloc-sample 64 -a -o cut.mtr -- sleep 0.1 >"$out" 2>"$err"
+	status=$?
+	check "a file that is truncated all the time, time $turn: it records, or says why not" test $status -eq 0 -o $status -eq 125
+done
+unmap
+
+# --- Hundreds of allocators ---
+for i in $(seq 500); do cp fake.so "theirs/fake$i.so"; done
+for i in 0 1 2 3 4 5 6 7 8 9; do
+	map $(seq -f "theirs/fake%g.so" $((i * 50 + 1)) $((i * 50 + 50)))
+done
+began=$(now_ms)
+"$mtrec" -e malloc --malloc-sample 64 -a -o many.mtr 2>said &
+recorder=$!
+until_recording $recorder many.mtr
+took=$(($(now_ms) - began))
+check "500 copies of an allocator: it records within 5 s ($took ms)" test $took -lt 5000
+count=$(ours $recorder)
+between '... with a bounded number of probes' 10 "$count" 200
+kill -TERM $recorder
+wait $recorder
+says '... and says how many files are left out' 'left out: .*and [0-9]+ more' said
+says '... with the C library first' 'malloc: [0-9]+ functions of [^,]*libc' said
+check '... and leaves no probe' gone $recorder
+
+for wait in 0.05 0.5 0.9 1.4; do
+	"$mtrec" -e malloc --malloc-sample auto -a -o stopped.mtr 2>"$err" &
+	recorder=$!
+	sleep $wait
+	prepares=$([ -s stopped.mtr ] || echo yes)
+	began=$(now_ms)
+	kill -TERM $recorder
+	wait $recorder
+	took=$(($(now_ms) - began))
+	if [ "$prepares" ]; then
+		check "SIGTERM $wait s after the start, while it prepares: gone within 1 s ($took ms)" test $took -lt 1000
+	fi
+	for _ in $(seq 200); do
+		gone $recorder && break
+		sleep 0.1
+	done
+	check '... and no probe is left' gone $recorder
+	rm -f stopped.mtr
+done
+
+# --- What is opened ---
+ln -s /dev/ptmx theirs/link.so
+mkfifo theirs/pipe.so
+strace -f -e trace=openat,open -o opened "$mtrec" -q -e malloc --malloc-sample 64 -a -o trace.mtr -- sleep 0.1 2>"$err"
+is 'no device and no pipe is opened' "$(grep -v O_PATH opened | grep -cE '"(/dev/ptmx|/dev/pts|[^"]*theirs/(link|pipe)\.so)')" 0
+is 'no foreign file is opened by its path' "$(grep -v O_PATH opened | grep -c '"[^"]*theirs/')" 0
+unmap
+finish
