@@ -184,6 +184,10 @@ static void end_blocks(struct mt_recorder *r, const struct mt_block_rate *rate)
 	(void)mt_state_put(&state, mt_blocks_put, &record);
 	mt_state_flush(&state);
 	budget->ending = true;
+	for (uint32_t i = 0; i < r->plan->events.count; i++) {
+		if (r->plan->events.items[i].block) /* takes effect at once, before probes go */
+			mt_event_set_disable_event(&r->opened, i);
+	}
 	mt_recorder_say(
 		r, 1,
 		"malloc: probes switched off after %.1f s: %.0f blocks a second cost %.0f %% "

@@ -608,6 +608,14 @@ void mt_event_set_disable(struct mt_event_set *opened)
 		ioctl(opened->events.items[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
+void mt_event_set_disable_event(struct mt_event_set *opened, uint32_t event)
+{
+	for (size_t i = 0; i < opened->events.count; i++) {
+		if (opened->events.items[i].event == event)
+			ioctl(opened->events.items[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	}
+}
+
 /* Over all fds of an event. */
 static uint64_t sum_field(const struct mt_event_set *opened, uint32_t event, size_t field)
 {

@@ -105,6 +105,9 @@ void mt_event_set_pause(struct mt_event_set *opened, bool paused);
 /* Disables all events. Records stay in the rings. */
 void mt_event_set_disable(struct mt_event_set *opened);
 
+/* Disables an event everywhere: it writes nothing more. A probe still stops threads. */
+void mt_event_set_disable_event(struct mt_event_set *opened, uint32_t event);
+
 /* Closes an event everywhere; its counts are kept, and its records stay in the rings. */
 void mt_event_set_close_event(struct mt_event_set *opened, uint32_t event);
 
