@@ -77,6 +77,17 @@ LAST = call(10 * SECOND)  # the recording goes on until then
 NOBODY = "nobody by 1.0 MB or more, of "
 
 
+def check_shared(tap, folder):
+    """What is written to tmpfs grows the host's memory, and no process."""
+    def shared(pages):
+        gauges = b"".join(make.gauge(time, name, value * PAGE, -1, 0) for time, values in ((1000, (500000, 1000)), (9 * SECOND, (400000, pages)))
+                          for name, value in zip(("meminfo MemAvailable", "meminfo Shmem"), values))
+        return [line for line in screen(folder, recording(LAST, gauges)).splitlines() if line.startswith("shared")]
+
+    tap.same(shared(21480), ["shared  +83.9 MB: files in memory (tmpfs, /dev/shm, memfd), mapped or not"], "what the host's shared memory grew by has a line")
+    tap.same(shared(2000), [], "... not what comes and goes on any host")
+
+
 def check_counts(tap, folder):
     own = gauged(990, 100, 50)
     storm = b"".join(brief(SECOND + 2000 * i, 1000 + i, 300) for i in range(84))
@@ -233,6 +244,7 @@ def main():
         return
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
+        check_shared(tap, folder)
         check_counts(tap, folder)
         check_gauged(tap, folder)
         check_command(tap, folder)

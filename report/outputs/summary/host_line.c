@@ -40,8 +40,11 @@ enum {
 	SWAP_FREE,
 	PRESSURE,
 	OOM_KILLS,
+	SHARED,
 	GAUGES
 };
+
+#define WORTH_SAYING ((double)(16 << 20)) /* less comes and goes on any host */
 
 /* "available 21.3 -> 20.7 GB", "0 -> 1.2 GB", or one figure where both are the same. */
 static void print_change(const char *what, double before, double now, FILE *to)
@@ -58,12 +61,21 @@ static void print_change(const char *what, double before, double now, FILE *to)
 	fputs(now ? until.text : "0", to);
 }
 
+/* A file of tmpfs is memory of the host, and of no process that does not map it. */
+static void print_shared(const struct mt_summary *s, const struct gauge *shared)
+{
+	if (shared->known && shared->now - shared->before >= WORTH_SAYING)
+		fprintf(s->to,
+			"shared  %s: files in memory (tmpfs, /dev/shm, memfd), mapped or not\n",
+			mt_summary_signed(shared->now - shared->before).text);
+}
+
 struct mt_error *mt_summary_print_host(const struct mt_summary *s)
 {
 	static const char *const names[GAUGES] = {
 		[AVAILABLE] = "meminfo MemAvailable", [SWAP_TOTAL] = "meminfo SwapTotal",
 		[SWAP_FREE] = "meminfo SwapFree",     [PRESSURE] = "pressure memory some",
-		[OOM_KILLS] = "vmstat oom_kill",
+		[OOM_KILLS] = "vmstat oom_kill",      [SHARED] = "meminfo Shmem",
 	};
 	struct gauge g[GAUGES] = {0};
 	double seconds = mt_facts_seconds(s->view->facts);
@@ -83,5 +95,6 @@ struct mt_error *mt_summary_print_host(const struct mt_summary *s)
 		fprintf(s->to, "   OOM kills %s",
 			mt_text_count(g[OOM_KILLS].now - g[OOM_KILLS].before).text);
 	fputc('\n', s->to);
+	print_shared(s, &g[SHARED]);
 	return NULL;
 }
