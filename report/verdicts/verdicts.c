@@ -443,7 +443,8 @@ static bool take_count(void *context, const struct mt_ledger *ledger,
 	return true;
 }
 
-/* What goes of the pages that a path reserved is a part of its course, though it is mapped still.
+/*
+ * What goes of the pages that a path reserved is a part of its course, though it is mapped still.
  */
 static bool note_advice(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 			const struct mt_extent *region, uint32_t space)

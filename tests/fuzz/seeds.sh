@@ -11,6 +11,11 @@ case $1 in fuzz_ledger | fuzz_residence | fuzz_verdicts)
 	done
 	;;
 esac
+if [ "$1" = fuzz_reader ]; then # chunks that are stored, with stacks that become planes
+	PYTHONDONTWRITEBYTECODE=1 "$(dirname "$0")/../golden/recording/corpus.py" "$dir" stored memory_calls coded_dumps \
+		packed_samples packed_samples_of_every_kind || exit 1
+	cp "$(dirname "$0")/../golden/recorded/chains.mtr" "$dir"
+fi
 [ "$1" = fuzz_lines ] || exit 0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,6 +1,6 @@
 /*
  * Programs whose blocks take a known course, for the recordings in tests/golden/scenes:
- *blocks_scenes SCENE, for 15 s.
+ * blocks_scenes SCENE, for 15 s.
  *
  *	growing		a buffer that realloc makes larger, and one that is replaced by one twice as
  *			large each time it is full
