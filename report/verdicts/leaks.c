@@ -20,9 +20,10 @@
 #include "report/verdicts/block_verdict.h"
 #include "report/verdicts/heaps.h"
 #include "report/verdicts/history.h"
+#include "report/verdicts/tierless_paths.h"
 
 MT_DEFINE_CLEANUP(mt_leaks, struct mt_leaks)
-MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
+MT_DEFINE_CLEANUP(mt_tierless_paths, struct mt_tierless_paths)
 
 enum {
 	LATE_LEAST = 512, /* frees before old ones are dropped */
@@ -323,7 +324,7 @@ static bool forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 }
 
 /* The stacks' histories added up by path: entries of paths follow those of stacks. */
-static bool sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_paths *paths,
+static bool sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_tierless_paths *paths,
 		      struct mt_byte_runs *places)
 {
 	for (size_t i = 0; i < stacks; i++) {
@@ -331,7 +332,7 @@ static bool sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_paths *pa
 		uint32_t stack = place.stack;
 		struct entry *entry;
 
-		place.stack = paths ? mt_paths_of(paths, stack) : MT_PATH_NONE;
+		place.stack = paths ? mt_tierless_paths_of(paths, stack) : MT_PATH_NONE;
 		if ((paths && place.stack == MT_PATH_NONE) ||
 		    !forgive_cleanup(leaks, &leaks->entries.items[i]))
 			return false;
@@ -411,12 +412,12 @@ static bool judge_heap(void *context, uint32_t number, const struct mt_heap_part
 static struct mt_error *judge_paths(struct mt_leaks *leaks, struct mt_byte_runs *places)
 {
 	struct mt_frames *frames = mt_session_frames(leaks->session);
-	MT_CLEANUP(mt_paths_destroy_p) struct mt_paths *paths = NULL;
+	MT_CLEANUP(mt_tierless_paths_destroy_p) struct mt_tierless_paths *paths = NULL;
 	size_t stacks = leaks->entries.count;
 	struct mt_error *err = NULL;
 
 	if (leaks->stacks) {
-		paths = mt_paths_create(mt_session_stacks(leaks->session), frames, false);
+		paths = mt_tierless_paths_create(mt_session_stacks(leaks->session), frames);
 		err = paths ? mt_frames_resolve(frames) : mt_error_nomem();
 	}
 	if (err)

@@ -25,8 +25,9 @@
 #include "report/tables/facts.h"
 #include "report/verdicts/history.h"
 #include "report/verdicts/region_pages.h"
+#include "report/verdicts/tierless_paths.h"
 
-MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
+MT_DEFINE_CLEANUP(mt_tierless_paths, struct mt_tierless_paths)
 MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
 
 enum {
@@ -726,7 +727,7 @@ static uint32_t judged_as(const struct mt_verdicts *verdicts, uint32_t stack)
 
 /* The stacks' histories added up by path: entries of paths follow those of stacks. */
 static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
-				  struct mt_byte_runs *places, struct mt_paths *paths)
+				  struct mt_byte_runs *places, struct mt_tierless_paths *paths)
 {
 	for (size_t i = 0; i < stacks; i++) {
 		struct place place = verdicts->entries.items[i].place;
@@ -735,7 +736,8 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		bool moved = stack != place.stack;
 		struct entry *entry;
 
-		place.stack = stack == MT_STACK_NONE ? MT_PATH_NONE : mt_paths_of(paths, stack);
+		place.stack =
+			stack == MT_STACK_NONE ? MT_PATH_NONE : mt_tierless_paths_of(paths, stack);
 		if (stack != MT_STACK_NONE && place.stack == MT_PATH_NONE)
 			return mt_error_nomem();
 		if (space->ended &&
@@ -847,14 +849,14 @@ static void reach_ends(struct mt_verdicts *verdicts)
 
 static struct mt_error *judge_paths(struct mt_verdicts *verdicts, struct mt_byte_runs *places)
 {
-	MT_CLEANUP(mt_paths_destroy_p) struct mt_paths *paths = NULL;
+	MT_CLEANUP(mt_tierless_paths_destroy_p) struct mt_tierless_paths *paths = NULL;
 	size_t stacks = verdicts->entries.count;
 	struct mt_error *err = NULL;
 
 	if (verdicts->stacks) {
 		struct mt_frames *frames = mt_session_frames(verdicts->session);
 
-		paths = mt_paths_create(mt_session_stacks(verdicts->session), frames, false);
+		paths = mt_tierless_paths_create(mt_session_stacks(verdicts->session), frames);
 		err = paths ? mt_frames_resolve(frames) : mt_error_nomem();
 	}
 	reach_ends(verdicts);

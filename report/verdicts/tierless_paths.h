@@ -1,0 +1,26 @@
+/*
+ * Paths for verdicts: stacks of one path whatever code a runtime made of its functions meanwhile.
+ * The memory of one path is judged as a whole, also where its JIT code was compiled anew.
+ */
+#ifndef MT_REPORT_VERDICTS_TIERLESS_PATHS_H
+#define MT_REPORT_VERDICTS_TIERLESS_PATHS_H
+
+#include <stdint.h>
+
+struct mt_frames;
+struct mt_stacks;
+struct mt_tierless_paths;
+
+/* NULL out of memory. Borrows both tables. */
+struct mt_tierless_paths *mt_tierless_paths_create(const struct mt_stacks *stacks,
+						   struct mt_frames *frames);
+void mt_tierless_paths_destroy(struct mt_tierless_paths *paths);
+
+/*
+ * The path of a stack: its names, where each run of generated code without names, with the
+ * runtime's ways into and out of it, is one, and a tier is no part of a name ("JS:*load" is
+ * "JS:~load"). MT_PATH_NONE out of memory.
+ */
+uint32_t mt_tierless_paths_of(struct mt_tierless_paths *paths, uint32_t stack);
+
+#endif

@@ -1,0 +1,73 @@
+/* report/verdicts/tierless_paths: one path whatever a runtime compiled meanwhile. */
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/verdicts/tierless_paths.h"
+#include "tests/unit/unit.h"
+
+struct world {
+	struct mt_stacks *stacks;
+	struct mt_frames *frames;
+	struct mt_tierless_paths *paths;
+};
+
+static struct world world_begin(void)
+{
+	struct world w = {.stacks = mt_stacks_create(),
+			  .frames = mt_frames_create(&(struct mt_namer){0})};
+
+	w.paths = mt_tierless_paths_create(w.stacks, w.frames);
+	return w;
+}
+
+static void world_end(struct world *w)
+{
+	mt_tierless_paths_destroy(w->paths);
+	mt_frames_destroy(w->frames);
+	mt_stacks_destroy(w->stacks);
+}
+
+/* Names, innermost first, up to a NULL. */
+static uint32_t path(struct world *w, const char *const *names)
+{
+	uint32_t ids[16];
+	size_t count = 0;
+
+	for (; names[count]; count++)
+		ids[count] = mt_frames_words(w->frames, names[count]);
+	return mt_tierless_paths_of(w->paths, mt_stacks_intern(w->stacks, ids, count));
+}
+
+#define PATH(...) path(&w, (const char *const[]){__VA_ARGS__, NULL})
+
+MT_TEST(generated_code_without_names_is_one_frame)
+{
+	struct world w = world_begin();
+	uint32_t interpreted =
+		PATH("alloc", "v8::internal::FunctionCallbackArguments::Call",
+		     "v8::internal::(anonymous namespace)::HandleApiCallHelper<false>",
+		     "v8::internal::Builtin_HandleApiCall", "Builtins_CEntry", "[anon]", "[anon]",
+		     "[anon]", "Builtins_JSEntry", "main");
+
+	MT_CHECK_EQ(PATH("alloc", "Builtins_CallApiCallback", "[anon]", "Builtins_JSEntry", "main"),
+		    interpreted);
+	MT_CHECK_EQ(PATH("alloc", "[perf-7.map]", "main"), interpreted);
+	MT_CHECK_EQ(PATH("alloc", "Interpreter", "Interpreter", "main"), interpreted);
+	MT_CHECK(PATH("alloc", "main") != interpreted);
+	MT_CHECK(PATH("alloc", "serve", "[anon]", "main") != interpreted);
+	world_end(&w);
+}
+
+MT_TEST(a_tier_is_no_part_of_a_name)
+{
+	struct world w = world_begin();
+	uint32_t compiled = PATH("alloc", "LazyCompile:*load a.js:1", "main");
+
+	MT_CHECK_EQ(PATH("alloc", "LazyCompile:~load a.js:1", "main"), compiled);
+	MT_CHECK_EQ(PATH("alloc", "JS:^load a.js:1", "main"), compiled);
+	MT_CHECK(PATH("alloc", "JS:^store a.js:1", "main") != compiled);
+	MT_CHECK(PATH("alloc", "std::~load a.js:1", "main") != compiled);
+	MT_CHECK(PATH("alloc", "main") != PATH("main"));
+	world_end(&w);
+}
+
+MT_TEST_MAIN
