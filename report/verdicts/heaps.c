@@ -16,7 +16,9 @@
 #include "report/verdicts/verdict.h"
 
 enum {
-	BESIDE = 8, /* bytes that glibc keeps beside each block: its size */
+	ARENA = 64 << 20, /* a thread's arena of glibc begins at a multiple, and grows up to the
+			     next */
+	BESIDE = 8,	  /* bytes that glibc keeps beside each block: its size */
 };
 
 struct piece {
@@ -161,6 +163,17 @@ bool mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *
 	return true;
 }
 
+/*
+ * Each brk made a piece of its own, as did each mprotect of an arena, and blocks do not end at
+ * their borders.
+ */
+static bool continues(const struct region *region, const struct mt_extent *extent, bool is_heap)
+{
+	if (region->end != extent->start || region->is_heap != is_heap)
+		return false;
+	return is_heap || (!(region->start % ARENA) && extent->start % ARENA);
+}
+
 bool mt_heaps_take_region(void *context, const struct mt_ledger_space *space,
 			  const struct mt_extent *extent, bool is_heap, bool is_older,
 			  double touched)
@@ -171,9 +184,7 @@ bool mt_heaps_take_region(void *context, const struct mt_ledger_space *space,
 	if (!heap || heap->has_regions)
 		return heap;
 	region = heap->regions.count ? &heap->regions.items[heap->regions.count - 1] : NULL;
-	/* Each brk made a piece of its own, and blocks do not end at their borders. */
-	if (is_heap && region && region->is_heap && region->is_older == is_older &&
-	    region->end == extent->start) {
+	if (region && region->is_older == is_older && continues(region, extent, is_heap)) {
 		region->end = extent->end;
 		region->touched += touched;
 		return true;

@@ -1,0 +1,52 @@
+/* report/verdicts/heaps: which regions are an allocator's, and what of them is in blocks. */
+#include "report/verdicts/heaps.h"
+
+#include "report/account/extents.h"
+#include "report/blocks/block_map.h"
+#include "report/blocks/blocks.h"
+#include "report/ledger/ledger.h"
+#include "report/verdicts/verdict.h"
+#include "tests/unit/unit.h"
+
+#define ARENA 0x7f0000000000ull
+
+static bool take(void *context, uint32_t number, const struct mt_heap_parts *heap)
+{
+	(void)number;
+	*(struct mt_heap_parts *)context = *heap;
+	return true;
+}
+
+static void add_region(struct mt_heaps *heaps, uint64_t start, uint64_t size)
+{
+	const struct mt_ledger_space space = {.pid = 7};
+	const struct mt_extent extent = {.start = start, .end = start + size};
+
+	MT_CHECK(mt_heaps_take_region(heaps, &space, &extent, false, false, (double)size));
+}
+
+MT_TEST(pieces_of_an_arena_are_one_region)
+{
+	struct mt_heaps *heaps = mt_heaps_create();
+	struct mt_block_map *map = mt_block_map_create(false);
+	const struct mt_block_given given = {
+		.address = ARENA + 0x1000, .asked = 0x3000, .has_asked = true, .time = 1};
+	struct mt_heap_parts parts = {0};
+	bool unseen;
+
+	MT_CHECK(mt_block_map_give(map, &given, &unseen));
+	for (uint64_t at = 0; at < 0x8000; at += 0x2000)
+		add_region(heaps, ARENA + at, 0x2000);
+	add_region(heaps, ARENA + 0x10000, 0x2000);    /* another mapping */
+	add_region(heaps, ARENA + (64 << 20), 0x2000); /* the next arena has no block */
+	MT_CHECK(mt_heaps_take_blocks(heaps, &(struct mt_blocks_space){.pid = 7}, 0, map));
+	MT_CHECK(mt_heaps_take_end(heaps, &(struct mt_ledger_space){.pid = 7}));
+	MT_CHECK(mt_heaps_each(heaps, take, &parts));
+	MT_CHECK_EQ(parts.mapped, 0x8000);
+	MT_CHECK_EQ(parts.live, 0x3008);
+	MT_CHECK_EQ(parts.blocks, 1);
+	mt_block_map_destroy(map);
+	mt_heaps_destroy(heaps);
+}
+
+MT_TEST_MAIN
