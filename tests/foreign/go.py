@@ -20,6 +20,5 @@ def program(course):
 grown, kept = program("keep")
 flat, held = program("replace")
 foreign.check(
-    foreign.Case("go grows", grown, "grows", kept, {"vm,rss": r"main\.|runtime\."}, events=("vm,rss",),
-                 never="mtrec -e malloc"),
-    foreign.Case("go replaces", flat, "flat", held, events=("vm,rss",)))
+    foreign.Case("go grows", "vm,rss", grown, "grows", kept, r"main\.|runtime\.", never="mtrec -e malloc"),
+    foreign.Case("go replaces", "vm,rss", flat, "flat", held))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""java: arrays in a list grow it; what replaces older ones, and direct buffers that are used again, do not."""
+"""java: arrays in a list, and direct buffers in one, grow it; what replaces older ones, or is used again, does not."""
 import os
 import sys
 
@@ -10,20 +10,17 @@ foreign.needs("default-jdk-headless", "java", "javac")
 foreign.build("javac", "-d", foreign.HERE, f"{foreign.TARGETS}/Heap.java")
 
 
-def program(where, course):
-    name = f"{where}-{course}"
+def program(where, course, truth):
+    name = f"{where}-{course}-{len(foreign.children)}"
     heap = ["-Xmx256m"] if course == "keep" else ["-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"]
     process = foreign.start("java", *heap, "-cp", foreign.HERE, "Heap", f"{foreign.HERE}/{name}", where, course)
     foreign.until(lambda: foreign.counted(name)() > 6 << 20, "a start of java")
-    return process.pid, foreign.counted(name)
+    return process.pid, truth, foreign.counted(name)
 
 
-cases = []
-for where in ("heap",):
-    grown, kept = program(where, "keep")
-    cases.append(foreign.Case(f"java {where} grows", grown, "grows", kept, {"vm,rss": "java", "malloc": "java"},
-                              events=("vm,rss", "malloc") if where == "direct" else ("vm,rss",)))
-for where in ("heap", "direct"):
-    flat, held = program(where, "replace")
-    cases.append(foreign.Case(f"java {where} replaces", flat, "flat", held, events=("vm,rss",)))
-foreign.check(*cases)
+foreign.check(
+    foreign.Case("java heap grows", "vm,rss", *program("heap", "keep", "grows"), "java"),
+    foreign.Case("java direct grows", "vm,rss", *program("direct", "keep", "grows"), "java"),
+    foreign.Case("java direct grows", "malloc", *program("direct", "keep", "grows"), "java"),
+    foreign.Case("java heap replaces", "vm,rss", *program("heap", "replace", "flat")),
+    foreign.Case("java direct replaces", "vm,rss", *program("direct", "replace", "flat")))

@@ -27,7 +27,8 @@ class Session:
         return self.process.stdout.readline().decode()
 
 
-def server(name):
+def server(name, grows):
+    """A server whose session sets variables; the case's process, truth and counter."""
     path, data = f"{foreign.HERE}/{name}.sock", f"{foreign.HERE}/{name}"
     foreign.build("cp", "-r", "empty", data)
     process = foreign.start("mariadbd", "--no-defaults", "--user=root", f"--datadir={data}", f"--socket={path}", "--skip-networking",
@@ -40,18 +41,15 @@ def server(name):
         return int(status.ask("show global status like 'Memory_used'").split()[1])
 
     def set_variable(i):
-        works.send(f"set @v{i} = repeat(md5({i}), 2000)")
-    return process.pid, set_variable, used
+        works.send(f"set @v{i if grows else i % 50} = repeat(md5({i}), 2000)")
+    for i in range(50):
+        set_variable(i)
+    foreign.Load(lambda i: set_variable(i + 50), 25)
+    return process.pid, "grows" if grows else "flat", used
 
 
 foreign.build("mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", f"--datadir={foreign.HERE}/empty",
               "--skip-test-db", "--user=root")
-grown, set_new, grown_used = server("grows")
-flat, set_same, flat_used = server("flat")
-for i in range(50):
-    set_same(i)
-foreign.Load(set_new, 25)
-foreign.Load(lambda i: set_same(i % 50), 25)
-foreign.check(
-    foreign.Case("mariadb grows", grown, "grows", grown_used, {"vm,rss": r"mariadbd", "malloc": r"update_hash"}),
-    foreign.Case("mariadb sets again", flat, "flat", flat_used))
+foreign.check(*[case for event, path in (("vm,rss", "mariadbd"), ("malloc", "update_hash")) for case in (
+    foreign.Case("mariadb grows", event, *server(f"grows {event}", True), path),
+    foreign.Case("mariadb sets again", event, *server(f"flat {event}", False)))])

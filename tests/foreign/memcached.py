@@ -23,8 +23,9 @@ def talk(path, request, end):
     return reply
 
 
-def server(name, megabytes, keys):
-    path = f"{foreign.HERE}/{name}.sock"
+def server(truth, megabytes, keys, per_second):
+    """A server to which values are written; the case's process, truth and counter."""
+    path = f"{foreign.HERE}/{truth}{len(foreign.children)}.sock"
     process = foreign.start("memcached", "-u", "root", "-s", path, "-m", str(megabytes), "-t", "2")
     foreign.until(lambda: os.path.exists(path), "a start of memcached")
     time.sleep(0.1)
@@ -39,19 +40,15 @@ def server(name, megabytes, keys):
     def kept():
         stats = talk(path, b"stats slabs\r\n", b"END\r\n")
         return int(stats.split(b"STAT total_malloced ")[1].split()[0])
-    return process.pid, write, kept
+    if truth == "flat":
+        for i in range(40):
+            write(i)
+    foreign.Load(write, per_second)
+    return process.pid, truth, kept
 
 
 MANY = 1 << 40
-grown, grow, grown_kept = server("grows", 256, MANY)
-filled, fill, filled_kept = server("filled", 12, MANY)
-flat, rewrite, flat_kept = server("flat", 256, 400)
-for i in range(40):
-    rewrite(i)
-foreign.Load(grow, 20)
-foreign.Load(fill, 40)
-foreign.Load(rewrite, 20)
-foreign.check(
-    foreign.Case("memcached grows", grown, "grows", grown_kept, {"vm,rss": r"memcached", "malloc": r"memcached"}),
-    foreign.Case("memcached fills up", filled, "filled", filled_kept),
-    foreign.Case("memcached rewrites", flat, "flat", flat_kept))
+foreign.check(*[case for event in foreign.EVENTS for case in (
+    foreign.Case("memcached grows", event, *server("grows", 256, MANY, 20), "memcached"),
+    foreign.Case("memcached fills up", event, *server("filled", 12, MANY, 40)),
+    foreign.Case("memcached rewrites", event, *server("flat", 256, 400, 20)))])

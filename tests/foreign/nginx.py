@@ -34,8 +34,9 @@ def worker_of(master):
     return [int(pid) for pid in foreign.read(f"/proc/{master}/task/{master}/children").split()]
 
 
-def server(name):
-    path = f"{foreign.HERE}/{name}"
+def server(truth):
+    """A server with clients; the case's worker, truth and counter, and its master."""
+    path = f"{foreign.HERE}/{truth}{len(foreign.children)}"
     with open(f"{path}.conf", "w", encoding="utf-8") as configuration:
         configuration.write(CONFIGURATION.format(name=path, buffer=BUFFER))
     process = foreign.start("nginx", "-e", f"{path}.error", "-c", f"{path}.conf", "-g", "daemon off;")
@@ -54,14 +55,15 @@ def server(name):
     def kept():
         return (int(re.search(r"Active connections: (\d+)", get()).group(1)) - 1) * BUFFER
     foreign.until(lambda: os.path.exists(f"{path}.sock"), "a start of nginx")
-    return process.pid, worker_of(process.pid)[0], connect, get, kept
+    waiting = []
+    foreign.Load(get if truth == "flat" else lambda i: waiting.append(connect(b"GET /" + b"x" * 60000)), 25)
+    return (worker_of(process.pid)[0], truth, kept), process.pid
 
 
-waiting = []
-master, grown, connect, _, kept = server("grows")
-quiet, flat, _, get, held = server("flat")
-foreign.Load(lambda i: waiting.append(connect(b"GET /" + b"x" * 60000)), 25)
-foreign.Load(get, 25)
-foreign.check(
-    foreign.Case("nginx grows", grown, "grows", kept, {"vm,rss": r"nginx", "malloc": r"nginx"}, targets=f"{master},{grown}"),
-    foreign.Case("nginx answers", flat, "flat", held, targets=f"{quiet},{flat}"))
+def case(name, event, truth, path=None):
+    of_worker, master = server(truth)
+    return foreign.Case(name, event, *of_worker, path, parent=master)
+
+
+foreign.check(*[each for event in foreign.EVENTS for each in (
+    case("nginx grows", event, "grows", "nginx"), case("nginx answers", event, "flat"))])

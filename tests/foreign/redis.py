@@ -30,8 +30,9 @@ class Client:
             self.replies.readline()
 
 
-def server(name):
-    path = f"{foreign.HERE}/{name}.sock"
+def server(truth):
+    """A server to which values are written; the case's process, truth and counter."""
+    path = f"{foreign.HERE}/{truth}{len(foreign.children)}.sock"
     process = foreign.start("redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no",
                             "--dir", foreign.HERE)
     foreign.until(lambda: os.path.exists(path), "a start of redis-server")
@@ -39,14 +40,16 @@ def server(name):
 
     def used():
         return int(info.call(b"INFO", b"memory").split(b"used_memory:")[1].split()[0])
-    return process.pid, client, used
+
+    def write(i):
+        client.set_many([b"key:%08d" % (k if truth == "grows" else k % 400) for k in range(10 * i, 10 * i + 10)])
+    if truth == "flat":
+        for i in range(40):
+            write(i)
+    foreign.Load(write, 20)
+    return process.pid, truth, used
 
 
-grown, grows, grown_used = server("grows")
-flat, writes, flat_used = server("flat")
-writes.set_many([b"key:%08d" % i for i in range(400)])
-foreign.Load(lambda i: grows.set_many([b"key:%08d" % (i * 10 + k) for k in range(10)]), 20)
-foreign.Load(lambda i: writes.set_many([b"key:%08d" % ((i * 10 + k) % 400) for k in range(10)]), 20)
-foreign.check(
-    foreign.Case("redis grows", grown, "grows", grown_used, {"vm,rss": r"redis-server", "malloc": r"redis-server: \w+"}),
-    foreign.Case("redis rewrites", flat, "flat", flat_used))
+foreign.check(*[case for event, path in (("vm,rss", r"redis"), ("malloc", r"redis-server: \w+")) for case in (
+    foreign.Case("redis grows", event, *server("grows"), path),
+    foreign.Case("redis rewrites", event, *server("flat")))])

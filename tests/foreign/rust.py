@@ -10,16 +10,14 @@ foreign.needs("rustc", "rustc")
 foreign.build("rustc", "-O", "-g", "-o", f"{foreign.HERE}/grow", f"{foreign.TARGETS}/grow.rs")
 
 
-def program(course):
-    process = foreign.start(f"{foreign.HERE}/grow", f"{foreign.HERE}/{course}", course)
-    foreign.until(lambda: foreign.counted(course)() > 4 << 20, "growth of a Rust program")
-    return process.pid, foreign.counted(course)
+def program(course, truth):
+    name = f"{course}{len(foreign.children)}"
+    process = foreign.start(f"{foreign.HERE}/grow", f"{foreign.HERE}/{name}", course)
+    foreign.until(lambda: foreign.counted(name)() > 4 << 20, "growth of a Rust program")
+    return process.pid, truth, foreign.counted(name)
 
 
-grown, kept = program("keep")
-vector, length = program("vector")
-flat, held = program("replace")
-foreign.check(
-    foreign.Case("rust grows", grown, "grows", kept, {"vm,rss": r"open_session", "malloc": r"open_session"}),
-    foreign.Case("rust extends a vector", vector, "grows", length, {"malloc": r"append_log"}, resized=True),
-    foreign.Case("rust replaces", flat, "flat", held))
+foreign.check(*[case for event in foreign.EVENTS for case in (
+    foreign.Case("rust grows", event, *program("keep", "grows"), "open_session"),
+    foreign.Case("rust extends a vector", event, *program("vector", "grows"), "append_log", resized=True),
+    foreign.Case("rust replaces", event, *program("replace", "flat")))])

@@ -1,7 +1,8 @@
 """Starts a program of others, records it while it grows or does not, and holds the reports to what the program did.
 
-A test makes one Case for each course that its program takes, and gives them to check(). Each case is recorded by `-e vm,rss`
-and, where its allocator is a native one, by `-e malloc`, all at the same time. The truth comes from /proc and from the
+A test makes a Case for each course that its program takes, by `-e vm,rss` and, where its allocator is a native one, by
+`-e malloc`, and gives them to check(), which records all at the same time. Each has a process of its own: stacks that pass
+through the return probes of another recorder cannot be followed. The truth comes from /proc and from the
 program's own counters, read before and after.
 """
 import atexit
@@ -30,6 +31,7 @@ STANDSTILL = {"bounded", "plateau", "sawtooth", "one-off", "arena retention"}
 UNKNOWN = {"undecided"}
 UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 SIZE = r"(?:>|<|about )?([0-9.]+) ([kMGT]?B)"
+EVENTS = ("vm,rss", "malloc")
 RESIDENT, COUNTED = 0, 1
 children = []
 
@@ -180,15 +182,15 @@ class Load(threading.Thread):
 # Cases and their recordings --------------------------------------------------------------------------------------------
 
 class Case:
-    """One course of one program: `truth` is grows, flat, or filled (grew, and stopped within the recording).
+    """One course of one process, recorded by one `event`: `truth` is grows, flat, or filled (grew, and stopped within the recording).
 
-    counter: what the program says that it keeps, in bytes. names: what a path of that growth has on the first screen, by event.
+    counter: what the program says that it keeps, in bytes. path: what a path of that growth has on the first screen.
     """
 
-    def __init__(self, name, pid, truth, counter=None, names=None, events=("vm,rss", "malloc"), targets=None, **more):
-        self.name, self.pid, self.truth, self.counter, self.events = name, pid, truth, counter, events
-        self.names = names or {}
-        self.targets = targets or str(pid)
+    def __init__(self, name, event, pid, truth, counter=None, path=None, **more):
+        self.name, self.event, self.pid, self.truth, self.counter, self.path = name, event, pid, truth, counter, path
+        parent = more.pop("parent", None)
+        self.targets = ["-p", str(parent), "--children"] if parent else ["-p", str(pid)]
         self.ratio = more.pop("ratio", (0.9, 1.15))  # of live blocks to what the program counts
         self.resized = more.pop("resized", False)  # a block of before the recording is what grows
         self.never = more.pop("never", None)  # what its screen must not have
@@ -220,12 +222,12 @@ class Truth(threading.Thread):
 class Recording:
     """One mtrec on one case. before, after: the least and most that was true as it began, and as it ended."""
 
-    def __init__(self, case, event):
-        self.case, self.event = case, event
-        self.file = re.sub(r"\W+", "-", f"{case.name} {event}") + ".mtr"
+    def __init__(self, case):
+        self.case, self.event = case, case.event
+        self.file = re.sub(r"\W+", "-", f"{case.name} {case.event}") + ".mtr"
         self.said = open(f"{HERE}/{self.file}.said", "w+", encoding="utf-8")  # pylint: disable=consider-using-with
-        budget = ["--budget", "60"] if "malloc" in event else []  # a busy host has slow probes: see docs/allocators.md
-        self.process = subprocess.Popen([MTREC, "-e", event, *budget, "-p", case.targets, "-o", self.file,
+        budget = ["--budget", "60"] if "malloc" in self.event else []  # a busy host has slow probes: see docs/allocators.md
+        self.process = subprocess.Popen([MTREC, "-e", self.event, *budget, *case.targets, "-o", self.file,
                                          "--duration", f"{SECONDS}s"],
                                         stdin=subprocess.DEVNULL, stdout=self.said, stderr=self.said)
         children.append(self.process)
@@ -259,13 +261,12 @@ def can_probe():
 
 
 def record(cases):
-    """Records all cases by all their events at once."""
+    """Records all cases at once."""
     if not can_probe():
         tap.skip("blocks", "no uprobes here")
-        for case in cases:
-            case.events = [event for event in case.events if "malloc" not in event]
+        cases = [case for case in cases if "malloc" not in case.event]
     truths = {case: Truth(case) for case in cases}
-    recordings = [Recording(case, event) for case in cases for event in case.events]
+    recordings = [Recording(case) for case in cases]
     for r in recordings:
         until(r.is_on, f"recording {r.file}")
     until(lambda: all(r.process.poll() is not None for r in recordings), "the end of the recordings", SECONDS + 60)
@@ -378,7 +379,7 @@ def check_paths(r, screen, label):
         sum_of = sum(b for b, _ in screen.paths)
         tap.check(f"{label}: its paths hold no more than it grew", sum_of <= 1.1 * r.grew + LEAST,
                   f"{r.evidence()}; paths {sum_of}\n{screen.text}")
-    name = r.case.names.get(r.event)
+    name = r.case.path
     if r.case.truth == "grows" and name:
         texts = [text for _, text in screen.paths + screen.verdicts]
         tap.check(f"{label}: the screen names who grows ({name})", any(re.search(name, t) for t in texts), screen.text)
