@@ -29,15 +29,17 @@ enum {
 	VALUE_MAPPED, /* change of what is mapped */
 	VALUE_MAPPED_NOW,
 	VALUE_SWAPPED,
-	VALUE_COUNT,  /* of processes; this and the next in the summary's table alone */
+	VALUE_COUNT,  /* of processes; this and those below in the summary's table alone */
+	VALUE_FILES,  /* of VALUE_CHANGE, pages of files */
+	VALUE_HUGE,   /* of it, anonymous huge pages */
 	VALUE_CLOSED, /* of VALUE_MAPPED, address space without access; where a ledger knows */
 	VALUES,
 };
 
 static const struct mt_value_column value_columns[VALUES] = {
-	{"change", "B"},  {"before", "B"},   {"now", "B"},
-	{"peak", "B"},	  {"mapped", "B"},   {"mapped now", "B"},
-	{"swapped", "B"}, {"processes", ""}, {"reserved", "B"},
+	{"change", "B"}, {"before", "B"},     {"now", "B"},	 {"peak", "B"},
+	{"mapped", "B"}, {"mapped now", "B"}, {"swapped", "B"},	 {"processes", ""},
+	{"files", "B"},	 {"huge", "B"},	      {"reserved", "B"},
 };
 
 static bool no_event(const char *event)
@@ -65,6 +67,15 @@ static const char *const lives[] = {
 	[LIFE_ENDED] = "ended",
 	[LIFE_ENDED_LAST] = "ended last",
 };
+
+/* The change of a part; nothing is told of what ended, whose change is that to its peak. */
+static struct mt_value part_of(const struct mt_gauged_process *process, enum mt_process_gauge part)
+{
+	bool known = !process->ended && process->series[part].count;
+
+	return mt_value_exact(known ? mt_gauged_now(process, part) - mt_gauged_before(process, part)
+				    : 0);
+}
 
 /* Where a part of the time is asked for, nothing is told at a peak that may be outside of it. */
 static enum life life_of(const struct mt_session *session, const struct mt_gauged_process *process)
@@ -107,6 +118,8 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 		[VALUE_MAPPED_NOW] = mt_value_exact(mapped_now),
 		[VALUE_SWAPPED] = mt_value_exact(mt_gauged_now(process, MT_PROCESS_SWAPPED)),
 		[VALUE_COUNT] = mt_value_exact(1),
+		[VALUE_FILES] = part_of(process, MT_PROCESS_FILE),
+		[VALUE_HUGE] = part_of(process, MT_PROCESS_HUGE),
 		[VALUE_CLOSED] = mt_value_exact(
 			ledger ? mt_verdicts_closed_growth(ledger, process->recording, process->pid,
 							   process->is_new)

@@ -205,10 +205,14 @@ static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_
 static bool take_process(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
 	static const char *const names[MT_PROCESS_GAUGES] = {
-		[MT_PROCESS_RESIDENT] = "VmRSS",	   [MT_PROCESS_MAPPED] = "VmSize",
-		[MT_PROCESS_ANONYMOUS] = "RssAnon",	   [MT_PROCESS_FILE] = "RssFile",
-		[MT_PROCESS_SHARED] = "RssShmem",	   [MT_PROCESS_SWAPPED] = "VmSwap",
+		[MT_PROCESS_RESIDENT] = "VmRSS",
+		[MT_PROCESS_MAPPED] = "VmSize",
+		[MT_PROCESS_ANONYMOUS] = "RssAnon",
+		[MT_PROCESS_FILE] = "RssFile",
+		[MT_PROCESS_SHARED] = "RssShmem",
+		[MT_PROCESS_SWAPPED] = "VmSwap",
 		[MT_PROCESS_MAJOR_FAULTS] = "MajorFaults",
+		[MT_PROCESS_HUGE] = "smaps_rollup AnonHugePages",
 	};
 	const struct mt_gauge_record *record = observed->gauge;
 	struct process *process;

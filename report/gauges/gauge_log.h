@@ -27,6 +27,7 @@ enum mt_process_gauge {
 	MT_PROCESS_SHARED,
 	MT_PROCESS_SWAPPED,
 	MT_PROCESS_MAJOR_FAULTS,
+	MT_PROCESS_HUGE, /* anonymous huge pages; read at the start and the end alone */
 	MT_PROCESS_GAUGES
 };
 

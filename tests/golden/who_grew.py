@@ -88,6 +88,18 @@ def check_shared(tap, folder):
     tap.same(shared(2000), [], "... not what comes and goes on any host")
 
 
+def check_kinds(tap, folder):
+    """Growth that is pages of files, or huge pages, is said to be."""
+    def of_it(name, pages):
+        gauges = gauged(1000, 100, 500) + gauged(9 * SECOND, 100, 20500)
+        gauges += make.gauge(1000, name, 100 * PAGE, 100, 5555) + make.gauge(9 * SECOND, name, (100 + pages) * PAGE, 100, 5555)
+        return [line for line in block(folder, recording(LAST, gauges)) if line.startswith("of it")]
+
+    tap.same(of_it("RssFile", 18000), ["of it +73.7 MB pages of files, which the kernel can take back"], "pages of files")
+    tap.same(of_it("smaps_rollup AnonHugePages", 18000), ["of it +73.7 MB huge pages, resident as a whole: mtrec -e hugepages"], "huge pages")
+    tap.same(of_it("RssFile", 8000), [], "... not where they are the lesser part")
+
+
 def check_counts(tap, folder):
     own = gauged(990, 100, 50)
     storm = b"".join(brief(SECOND + 2000 * i, 1000 + i, 300) for i in range(84))
@@ -245,6 +257,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         check_shared(tap, folder)
+        check_kinds(tap, folder)
         check_counts(tap, folder)
         check_gauged(tap, folder)
         check_command(tap, folder)

@@ -22,6 +22,9 @@ enum {
 /* Of growth that no live block explains, worth a line: more than a start and an allocator take. */
 #define OUTSIDE_LEAST ((double)(2 << 20))
 #define OUTSIDE_PART 0.25
+/* Growth of one kind is worth a line from here on, if it is half of all: a start maps files. */
+#define KIND_LEAST ((double)(8 << 20))
+#define KIND_PART 0.5
 
 /* A process; or all of one image, cgroup or container. */
 struct grower {
@@ -29,7 +32,8 @@ struct grower {
 	size_t processes;
 	const char *name, *trend;
 	double before, now, change, mapped;
-	bool sized;   /* its address space's size is known */
+	double files, huge; /* of `change` */
+	bool sized;	    /* its address space's size is known */
 	size_t ended; /* how many of them ended with the recording: their `now` is their peak */
 };
 
@@ -57,7 +61,7 @@ static void growers_deinit(struct growers *growers)
 /* The columns of the table of --processes. */
 struct columns {
 	size_t pid, process, trend, life, group, before, now, change, mapped, mapped_now, reserved,
-		peak, processes;
+		peak, processes, files, huge;
 };
 
 static struct columns find_columns(const struct mt_table *table)
@@ -76,6 +80,8 @@ static struct columns find_columns(const struct mt_table *table)
 		.processes = mt_table_value(table, "processes"),
 		.reserved = mt_table_value(table, "reserved"),
 		.peak = mt_table_value(table, "peak"),
+		.files = mt_table_value(table, "files"),
+		.huge = mt_table_value(table, "huge"),
 	};
 }
 
@@ -118,6 +124,8 @@ static bool add_grower(struct growers *growers, const struct grower *grower)
 	slot->now += grower->now;
 	slot->change += grower->change;
 	slot->mapped += grower->mapped;
+	slot->files += grower->files;
+	slot->huge += grower->huge;
 	slot->sized |= grower->sized;
 	slot->ended += grower->ended;
 	return true;
@@ -139,6 +147,8 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 		.change = row->values[c->change].value,
 		.mapped = row->values[c->mapped].value -
 			  (c->reserved == MT_COLUMN_NONE ? 0 : row->values[c->reserved].value),
+		.files = c->files == MT_COLUMN_NONE ? 0 : row->values[c->files].value,
+		.huge = c->huge == MT_COLUMN_NONE ? 0 : row->values[c->huge].value,
 		/* Of what ended, the last gauge may be of long before its peak. */
 		.sized = row->values[c->mapped_now].value > 0 &&
 			 row->values[c->mapped_now].value >= row->values[c->now].value,
@@ -194,6 +204,12 @@ struct mt_snippet mt_summary_signed(double bytes)
 	return out;
 }
 
+static void print_kind(const struct grower *grower, double bytes, const char *what, FILE *to)
+{
+	if (bytes >= KIND_LEAST && bytes >= KIND_PART * grower->change)
+		fprintf(to, "        of it %s %s\n", mt_summary_signed(bytes).text, what);
+}
+
 static void print_grower(const struct mt_summary *s, const struct growers *growers,
 			 const struct grower *grower)
 {
@@ -212,6 +228,9 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 	mt_summary_print_growth(s, grower->change);
 	fprintf(s->to, " %9s  %s\n", grower->sized ? mt_summary_signed(grower->mapped).text : "-",
 		growers->group ? processes : grower->trend);
+	print_kind(grower, grower->files, "pages of files, which the kernel can take back", s->to);
+	print_kind(grower, grower->huge, "huge pages, resident as a whole: mtrec -e hugepages",
+		   s->to);
 }
 
 /* "ended: cc1plus x3 (peak 221 MB each), 41 others": of the name with the largest peak. */
