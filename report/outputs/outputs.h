@@ -60,6 +60,7 @@ struct mt_summary_row {
 	const char *process;	      /* as the row names it */
 	const struct mt_table *table; /* whose stack it is; NULL: of the process as a whole */
 	uint32_t stack;
+	uint32_t name; /* the function that the row names for it, in mt_frames_strings() */
 };
 
 /* How to show the table. Everything is borrowed. */

@@ -8,6 +8,7 @@ needs_command cc
 scenes=$MT_TOP/tests/golden/scenes
 report=("$MT_BUILD/mtreport" -q)
 "${report[@]}" --html "$TMPDIR/leak.html" "$scenes/leak.mtr" || exit 1
+"${report[@]}" --html "$TMPDIR/lru.html" "$scenes/lru.mtr" || exit 1
 "${report[@]}" --html "$TMPDIR/forks.html" "$scenes/forks.mtr" || exit 1
 "${report[@]}" --html "$TMPDIR/changes.html" --base "$scenes/leak.mtr" "$scenes/sawtooth.mtr" || exit 1
 "$MT_TOP/tests/browser/pages/odd_names.py" "$TMPDIR" || exit 1

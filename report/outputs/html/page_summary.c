@@ -10,7 +10,6 @@
 #include "report/outputs/html/page_data.h"
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
-#include "report/outputs/parts/headline.h"
 #include "report/outputs/parts/places.h"
 #include "report/stacks/frames.h"
 #include "report/tables/table.h"
@@ -42,17 +41,15 @@ static size_t line_of(struct screen *screen)
 static void put_link(void *context, const struct mt_summary_row *row)
 {
 	struct screen *screen = context;
-	struct mt_headline headline = {.name = MT_STRING_NONE};
 	FILE *json = screen->json;
 
 	fprintf(json, "%s{\"line\":%zu,\"pid\":%ld,\"process\":", screen->links++ ? "," : "",
 		line_of(screen), row->pid);
 	mt_json_string(row->process, json);
-	if (row->table && mt_headline_of(row->table, row->stack, &headline) &&
-	    headline.name != MT_STRING_NONE) {
+	if (row->table && row->name != MT_STRING_NONE) {
 		fprintf(json, ",\"table\":\"%s\",\"node\":%u,\"name\":", row->table->name,
 			mt_places_stack(screen->places, row->table, 0, row->stack));
-		mt_json_string(mt_strings_get(mt_frames_strings(row->table->frames), headline.name),
+		mt_json_string(mt_strings_get(mt_frames_strings(row->table->frames), row->name),
 			       json);
 	}
 	fputc('}', json);

@@ -218,7 +218,8 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 	size_t width = mt_text_fit(mt_path_last_part(grower->name), room, name, sizeof(name));
 
 	if (!growers->group) {
-		mt_summary_row(s, &(struct mt_summary_row){grower->pid, grower->name, NULL, 0});
+		mt_summary_row(s, &(struct mt_summary_row){.pid = grower->pid,
+							   .process = grower->name});
 		fprintf(s->to, "%7ld ", grower->pid);
 	}
 	snprintf(processes, sizeof(processes), "%zu process%s", grower->processes,

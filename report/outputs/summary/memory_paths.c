@@ -342,10 +342,12 @@ static struct mt_error *print_section(const struct mt_summary *s, const struct s
 		const struct entry *entry = &section->entries.items.items[i];
 		const struct mt_top_path *path = &top->items.items[entry->path];
 
-		mt_summary_row(s, &(struct mt_summary_row){.process = mt_strings_get(
-								   top->table->strings, entry->who),
-							   .table = top->table,
-							   .stack = path->stack});
+		mt_summary_row(s,
+			       &(struct mt_summary_row){
+				       .process = mt_strings_get(top->table->strings, entry->who),
+				       .table = top->table,
+				       .stack = path->stack,
+				       .name = names->headlines[entry->name].name});
 		fputs("  ", s->to);
 		mt_summary_print_growth(s, entry->bytes);
 		fputs("  ", s->to);
@@ -608,10 +610,10 @@ static struct mt_error *print_verdict(const struct mt_summary *s, const struct j
 
 	if (!path_of(list, judged, &path))
 		return mt_error_nomem();
-	mt_summary_row(s,
-		       &(struct mt_summary_row){judged->processes == 1 ? (long)row.keys[c->pid] : 0,
-						mt_table_string(s->verdict, &row, c->process),
-						s->verdict, path.stack});
+	mt_summary_row(s, &(struct mt_summary_row){
+				  judged->processes == 1 ? (long)row.keys[c->pid] : 0,
+				  mt_table_string(s->verdict, &row, c->process), s->verdict,
+				  path.stack, names->headlines[judged->name].name});
 	fprintf(s->to, "  %9s  ", mt_text_bytes(judged->bytes).text);
 	err = mt_top_path_print(&list->top, &path, &names->headlines[judged->name],
 				s->view->width - INDENT, s->to);

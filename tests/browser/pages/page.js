@@ -48,6 +48,18 @@ async function checkStart(page) {
 	check(sorted(await copied(page, "f")) === sorted(printed(command)), "what it copies as folded is what its command prints", command);
 }
 
+// Each row leads to its graph, those with a function into the frame that they name.
+async function checkRows(page, rows) {
+	for (const [i, [row]] of rows.entries()) {
+		await page.evaluate((index) => document.querySelectorAll(".summary a")[index].click(), i);
+		await page.waitForFunction("window.mtreport.graphs.length");
+		const { table, zoom } = await page.evaluate(() => window.mtreport.state), [held, shown] = [row.match(/: ([^ ]+)/), zoom[zoom.length - 1]];
+		check(["blocks", "resident", "growth", "outstanding"].includes(table) && (!held || held[1] === shown || held[1] === "[heap]"), `${row.slice(0, 40)} leads to its graph`, [row, table, zoom]);
+		await page.goBack();
+		await page.waitForFunction("!window.mtreport.graphs.length");
+	}
+}
+
 // The chart above WHO GREW, whose rows have the colors of its lines; rows of paths and verdicts lead into graphs.
 async function checkOverview(page) {
 	const height = () => page.$eval("#timeline", (canvas) => canvas.clientHeight), tall = await height();
@@ -63,14 +75,7 @@ async function checkOverview(page) {
 	check(["0 s", "2 s", "14 s"].every((time) => said.texts.includes(time)), "and round times below", said.texts);
 	const rows = await page.$$eval(".summary a", (links) => links.map((link) => [link.textContent, link.style.getPropertyValue("--line").trim()]));
 	check(rows[0][0].startsWith(`${said.pid} `) && rows[0][1] === said.color, "who grew has the color of the line", [rows, said]);
-	for (const [i, [row]] of rows.entries()) {
-		await page.evaluate((index) => document.querySelectorAll(".summary a")[index].click(), i);
-		await page.waitForFunction("window.mtreport.graphs.length");
-		const { table, zoom } = await page.evaluate(() => window.mtreport.state), [held, shown] = [row.match(/: ([^ ]+)/), zoom[zoom.length - 1]];
-		check(["resident", "growth", "outstanding"].includes(table) && (!held || held[1] === shown || held[1] === "[heap]"), `${row.slice(0, 40)} leads to its graph`, [row, table, zoom]);
-		await page.goBack();
-		await page.waitForFunction("!window.mtreport.graphs.length");
-	}
+	await checkRows(page, rows);
 	check(rows.some(([row]) => row.includes("remember_session")), "paths and verdicts are among them", rows);
 	await page.keyboard.press("2");
 	await drawn(page);
@@ -251,6 +256,8 @@ run(async (browser) => {
 	await checkLink(browser, page);
 	await checkToolbar(browser, "leak");
 	await checkToolbar(browser, "forks");
+	const helper = await openPage(browser, "lru"), rows = await helper.$$eval(".summary a", (links) => links.map((link) => [link.textContent]));
+	await checkRows(helper, rows);
 	const names = await openPage(browser, "names");
 	await checkNames(names);
 	const changes = await openPage(browser, "changes");
