@@ -30,8 +30,8 @@ void *malloc(size_t size) { used += (size + 15) & ~15ul; return arena + used % 3
 void free(void *block) { (void)block; }
 C
 cat >data.c <<'C'
-unsigned char malloc[64] = {0x55};
-unsigned char free[64] = {0x55};
+__asm__(".data\n.globl malloc, free\n.type malloc,@function\n.type free,@function\n"
+	"malloc: .skip 32\n.size malloc, 32\nfree: .skip 32\n.size free, 32\n.text\n");
 C
 cat >inside.c <<'C'
 __asm__(".text\n.globl outer, malloc, free\n.type outer,@function\n.type malloc,@function\n.type free,@function\n"
@@ -63,7 +63,7 @@ cat >cuts.c <<'C'
 #include <unistd.h>
 int main(int argc, char **argv)
 {
-	char bytes[65536];
+	static char bytes[16 << 20];
 	int fd = open(argv[1], O_RDWR);
 	ssize_t size = read(fd, bytes, sizeof(bytes));
 
@@ -73,6 +73,13 @@ int main(int argc, char **argv)
 	}
 }
 C
+{ # reading its symbols takes a while
+	echo '#include "fake.c"'
+	echo '__asm__(".text\n"'
+	awk 'BEGIN { for (i = 0; i < 50000; i++) printf("\".globl s%d\\ns%d: nop\\n\"\n", i, i) }'
+	echo ');'
+} >cut.c
+${CC:-cc} -O1 -fno-builtin -shared -fPIC -o cut.so cut.c || exit 1
 ${CC:-cc} -O1 -fno-builtin -shared -fPIC -o fake.so fake.c && ${CC:-cc} -w -fno-builtin -shared -fPIC -o data.so data.c &&
 	${CC:-cc} -shared -fPIC -o inside.so inside.c && ${CC:-cc} -O1 -o maps maps.c &&
 	${CC:-cc} -O1 -o cuts cuts.c || exit 1
@@ -115,7 +122,7 @@ says '... and the C library is recorded' 'functions of .*libc'
 unmap
 
 # --- A file that is truncated while its symbols are read ---
-cp fake.so theirs/cut.so
+cp cut.so theirs/cut.so
 chown 65534 theirs/cut.so
 map theirs/cut.so
 as_other ./cuts theirs/cut.so &
