@@ -130,6 +130,8 @@ def check_marks(tap, folder):
         facts = Page(path).facts
         marks = [row["process"] for row in facts["marks"]["rows"] if row["mark"] == "oom"]
         tap.check(len(marks) == 1 and (marks[0] == victim or victim is None and marks[0] and not marks[0].startswith("process")), f"a victim {what}", marks)
+        screen = subprocess.run([REPORT, "-q", path], capture_output=True, text=True).stdout
+        tap.check("what was OOM-killed: mtreport --oom" in screen, "... the first screen says where it is named", screen)
 
 
 def check_host(tap, path):

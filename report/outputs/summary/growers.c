@@ -25,6 +25,8 @@ enum {
 /* Growth of one kind is worth a line from here on, if it is half of all: a start maps files. */
 #define KIND_LEAST ((double)(8 << 20))
 #define KIND_PART 0.5
+/* Of a peak, of what ended: the same. */
+#define ENDED_LEAST OUTSIDE_LEAST
 
 /* A process; or all of one image, cgroup or container. */
 struct grower {
@@ -235,8 +237,14 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 }
 
 /* "ended: cc1plus x3 (peak 221 MB each), 41 others": of the name with the largest peak. */
-static void print_ended(const struct growers *growers, FILE *to)
+static void print_ended(const struct mt_summary *s, const struct growers *growers)
 {
+	const char *analysis = mt_summary_has_allocations(s) ? "blocks"
+			       : s->resident		     ? "resident"
+			       : s->growth		     ? "growth"
+							     : NULL;
+	double grew = growers->grew ? growers->items.items[0].change : 0;
+	FILE *to = s->to;
 	const struct ended *most = growers->ended;
 	struct mt_snippet peak;
 	char name[64];
@@ -259,6 +267,9 @@ static void print_ended(const struct growers *growers, FILE *to)
 			mt_text_count((double)(growers->ended_count - most->count)).text,
 			growers->ended_count - most->count == 1 ? "" : "s");
 	fputc('\n', to);
+	/* The paths below are of those that live. */
+	if (analysis && most->most >= ENDED_LEAST && most->most > grew)
+		fprintf(to, "        its paths as it ended: mtreport --%s\n", analysis);
 }
 
 /* How many of the rows that are shown have their peak as `now`. */
@@ -379,7 +390,7 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 		fprintf(s->to, "        and %zu other%s: mtreport --processes\n", others,
 			others == 1 ? "" : "s");
 	if (growers->ended_count)
-		print_ended(growers, s->to);
+		print_ended(s, growers);
 }
 
 struct mt_error *mt_summary_print_growers(const struct mt_summary *s,

@@ -70,6 +70,22 @@ static void print_shared(const struct mt_summary *s, const struct gauge *shared)
 			mt_summary_signed(shared->now - shared->before).text);
 }
 
+/* Which process was killed for want of memory is in the samples, or in none. */
+static void print_victims(const struct mt_summary *s, const struct gauge *kills)
+{
+	const struct mt_facts *facts = s->view->facts;
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		if (strcmp(facts->events.items[i].name, "oom:mark_victim") != 0 ||
+		    !facts->events.items[i].samples)
+			continue;
+		fputs("        what was OOM-killed: mtreport --oom\n", s->to);
+		return;
+	}
+	if (kills->known && kills->now > kills->before)
+		fputs("        what was OOM-killed is not seen: mtrec -e oom,vm,rss -a\n", s->to);
+}
+
 struct mt_error *mt_summary_print_host(const struct mt_summary *s)
 {
 	static const char *const names[GAUGES] = {
@@ -81,8 +97,12 @@ struct mt_error *mt_summary_print_host(const struct mt_summary *s)
 	double seconds = mt_facts_seconds(s->view->facts);
 	struct mt_error *err = s->host ? read_gauges(s->host, names, g, GAUGES) : NULL;
 
-	if (err || !g[AVAILABLE].known)
+	if (err)
 		return err;
+	if (!g[AVAILABLE].known) {
+		print_victims(s, &g[OOM_KILLS]);
+		return NULL;
+	}
 	fputs("host    ", s->to);
 	print_change("available", g[AVAILABLE].before, g[AVAILABLE].now, s->to);
 	if (g[SWAP_TOTAL].known && g[SWAP_FREE].known)
@@ -96,5 +116,6 @@ struct mt_error *mt_summary_print_host(const struct mt_summary *s)
 			mt_text_count(g[OOM_KILLS].now - g[OOM_KILLS].before).text);
 	fputc('\n', s->to);
 	print_shared(s, &g[SHARED]);
+	print_victims(s, &g[OOM_KILLS]);
 	return NULL;
 }
