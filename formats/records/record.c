@@ -244,15 +244,11 @@ static const struct field map_fields[] = {
 DEFINE_UNTIMED(map, MT_RECORD_MAP)
 
 static const struct field image_fields[] = {
-	U32(image, major),
-	U32(image, minor),
-	U64(image, inode),
-	U64(image, inode_generation),
-	U64(image, size),
-	TEXT(image, path),
-	TEXT(image, build_id),
-	TEXT(image, problem),
-	END,
+	U32(image, major),	  U32(image, minor),
+	U64(image, inode),	  U64(image, inode_generation),
+	U64(image, size),	  TEXT(image, path),
+	TEXT(image, build_id),	  TEXT(image, problem),
+	APPENDED(image, started), END,
 };
 DEFINE_UNTIMED(image, MT_RECORD_IMAGE)
 

@@ -174,6 +174,7 @@ static void take_image(struct mt_images *images, struct mt_image_file *file,
 	bool good = read_front(probe, &record, &elf, problem, sizeof(problem));
 
 	record.problem = (struct mt_text){.bytes = problem, .size = strlen(problem)};
+	record.started = (struct mt_text){.bytes = probe->started, .size = strlen(probe->started)};
 	sink->put(sink->context, &record);
 	file->elsewhere = probe->elsewhere;
 	if (good && images->config.code)

@@ -47,6 +47,7 @@ struct call {
 	int error;
 	struct stat status;
 	bool elsewhere;
+	char started[MT_STARTED_SIZE];
 	struct call *next;
 };
 
@@ -90,6 +91,8 @@ static void open_file(struct call *call)
 	else
 		call->size = mt_read_at(call->fd, 0, call->bytes, call->size);
 	call->elsewhere = call->size && mt_mapped_file_is_elsewhere(&call->file);
+	if (call->size)
+		mt_mapped_file_started(&call->file, call->started);
 }
 
 static void make_call(struct call *call)
@@ -590,6 +593,7 @@ bool mt_file_worker_answer(struct mt_file_worker *worker, uint64_t until, struct
 		.front = answer->fd >= 0 ? MT_TAKE(answer->bytes) : NULL,
 		.size = answer->size,
 	};
+	memcpy(out->started, answer->started, sizeof(out->started));
 	call_destroy(answer);
 	return true;
 }

@@ -14,8 +14,9 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "record/files/mapped_file.h"
+
 struct mt_file_worker;
-struct mt_mapped_file;
 
 /* NULL if memory or threads run out. */
 struct mt_file_worker *mt_file_worker_create(void);
@@ -53,7 +54,8 @@ struct mt_file_probe {
 	int fd;	      /* the caller closes it; -1 with error */
 	int error;
 	struct stat status;
-	bool elsewhere; /* mt_mapped_file_is_elsewhere() */
+	bool elsewhere;		       /* mt_mapped_file_is_elsewhere() */
+	char started[MT_STARTED_SIZE]; /* mt_mapped_file_started() */
 	uint8_t *front; /* first bytes of the file; the caller frees them; NULL if fd is -1 */
 	size_t size;	/* bytes of front */
 };

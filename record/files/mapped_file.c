@@ -13,6 +13,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/foreign_file.h"
 #include "record/files/memory_image.h"
+#include "record/proc/procfs.h"
 
 #define DELETED " (deleted)"
 
@@ -31,6 +32,14 @@ static int open_same(int root, const char *path, enum mt_foreign_links links,
 	return -1;
 }
 
+static int open_root(const struct mt_mapped_file *file)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", file->pid);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 /*
  * The mapping's path in the process's mount namespace: it is what the kernel resolved, so that
  * links in it are newer than the mapping.
@@ -38,11 +47,8 @@ static int open_same(int root, const char *path, enum mt_foreign_links links,
 static int open_in_its_root(const struct mt_mapped_file *file, const char *path,
 			    struct stat *status)
 {
-	char root_path[32];
-	MT_CLEANUP_CLOSE int root = -1;
+	MT_CLEANUP_CLOSE int root = open_root(file);
 
-	snprintf(root_path, sizeof(root_path), "/proc/%d/root", file->pid);
-	root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return root < 0 ? -1 : open_same(root, path, MT_LINKS_TRUSTED, file, status);
 }
 
@@ -97,6 +103,44 @@ bool mt_mapped_file_is_elsewhere(const struct mt_mapped_file *file)
 	snprintf(names, sizeof(names), "/proc/%d/ns/mnt", file->pid);
 	snprintf(root, sizeof(root), "/proc/%d/root/", file->pid);
 	return differs(names, "/proc/self/ns/mnt") || differs(root, "/");
+}
+
+/* Whether the process runs the mapped file; and which file that is. */
+static bool is_program(const struct mt_mapped_file *file, struct stat *program)
+{
+	char exe[64], path[PATH_MAX];
+	ssize_t size;
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", file->pid);
+	size = readlink(exe, path, sizeof(path));
+	return size > 0 && (size_t)size == file->path.size &&
+	       !memcmp(path, file->path.bytes, file->path.size) && !stat(exe, program);
+}
+
+void mt_mapped_file_started(const struct mt_mapped_file *file, char out[MT_STARTED_SIZE])
+{
+	char path[PATH_MAX + MT_STARTED_SIZE];
+	MT_CLEANUP_FREE char *comm = NULL;
+	MT_CLEANUP_CLOSE int root = -1;
+	struct stat program, named;
+	size_t size, directory;
+
+	*out = '\0';
+	if (!is_program(file, &program))
+		return;
+	comm = mt_read_textf(&size, "/proc/%d/comm", file->pid);
+	if (!comm || size < 2 || size > MT_STARTED_SIZE || strchr(comm, '/'))
+		return;
+	comm[size - 1] = '\0'; /* its newline */
+	snprintf(path, sizeof(path), "%.*s", (int)file->path.size, file->path.bytes);
+	directory = (size_t)(strrchr(path, '/') + 1 - path);
+	if (!strcmp(path + directory, comm))
+		return;
+	memcpy(path + directory, comm, size);
+	root = open_root(file);
+	if (root >= 0 && !mt_foreign_stat(root, path, MT_LINKS_TRUSTED, &named) &&
+	    named.st_dev == program.st_dev && named.st_ino == program.st_ino)
+		memcpy(out, comm, size);
 }
 
 const uint8_t *mt_own_vdso(size_t *size)

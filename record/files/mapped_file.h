@@ -38,6 +38,15 @@ size_t mt_mapped_file_live_length(const struct mt_text *path);
 /* True if the process has another mount namespace or root directory than this one. */
 bool mt_mapped_file_is_elsewhere(const struct mt_mapped_file *file);
 
+#define MT_STARTED_SIZE 16 /* of a comm */
+
+/*
+ * The name by which the process was started if it runs this file, and the name is another one of
+ * the file in the same directory; else "". The kernel makes a comm of the last part of the started
+ * path, which may be a script's, and a process may set it: so the inodes are compared.
+ */
+void mt_mapped_file_started(const struct mt_mapped_file *file, char out[MT_STARTED_SIZE]);
+
 /* The vdso of this process, which is the same in every 64-bit process; NULL: there is none. */
 const uint8_t *mt_own_vdso(size_t *size);
 

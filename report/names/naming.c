@@ -250,9 +250,13 @@ bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record 
 		.device_minor = record->minor,
 		.inode = record->inode,
 	};
+	MT_CLEANUP_FREE char *started =
+		strndup(record->started.bytes ? record->started.bytes : "", record->started.size);
 	const struct mt_image *image;
 
-	if (!path)
+	if (!path || !started)
+		return false;
+	if (*started && !mt_image_set_started(naming->images, path, started))
 		return false;
 	/* Mappings name it without its build id: made so first, then told. perf tells of paths. */
 	if (record->inode || record->problem.size) {

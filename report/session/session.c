@@ -768,6 +768,13 @@ const char *mt_session_image_path(const struct mt_session *session, uint32_t ima
 	return found ? found->identity.path : "[unknown]";
 }
 
+const char *mt_session_image_shown(const struct mt_session *session, uint32_t image)
+{
+	const struct mt_image *found = mt_image_set_get(mt_naming_images(session->naming), image);
+
+	return found ? mt_image_shown(found) : "[unknown]";
+}
+
 const char *mt_session_lines_problem(const struct mt_session *session, const char **path)
 {
 	return mt_naming_lines_problem(session->naming, path);

@@ -245,6 +245,8 @@ uint32_t mt_session_image_count(const struct mt_session *session);
 
 /* The recorded path of an image id; "[unknown]" for MT_FRAME_NO_IMAGE. */
 const char *mt_session_image_path(const struct mt_session *session, uint32_t image);
+/* mt_image_shown() of it. */
+const char *mt_session_image_shown(const struct mt_session *session, uint32_t image);
 
 /*
  * A problem with the debug information of an image read so far, and the image's path; NULL: none.

@@ -15,6 +15,14 @@ enum verdict { /* of a stack */
 	VERDICT_YES,
 };
 
+/* All of it, or its last part. */
+static bool matches_path(const struct mt_match *match, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return mt_match_text(match, path) || (slash && mt_match_text(match, slash + 1));
+}
+
 static bool frame_matches(struct mt_session *session, uint32_t id)
 {
 	const struct mt_selection *selection = session->options->selection;
@@ -22,10 +30,8 @@ static bool frame_matches(struct mt_session *session, uint32_t id)
 	const struct mt_frame_name *names = mt_frames_names(session->frames, id, &count);
 
 	for (size_t i = 0; names && i < count; i++) {
-		const char *slash = strrchr(names[i].dso, '/');
-
-		if (selection->dsos && !mt_match_text(selection->dsos, names[i].dso) &&
-		    !(slash && mt_match_text(selection->dsos, slash + 1)))
+		if (selection->dsos && !matches_path(selection->dsos, names[i].dso) &&
+		    !matches_path(selection->dsos, names[i].shown))
 			continue;
 		if (selection->symbols &&
 		    !mt_match_text(selection->symbols,

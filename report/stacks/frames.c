@@ -150,7 +150,7 @@ static bool name_words(struct mt_frames *frames, uint32_t id)
 		return false;
 	name->name = (uint32_t)mt_frames_key(frames, id)->offset;
 	name->resolved = true;
-	name->dso = "[unknown]";
+	name->dso = name->shown = "[unknown]";
 	frames->names.items[id] = (struct named){name, 1};
 	return true;
 }
@@ -197,6 +197,7 @@ static bool name_frame(struct mt_frames *frames, uint32_t id)
 			.resolved = symbol[i].resolved,
 			.offset = symbol[i].offset,
 			.dso = symbol[i].dso,
+			.shown = symbol[i].shown ? symbol[i].shown : symbol[i].dso,
 			.file = symbol[i].file,
 			.line = symbol[i].line,
 			.inlined = symbol[i].inlined,

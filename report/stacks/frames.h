@@ -52,9 +52,10 @@ struct mt_frame_name {
 	uint64_t offset; /* offset of the frame's address in the function */
 	/* The image's recorded path, "[kernel.kallsyms]", a module's name, or "[unknown]". */
 	const char *dso;
-	const char *file; /* source path as compiled, or NULL; borrowed from the namer */
-	uint32_t line;	  /* 0 if file is NULL */
-	bool inlined;	  /* inlined into the next function */
+	const char *shown; /* the path to show of the image in place of dso */
+	const char *file;  /* source path as compiled, or NULL; borrowed from the namer */
+	uint32_t line;	   /* 0 if file is NULL */
+	bool inlined;	   /* inlined into the next function */
 };
 
 /* NULL out of memory. The namer's context is borrowed. */

@@ -280,10 +280,16 @@ static bool learn_exe(struct mt_spaces *spaces, struct mt_space *space,
 {
 	const char *path = mapping->image->identity.path;
 
+	if (space->exe && mapping->prot & PROT_EXEC &&
+	    !strcmp(mt_strings_get(spaces->strings, space->exe), path))
+		return mt_image_set_run_as(spaces->images, path,
+					   mt_strings_get(spaces->strings, space->comm));
 	if (space->exe || !(mapping->prot & PROT_EXEC) || mapping->image->kind != MT_IMAGE_FILE ||
 	    !mt_may_be_program(path))
 		return true;
-	return set_exe(spaces, space, (struct mt_text){path, strlen(path)});
+	return set_exe(spaces, space, (struct mt_text){path, strlen(path)}) &&
+	       mt_image_set_run_as(spaces->images, path,
+				   mt_strings_get(spaces->strings, space->comm));
 }
 
 bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record)

@@ -241,7 +241,7 @@ static const char *image_name(const struct mt_row_keys *grouping, uint32_t stack
 		const struct mt_frame_key *key = mt_frames_key(frames, ids[i]);
 
 		if (!(key->flags & MT_FRAME_IN_KERNEL))
-			return mt_session_image_path(grouping->session, key->image);
+			return mt_session_image_shown(grouping->session, key->image);
 	}
 	return count ? "[kernel]" : "[unknown]";
 }

@@ -37,6 +37,9 @@ struct known_path {
 	char *path;
 	uint8_t build_id[MT_BUILD_ID_MAX];
 	size_t build_id_size;
+	char *shown;	 /* the path with the name it was started by, or NULL */
+	char *run_as;	 /* the name of the first process that ran it, or NULL */
+	bool many_names; /* others had other names: shown does not hold */
 	/* in the order of their ids, linked by next_without_id; some have a build id by now */
 	struct mt_image *first, *last;
 };
@@ -114,8 +117,11 @@ void mt_image_set_destroy(struct mt_image_set *set)
 		image_destroy(set->images.items[i]);
 	for (size_t i = 0; i < set->retired.count; i++)
 		retired_deinit(&set->retired.items[i]);
-	for (size_t i = 0; i < set->paths.count; i++)
+	for (size_t i = 0; i < set->paths.count; i++) {
 		free(set->paths.items[i].path);
+		free(set->paths.items[i].shown);
+		free(set->paths.items[i].run_as);
+	}
 	mt_array_deinit(&set->paths);
 	mt_map64_deinit(&set->path_index);
 	mt_array_deinit(&set->images);
@@ -239,19 +245,24 @@ static struct mt_image *find_identity(const struct mt_image_set *set,
 	return NULL;
 }
 
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static struct mt_image *image_create(const struct mt_image_identity *identity)
 {
 	MT_CLEANUP_FREE char *path = strdup(identity->path);
 	struct mt_image *image = path ? calloc(1, sizeof(*image)) : NULL;
-	const char *slash;
 
 	if (!image)
 		return NULL;
 	image->identity = *identity;
 	if (image->identity.build_id_size > MT_BUILD_ID_MAX)
 		image->identity.build_id_size = MT_BUILD_ID_MAX;
-	slash = strrchr(path, '/');
-	image->basename = slash ? slash + 1 : path;
+	image->basename = last_part(path);
 	image->identity.path = MT_TAKE(path);
 	return image;
 }
@@ -290,6 +301,38 @@ static void take_path_id(struct known_path *known, struct mt_image *image)
 	}
 	memcpy(image->identity.build_id, known->build_id, known->build_id_size);
 	image->identity.build_id_size = known->build_id_size;
+}
+
+bool mt_image_set_started(struct mt_image_set *set, const char *path, const char *name)
+{
+	struct known_path *known = path_get(set, path);
+
+	if (known && known->shown)
+		known->many_names |= strcmp(last_part(known->shown), name) != 0;
+	else if (known &&
+		 asprintf(&known->shown, "%.*s%s", (int)(last_part(path) - path), path, name) < 0)
+		known->shown = NULL;
+	return known && known->shown;
+}
+
+bool mt_image_set_run_as(struct mt_image_set *set, const char *path, const char *name)
+{
+	struct known_path *known = path_get(set, path);
+
+	if (known && known->run_as)
+		known->many_names |= strcmp(known->run_as, name) != 0;
+	else if (known)
+		known->run_as = strdup(name);
+	return known && known->run_as;
+}
+
+const char *mt_image_shown(const struct mt_image *image)
+{
+	const struct known_path *known = path_get(image->set, image->identity.path);
+	bool holds = known && known->shown && known->run_as && !known->many_names &&
+		     !strcmp(last_part(known->shown), known->run_as);
+
+	return holds ? known->shown : image->identity.path;
 }
 
 struct mt_image *mt_image_set_intern(struct mt_image_set *set,

@@ -160,6 +160,19 @@ struct mt_image *mt_image_set_intern(struct mt_image_set *set,
 void mt_image_set_learn_build_id(struct mt_image_set *set,
 				 const struct mt_image_identity *identity);
 
+/*
+ * A name of the file at a path, in the same directory, by which a process was started; and the name
+ * that a process had which runs the path. False out of memory.
+ */
+bool mt_image_set_started(struct mt_image_set *set, const char *path, const char *name);
+bool mt_image_set_run_as(struct mt_image_set *set, const char *path, const char *name);
+
+/*
+ * The path to show of an image: the one it was started by, if all that run it have that name; else
+ * its recorded one. Borrowed.
+ */
+const char *mt_image_shown(const struct mt_image *image);
+
 /* Number of images: ids are 0 to count - 1. */
 size_t mt_image_set_count(const struct mt_image_set *set);
 

@@ -27,6 +27,7 @@ struct image_names {
 	struct mt_image *image;
 	size_t named, nameless;	  /* places that have a name, and have none */
 	const char *fallback;	  /* "[libc.so.6]" */
+	const char *shown;	  /* mt_image_shown() */
 	struct mt_symtab *symtab; /* NULL: no symbols */
 	struct mt_symtab *whole;  /* of the file that a carried image was made from; else NULL */
 	bool whole_tried;
@@ -127,13 +128,14 @@ static const char *keep_string(struct mt_symbolizer *symbolizer, char *string, c
 /* "[libc.so.6]", "[anon]", "[heap]". */
 static const char *fallback_name(struct mt_symbolizer *symbolizer, const struct mt_image *image)
 {
+	const char *slash = strrchr(mt_image_shown(image), '/');
 	char *name;
 
 	if (!*image->basename)
 		return unknown.name;
 	if (*image->basename == '[')
 		return image->basename;
-	if (asprintf(&name, "[%s]", image->basename) < 0)
+	if (asprintf(&name, "[%s]", slash ? slash + 1 : image->basename) < 0)
 		name = NULL;
 	return keep_string(symbolizer, name, unknown.name);
 }
@@ -192,6 +194,7 @@ static struct image_names *names_of(struct mt_symbolizer *symbolizer, struct mt_
 		if (!names)
 			return NULL;
 		names->image = image;
+		names->shown = mt_image_shown(image);
 		names->fallback = fallback_name(symbolizer, image);
 		symbolizer->images.items[image->id] = names;
 	}
@@ -340,11 +343,17 @@ static size_t resolve_lines(struct mt_symbolizer *symbolizer, struct image_names
 	return 1;
 }
 
+static struct mt_symbol nameless(const struct image_names *names)
+{
+	return (struct mt_symbol){
+		.name = names->fallback, .dso = names->image->identity.path, .shown = names->shown};
+}
+
 /* Without what was inlined there: not worth remembering, for each place is asked about once. */
 static const struct mt_symbol *symbolize_place(struct mt_symbolizer *symbolizer,
 					       struct image_names *names, uint64_t file_offset)
 {
-	struct mt_symbol symbol = {.name = names->fallback, .dso = names->image->identity.path};
+	struct mt_symbol symbol = nameless(names);
 	uint64_t vaddr;
 
 	if (names->last.name && names->last_offset == file_offset)
@@ -367,7 +376,7 @@ static const struct mt_symbol *symbolize_lines(struct mt_symbolizer *symbolizer,
 
 	if (mt_map64_get(&names->answers, file_offset, &kept))
 		return (const struct mt_symbol *)(uintptr_t)kept;
-	chain[0] = (struct mt_symbol){.name = names->fallback, .dso = names->image->identity.path};
+	chain[0] = nameless(names);
 	if (mt_elf_offset_to_vaddr(names->elf, file_offset, &vaddr)) {
 		resolve(symbolizer, names, vaddr, &chain[0]);
 		if (chain[0].resolved)

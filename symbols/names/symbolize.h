@@ -32,11 +32,12 @@ struct mt_symbol {
 	const char *name;
 	/* the image's recorded path, "[kernel.kallsyms]", a module's name, or "[unknown]" */
 	const char *dso;
-	uint64_t offset;  /* of the address in the function; 0 unless resolved */
-	bool resolved;	  /* name is a function's name */
-	bool inlined;	  /* an inlined call: its caller is the next symbol */
-	const char *file; /* full path from the compiler, or NULL */
-	uint32_t line;	  /* 0 if file is NULL */
+	const char *shown; /* mt_image_shown(), or NULL: dso */
+	uint64_t offset;   /* of the address in the function; 0 unless resolved */
+	bool resolved;	   /* name is a function's name */
+	bool inlined;	   /* an inlined call: its caller is the next symbol */
+	const char *file;  /* full path from the compiler, or NULL */
+	uint32_t line;	   /* 0 if file is NULL */
 };
 
 /* NULL out of memory. */

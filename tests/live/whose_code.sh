@@ -49,6 +49,33 @@ check '--not-ours makes it another' grep -qx 'serve_store server' functions
 check '... and leaves the others' grep -qx 'serve_common server' functions
 expect 2 'an expression that does not compile is a usage error' "$MT_BUILD/mtreport" --ours '(' server.mtr
 
+# A program is called as it was started, unless it was started under several names.
+mkdir bin
+"$cc" -O1 -x c -o bin/check-store - <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 500; i++)
+		memset(malloc(4096), 1, 4096);
+	return (int)sleep(2); /* the recorder asks a process that runs for its name */
+}
+END
+ln -s check-store bin/store-server
+ln -s check-store bin/store-tool
+place_of() {
+	"$MT_BUILD/mtreport" -q --summary "$@" | sed -n 's/.* main  (\([^,)]*\).*/\1/p' | sort -u
+}
+check 'a program is started through a link' "$mtrec" -q -e page-faults -o started.mtr bin/store-server
+check '... and its image is called as the link' test "$(place_of started.mtr)" = store-server
+"$MT_BUILD/mtreport" -q --sort dso started.mtr >by_image
+check '... in a table, too' grep -q '/bin/store-server$' by_image
+place_of started.mtr -d store-server >by_link
+check '... and is selected by that' grep -qx store-server by_link
+check 'it is started through two' "$mtrec" -q -e page-faults -o several.mtr sh -c 'bin/store-server; bin/store-tool'
+check '... and has the name of its file' test "$(place_of several.mtr)" = check-store
+
 if command -v node >/dev/null; then
 	echo 'const kept = []; function grow(i) { kept.push(Buffer.alloc(1 << 16, 1)); if (i) grow(i - 1); } for (let i = 0; i < 200; i++) grow(9);' >grow.js
 	"$mtrec" -q -e page-faults -o node.mtr node grow.js

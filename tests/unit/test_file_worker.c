@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "record/files/mapped_file.h"
@@ -63,6 +65,36 @@ MT_TEST(calls_have_their_results)
 	MT_CHECK_EQ(errno, ENOENT);
 	mt_file_worker_destroy(worker);
 	free(bytes);
+}
+
+/* The kernel's name for this process is checked against the directory of its program. */
+MT_TEST(the_name_that_a_program_was_started_by_is_a_link_to_it)
+{
+	char path[4096], other[4200], comm[16], started[MT_STARTED_SIZE];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
+	struct mt_mapped_file file = {.pid = (int32_t)getpid()};
+
+	MT_REQUIRE(size > 0 && !prctl(PR_GET_NAME, comm));
+	file.path = (struct mt_text){path, (size_t)size};
+	prctl(PR_SET_NAME, "started-as");
+	mt_mapped_file_started(&file, started);
+	MT_CHECK_STR(started, "");
+	snprintf(other, sizeof(other), "%.*s/started-as",
+		 (int)((char *)memrchr(path, '/', (size_t)size) - path), path);
+	unlink(other);
+	MT_REQUIRE(!symlink("/bin/sh", other));
+	mt_mapped_file_started(&file, started);
+	MT_CHECK_STR(started, "");
+	unlink(other);
+	path[size] = '\0';
+	MT_REQUIRE(!symlink(path, other));
+	mt_mapped_file_started(&file, started);
+	MT_CHECK_STR(started, "started-as");
+	file.path.size--; /* a library of it */
+	mt_mapped_file_started(&file, started);
+	MT_CHECK_STR(started, "");
+	unlink(other);
+	prctl(PR_SET_NAME, comm);
 }
 
 MT_TEST(what_does_not_answer_is_given_up_and_not_asked_again)

@@ -199,6 +199,7 @@ MT_TEST(image)
 	record.path = text("/bin/sh");
 	record.build_id = (struct mt_text){"\xaa\0\xbb", 3};
 	record.problem = text("gone");
+	record.started = text("bash");
 	MT_CHECK(mt_image_put(&block, &record));
 	MT_REQUIRE(mt_image_get(body(), body_size(), &back));
 	MT_CHECK_EQ(back.inode_generation, 4);
@@ -206,7 +207,10 @@ MT_TEST(image)
 	CHECK_TEXT(back.path, "/bin/sh");
 	MT_CHECK(back.build_id.size == 3 && !memcmp(back.build_id.bytes, "\xaa\0\xbb", 3));
 	CHECK_TEXT(back.problem, "gone");
-	CHECK_LENGTHS(image, 8 + 24 + 12 + 7 + 3 + 4);
+	CHECK_TEXT(back.started, "bash");
+	CHECK_LENGTHS_FROM(image, 8 + 24 + 12 + 7 + 3 + 4, 8 + 24 + 12 + 7 + 3 + 4 + 8);
+	MT_REQUIRE(mt_image_get(body(), 8 + 24 + 12 + 7 + 3 + 4, &back));
+	CHECK_TEXT(back.started, "");
 }
 
 MT_TEST(loss)

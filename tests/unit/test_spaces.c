@@ -266,4 +266,52 @@ MT_TEST(a_process_runs_what_its_task_says_or_the_first_program_that_it_maps)
 	world_end(w);
 }
 
+/* The path to show of /bin/box, which its first process was found to be started by as "sh". */
+static const char *shown_box(const char *first, const char *second)
+{
+	static char shown[16];
+	struct world *w = world_begin();
+
+	MT_CHECK(mt_image_set_started(w->images, "/bin/box", "sh"));
+	name_task(w, 1, 1, first, true);
+	map_file(w, 1, 0x1000, "/bin/box");
+	map_file(w, 1, 0x2000, "/usr/lib/libc.so.6");
+	if (second) {
+		name_task(w, 2, 2, second, true);
+		map_file(w, 2, 0x1000, "/bin/box");
+	}
+	snprintf(shown, sizeof(shown), "%s",
+		 mt_image_shown(
+			 mt_image_map_find(mt_spaces_task(w->spaces, 1, 1)->space->map, 0x1000)
+				 ->image));
+	world_end(w);
+	return shown;
+}
+
+MT_TEST(a_program_is_shown_as_it_was_started_if_all_were_started_so)
+{
+	MT_CHECK_STR(shown_box("sh", NULL), "/bin/sh");
+	MT_CHECK_STR(shown_box("sh", "sh"), "/bin/sh");
+	MT_CHECK_STR(shown_box("sh", "ls"), "/bin/box");
+	MT_CHECK_STR(shown_box("box", "sh"), "/bin/box");
+	MT_CHECK_STR(shown_box("script", NULL), "/bin/box");
+}
+
+MT_TEST(a_process_that_already_ran_counts_too)
+{
+	struct world *w = world_begin();
+	const struct mt_task_record task = {
+		.pid = 1, .tid = 1, .comm = {"sh", 2}, .exe = {"/bin/box", 8}};
+	const struct mt_map_record map = {
+		.pid = 1, .prot = 5, .start = 0x1000, .end = 0x2000, .path = {"/bin/box", 8}};
+	const struct mt_image *image;
+
+	MT_CHECK(mt_spaces_add_task(w->spaces, &task) && mt_spaces_add_map(w->spaces, &map));
+	image = mt_image_map_find(mt_spaces_task(w->spaces, 1, 1)->space->map, 0x1000)->image;
+	MT_CHECK_STR(mt_image_shown(image), "/bin/box");
+	MT_CHECK(mt_image_set_started(w->images, "/bin/box", "sh"));
+	MT_CHECK_STR(mt_image_shown(image), "/bin/sh");
+	world_end(w);
+}
+
 MT_TEST_MAIN

@@ -88,6 +88,13 @@ MT_TEST(what_has_no_symbols_is_called_by_its_image)
 	MT_CHECK_STR(symbol->name, "[libx.so.6]");
 	MT_CHECK_STR(symbol->dso, "/nonexistent/libx.so.6");
 	MT_CHECK(!symbol->resolved && !symbol->offset);
+	MT_CHECK_STR(symbol->shown, "/nonexistent/libx.so.6");
+	MT_CHECK(mt_image_set_started(set, "/bin/box", "sh") &&
+		 mt_image_set_run_as(set, "/bin/box", "sh"));
+	symbol = mt_symbolize(symbolizer, intern(set, "/bin/box"), 0);
+	MT_CHECK_STR(symbol->name, "[sh]");
+	MT_CHECK_STR(symbol->shown, "/bin/sh");
+	MT_CHECK_STR(symbol->dso, "/bin/box");
 	MT_CHECK_STR(mt_symbolize(symbolizer, intern(set, "//anon"), 0)->name, "[anon]");
 	MT_CHECK_STR(mt_symbolize(symbolizer, intern(set, "[heap]"), 0)->name, "[heap]");
 	MT_CHECK_STR(mt_symbolize(symbolizer, intern(set, ""), 0)->name, "[unknown]");

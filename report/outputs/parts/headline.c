@@ -88,7 +88,8 @@ static bool take_headline(struct choice *c, enum rank rank, const struct mt_head
 
 static bool take(struct choice *c, enum rank rank, const struct mt_frame_name *name)
 {
-	const struct mt_headline headline = {name->name, name->dso, name->file, name->line};
+	const struct mt_headline headline = {name->name, name->dso, name->shown, name->file,
+					     name->line};
 
 	return take_headline(c, rank, &headline);
 }
@@ -99,6 +100,7 @@ static bool take_jit(struct choice *c, const struct mt_frame_name *name)
 		.name = mt_strings_intern(mt_frames_strings(c->table->frames), JIT_CODE,
 					  strlen(JIT_CODE)),
 		.dso = *c->exe ? c->exe : name->dso,
+		.shown = *c->exe ? c->exe : name->shown,
 		.file = name->file,
 		.line = name->line,
 	};

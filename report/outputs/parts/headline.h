@@ -16,10 +16,11 @@ struct mt_table;
 #define MT_HEADLINE_RULE "the innermost of the program, else of its libraries"
 
 struct mt_headline {
-	uint32_t name;	  /* id in mt_frames_strings(); MT_STRING_NONE: the stack has no frames */
-	const char *dso;  /* the image's recorded path; of JIT code without names the program's */
-	const char *file; /* or NULL */
-	uint32_t line;	  /* 0: not known */
+	uint32_t name;	   /* id in mt_frames_strings(); MT_STRING_NONE: the stack has no frames */
+	const char *dso;   /* the image's recorded path; of JIT code without names the program's */
+	const char *shown; /* the path to show in place of dso */
+	const char *file;  /* or NULL */
+	uint32_t line;	   /* 0: not known */
 };
 
 /* False out of memory. Needs resolved frames; borrows from the table. */

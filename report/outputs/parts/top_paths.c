@@ -160,7 +160,7 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 	else if (!mt_headline_of(top->table, path->stack, &headline))
 		return mt_error_nomem();
 	if (headline.name != MT_STRING_NONE && strcmp(headline.dso, "[unknown]") != 0)
-		mt_headline_place(headline.dso, headline.file, headline.line, room, place);
+		mt_headline_place(headline.shown, headline.file, headline.line, room, place);
 	used = mt_text_columns(place) + 24;
 	used = mt_text_fit(mt_path_last_part(mt_strings_get(top->table->strings, path->who)),
 			   top->table->sentence	     ? WHO_OF_SENTENCE
@@ -169,7 +169,7 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 						     : WHO_LEAST,
 			   who, sizeof(who));
 	if (*place && mt_text_columns(place) + used + 4 + NAME_LEAST > room)
-		mt_headline_place(headline.dso, headline.file, headline.line,
+		mt_headline_place(headline.shown, headline.file, headline.line,
 				  room > used + 4 + NAME_LEAST ? room - used - 4 - NAME_LEAST : 0,
 				  place);
 	used += mt_text_columns(place) + 4;

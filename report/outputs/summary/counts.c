@@ -175,7 +175,7 @@ static bool add_function(struct mt_counts *s, const struct mt_headline *of, doub
 {
 	const char *text = mt_strings_get(mt_frames_strings(s->table->frames), of->name);
 	size_t known = s->functions.count;
-	struct sum *sum = add_sum(&s->functions, of->name, text, of->dso, value);
+	struct sum *sum = add_sum(&s->functions, of->name, text, of->shown, value);
 
 	if (!sum)
 		return false;

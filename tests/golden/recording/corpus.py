@@ -137,7 +137,7 @@ def a_later_minor_version():
     more = bytes(range(1, 41))
     writer = Writer()
     writer.chunk(HEAD, header(minor=7, more=more), infos(), clock(more=more), events())
-    writer.chunk(STATE, task(more=more), map_record(more=more), image(more=more), loss(more=more))
+    writer.chunk(STATE, task(more=more), map_record(more=more), image(started="", more=more), loss(more=more))
     writer.chunk(DATA, sample(FAULTS, 1000, more=more),
                  kernel(FAULTS, kernel_sample(FAULTS, 1001)[0], 1001, more=more))
     return ended(writer, 2)

@@ -312,9 +312,9 @@ def map_record(start=0x400000, end=0x500000, path="/bin/worker", prot=5, more=b"
                                      900 * US, 950 * US) + string(path) + more)
 
 
-def image(path="/bin/worker", build_id=bytes(range(20)), problem="", more=b""):
+def image(path="/bin/worker", build_id=bytes(range(20)), problem="", started=None, more=b""):
     return record(R_IMAGE, struct.pack("<IIQQQ", 8, 1, 4242, 7, 123456) + string(path)
-                  + string(build_id) + string(problem) + more)
+                  + string(build_id) + string(problem) + (b"" if started is None else string(started)) + more)
 
 
 def loss(count=3, source=1, event_index=FAULTS, more=b""):
