@@ -345,6 +345,16 @@ static bool tell_gone(struct mt_account *account, const struct mt_reading_piece 
 	return good;
 }
 
+/*
+ * A line of the heap, which may have several: it ends where the last one does. Before a second
+ * reading a call's answer is the newer one.
+ */
+static void note_heap(struct mt_account *account, uint64_t end, bool again)
+{
+	if (again ? mt_page_up(account->brk) != end : !account->brk_time)
+		account->brk = end;
+}
+
 bool mt_account_reading(struct mt_account *account, const struct mt_reading_piece *piece)
 {
 	mt_extent_list old = {0};
@@ -358,14 +368,8 @@ bool mt_account_reading(struct mt_account *account, const struct mt_reading_piec
 		    line->end - line->start > account->shm_span)
 			account->shm_span = line->end - line->start;
 		good = confirm(account, piece, line, &old);
-		if (mt_natures_get(account->natures, piece->lines[i].nature)->kind ==
-			    MT_REGION_HEAP &&
-		    piece->again && mt_page_up(account->brk) != piece->lines[i].end)
-			account->brk = piece->lines[i].end;
-		else if (mt_natures_get(account->natures, piece->lines[i].nature)->kind ==
-				 MT_REGION_HEAP &&
-			 !account->brk)
-			account->brk = piece->lines[i].end;
+		if (mt_natures_get(account->natures, line->nature)->kind == MT_REGION_HEAP)
+			note_heap(account, line->end, piece->again);
 	}
 	good = good && tell_gone(account, piece, &old);
 	mt_array_deinit(&old);

@@ -560,6 +560,9 @@ def check_readings(tap, folder):
     data = recording(munmap(800, 0, 32) + mmap(1000, 100, 8), seeds=make.map_record(at(32), at(64), "", 3))
     tap.same(stands(folder, data), ([(32, 64, RW, "anon"), (100, 108, RW, "anon")], []),
              "what was given back before the first reading is not in it")
+    forked_heap = make.map_record(at(1000), at(1010), "[heap]", 3) + make.map_record(at(1010), at(1050), "[heap]", 3)
+    data = recording(call("brk", 1000, at(1052), at(1052)), seeds=forked_heap)
+    tap.same(growth(data), {"[unknown]": (2, 2, 2)}, "a heap of two regions, as after a fork, grows from the end of the last one")
     waited_for = made.sample(LOCK, 1000, 777, made.raw(struct.pack("<QQQBB", 0, 8, 1, 1, 1)), pid=777)
     data = recording(waited_for + execed(1100, 100) + mmap(1200, 600, 4), threads=())
     def held(data):
