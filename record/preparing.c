@@ -114,7 +114,7 @@ static struct mt_error *create_probes(struct mt_recorder *r)
 	if (tracefs >= 0) /* where this user may not, root's next one does */
 		mt_error_destroy(mt_probe_events_sweep(tracefs, &removed, &kept));
 	if (removed)
-		mt_recorder_say(r, 1, "probes of an earlier mtrec that was killed are removed: %zu",
+		mt_recorder_say(r, 1, "probes that an earlier mtrec left are removed: %zu",
 				removed);
 	r->probed = (struct mt_probe_targets){
 		.pids = &r->options->pids,
@@ -569,19 +569,10 @@ struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r)
 	return r->counts ? NULL : mt_error_nomem();
 }
 
-/* Where a signal is the error, another process closes and removes the probes. Returns err. */
-static struct mt_error *leave_probes(struct mt_recorder *r, struct mt_error *err)
-{
-	if (mt_error_is_stop(err) && r->probes)
-		mt_probes_remove_later(r->probes);
-	return err;
-}
-
 /* All that can fail, up to the last step before the first event. */
 struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **argv)
 {
 	struct mt_error *err = prepare_plan(r);
-	bool stopped;
 
 	mt_self_limits_bound_heap();
 	mt_self_limits_bound_stacks();
@@ -593,7 +584,8 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 			r->locked ? "locked" : "not locked", r->oom_adj);
 	if (!err)
 		err = open_events(r);
-	stopped = leave_probes(r, err);
+	if (err && r->probes)
+		mt_probes_remove_later(r->probes);
 	mt_trials_end(&r->trials);
 	if (!err)
 		err = prepare_waiting(r);
@@ -607,5 +599,5 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 		r->locked = mt_self_limits_have_memory();
 	if (!err && mt_is_stopping())
 		err = mt_stop_error();
-	return stopped ? err : leave_probes(r, err);
+	return err;
 }

@@ -61,6 +61,8 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 
 static void recorder_deinit(struct mt_recorder *r)
 {
+	if (r->probes)
+		mt_probes_remove_later(r->probes);
 	for (size_t i = 0; i < r->waiting_notes.count; i++)
 		free(r->waiting_notes.items[i].text);
 	mt_array_deinit(&r->waiting_notes);

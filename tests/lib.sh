@@ -240,6 +240,17 @@ until_true() {
 	return 1
 }
 
+# probes_are_gone [PID]: waits until tracefs has no probe of mtrec, or of that one. A process that it leaves behind removes many, each in
+# a tenth of a second.
+probes_are_gone() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		! grep -q ":mtrec_${1:+$1_}" /sys/kernel/tracing/uprobe_events && return
+		sleep 0.1
+	done
+	return 1
+}
+
 runs_with() {
 	grep -qxE "$2" "/proc/$1/comm" && grep -q "r-xp.*$3" "/proc/$1/maps"
 }

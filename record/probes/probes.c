@@ -29,6 +29,11 @@ enum {
 	INSTRUCTION_MOST = 15,
 	REMOVE_TURNS = 250,
 	REMOVE_PAUSE_US = 20000,
+	/*
+	 * Probes that are removed at once. The kernel takes some 85 ms to close the events of each:
+	 * half a second.
+	 */
+	AT_ONCE_MOST = 6,
 };
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
@@ -44,6 +49,7 @@ struct mt_probes {
 	const struct mt_probe_targets *targets;
 	char group[MT_PROBE_GROUP_SIZE];
 	MT_ARRAY(struct probe) items;
+	bool left; /* another process removes them */
 };
 
 struct mt_probes *mt_probes_create(int tracefs, const struct mt_probe_targets *targets)
@@ -63,8 +69,9 @@ void mt_probes_destroy(struct mt_probes *probes)
 	if (!probes)
 		return;
 	for (size_t i = 0; i < probes->items.count; i++) {
-		mt_probe_event_remove(probes->tracefs, probes->items.items[i].kernel,
-				      probes->items.items[i].event);
+		if (!probes->left)
+			mt_probe_event_remove(probes->tracefs, probes->items.items[i].kernel,
+					      probes->items.items[i].event);
 		free(probes->items.items[i].event);
 		free(probes->items.items[i].place);
 	}
@@ -93,8 +100,13 @@ static void remove_all(const struct mt_probes *probes, pid_t recorder)
 
 void mt_probes_remove_later(struct mt_probes *probes)
 {
-	pid_t recorder = getpid(), pid = probes->items.count ? fork() : -1;
+	pid_t recorder = getpid(), pid;
 
+	/* A container ends with its first process, and what that left behind. */
+	if (probes->left || probes->items.count <= AT_ONCE_MOST || recorder == 1)
+		return;
+	pid = fork();
+	probes->left = pid > 0;
 	if (pid)
 		return;
 	(void)setsid();

@@ -22,9 +22,9 @@ struct mt_probes *mt_probes_create(int tracefs, const struct mt_probe_targets *t
 void mt_probes_destroy(struct mt_probes *probes);
 
 /*
- * Leaves a process behind that closes all that is open and removes the probes: to close the event
- * of each takes the kernel a tenth of a second, for which a recorder that is to end does not wait.
- * Call it once, while the events are open.
+ * If there are many: leaves a process behind that closes all that is open and removes the probes.
+ * To close the event of each takes the kernel a tenth of a second, for which a recorder that is to
+ * end does not wait. Call it while the events are open; once it is done, it does nothing.
  */
 void mt_probes_remove_later(struct mt_probes *probes);
 

@@ -89,10 +89,6 @@ ours() {
 	grep -c ":mtrec_$1_" "$probes"
 }
 
-gone() {
-	[ "$(ours "$1")" -eq 0 ]
-}
-
 others=()
 # map FILE...: a process of the other user's maps them.
 map() {
@@ -148,10 +144,16 @@ check "500 copies of an allocator: it records within 5 s ($took ms)" test $took 
 count=$(ours $recorder)
 between '... with a bounded number of probes' 10 "$count" 200
 kill -TERM $recorder
+began=$(now_ms)
 wait $recorder
+status=$?
+took=$(($(now_ms) - began))
+check "SIGTERM while it records: gone within 3 s ($took ms)" test $took -lt 3000
+check '... with the status that it ends with otherwise' test $status -eq 0 -o $status -eq 4
+check '... and a whole file' "$MT_TOP/scripts/mtdump" --check many.mtr
 says '... and says how many files are left out' 'left out: .*and [0-9]+ more' said
 says '... with the C library first' 'malloc: [0-9]+ functions of [^,]*libc' said
-check '... and leaves no probe' gone $recorder
+check '... and leaves no probe' probes_are_gone $recorder
 
 for wait in 0.05 0.5 0.9 1.4; do
 	"$mtrec" -e malloc --malloc-sample auto -a -o stopped.mtr 2>"$err" &
@@ -165,11 +167,7 @@ for wait in 0.05 0.5 0.9 1.4; do
 	if [ "$prepares" ]; then
 		check "SIGTERM $wait s after the start, while it prepares: gone within 1 s ($took ms)" test $took -lt 1000
 	fi
-	for _ in $(seq 200); do
-		gone $recorder && break
-		sleep 0.1
-	done
-	check '... and no probe is left' gone $recorder
+	check '... and no probe is left' probes_are_gone $recorder
 	rm -f stopped.mtr
 done
 

@@ -117,5 +117,5 @@ if setpriv --list-caps 2>/dev/null | grep -q perfmon; then
 	expect 125 'one with CAP_PERFMON' setpriv --reuid 65534 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon "$mtrec" -o no.mtr -e malloc -- true
 	says '... is told what it can record' 'CAP_PERFMON does not suffice for probes. -e vm,rss needs none'
 fi
-is 'nothing is left in tracefs' "$(grep -c ':mtrec_' "$probes")" 0
+check 'nothing is left in tracefs' probes_are_gone
 finish

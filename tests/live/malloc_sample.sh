@@ -137,5 +137,5 @@ kill $pid
 wait 2>/dev/null
 expect 2 'a budget for a command' "$mtrec" -o no.mtr -e malloc --budget 5 -- ./keeps
 says '... whose rate nobody knows' 'of what runs already'
-is 'nothing is left in tracefs' "$(grep -c ':mtrec_' "$probes")" 0
+check 'nothing is left in tracefs' probes_are_gone
 finish

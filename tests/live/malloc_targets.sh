@@ -81,5 +81,5 @@ record g unshare -m chroot root /ld.so --library-path / /keeps
 check_blocks 'a process with a root of its own'
 record gg "$PWD/keeps" exec
 check_blocks 'a process that calls exec'
-is 'nothing is left in tracefs' "$(grep -c ":mtrec_$recorder" "$probes")" 0
+check 'nothing is left in tracefs' probes_are_gone $recorder
 finish

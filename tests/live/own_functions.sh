@@ -134,5 +134,5 @@ expect 2 'no arguments' "$mtrec" -o no.mtr --alloc-function pool_alloc -- ./prog
 says '... are asked for, with an example' 'pool_alloc\(size=arg2\)'
 "$mtrec" --stat "${pool[@]}" -- ./program >"$out" 2>"$err"
 says '--stat counts calls' '^ *171 +pool_alloc' "$err"
-is 'nothing is left in tracefs' "$(grep -c ':mtrec_' /sys/kernel/tracing/uprobe_events)" 0
+check 'nothing is left in tracefs' probes_are_gone
 finish
