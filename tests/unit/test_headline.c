@@ -218,6 +218,20 @@ MT_TEST(helpers_that_rows_share_are_skipped)
 		     "malloc SSL_new copy");
 }
 
+MT_TEST(a_path_from_main_and_from_a_thread_keep_their_name)
+{
+	const struct frame *thread = FRAMES(MALLOC, OWN("copy"), OWN("open"), OWN("serve")),
+			   *run = FRAMES(MALLOC, OWN("copy"), OWN("open"), OWN("serve"), OWN("run"),
+					 OWN("main")),
+			   *put = FRAMES(MALLOC, OWN("copy"), OWN("put"), OWN("serve"), OWN("run"),
+					 OWN("main")),
+			   *cut = FRAMES(MALLOC, OWN("copy"));
+
+	MT_CHECK_STR(HEADLINES(thread, put, put, run), "open put put open");
+	MT_CHECK_STR(HEADLINES(thread, run, run), "copy copy copy");
+	MT_CHECK_STR(HEADLINES(cut, run, put), "copy open put");
+}
+
 MT_TEST(the_user_may_say_otherwise)
 {
 	struct mt_headline found;

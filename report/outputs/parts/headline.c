@@ -172,39 +172,94 @@ bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_head
 
 /* ---- Of several stacks ---- */
 
+enum {
+	SAME_PATH = 2, /* a headline and its caller: less may be a stack that is cut short */
+};
+
+/* The names that a stack can have, innermost first. */
+struct chain {
+	const uint32_t *names;
+	size_t count;
+};
+
 /* Of stacks that have a headline, in how many of them a function is. */
 struct sharing {
-	struct mt_byte_runs *seen;    /* the functions of stacks: each count once */
+	struct mt_byte_runs *seen; /* the functions of stacks: each count once */
+	MT_ARRAY(struct chain) chains;
 	struct mt_map64 of_functions; /* shared_key(): the number, and the last stack below it */
 };
 
-static uint64_t shared_key(const struct candidates *all, size_t i)
+static uint64_t shared_key(uint32_t innermost, uint32_t name)
 {
-	return (uint64_t)all->items.items[0].name << 32 | all->items.items[i].name;
+	return (uint64_t)innermost << 32 | name;
 }
 
-static bool count_sharing(struct sharing *sharing, const struct candidates *all)
+static bool add_chain(struct sharing *sharing, const struct candidates *all)
 {
 	size_t known = mt_byte_runs_count(sharing->seen), count = all->items.count;
 	MT_CLEANUP_FREE uint32_t *names = calloc(count + 1, sizeof(*names));
+	struct chain *slot;
 	uint32_t id;
 
 	for (size_t i = 0; names && i < count; i++)
 		names[i] = all->items.items[i].name;
 	id = names ? mt_byte_runs_intern(sharing->seen, names, count * sizeof(*names))
 		   : MT_SEQUENCE_NONE;
-	if (id == MT_SEQUENCE_NONE)
-		return false;
-	for (size_t i = 0; id == known && i < count; i++) {
-		uint64_t key = shared_key(all, i), had = 0;
+	if (id != known)
+		return id != MT_SEQUENCE_NONE;
+	slot = mt_array_push(&sharing->chains);
+	if (slot)
+		*slot = (struct chain){mt_byte_runs_get(sharing->seen, id, &count),
+				       all->items.count};
+	return slot;
+}
+
+/* Chains that another one continues come right before such a one. */
+static int compare_chains(const void *a, const void *b)
+{
+	const struct chain *x = a, *y = b;
+
+	for (size_t i = 0; i < x->count && i < y->count; i++) {
+		if (x->names[i] != y->names[i])
+			return x->names[i] < y->names[i] ? -1 : 1;
+	}
+	return x->count < y->count ? -1 : x->count > y->count;
+}
+
+/* The same path, once from main and once from a thread, or cut short: it counts with the longer. */
+static bool is_continued(const struct chain *chain, const struct chain *next)
+{
+	return chain->count >= SAME_PATH && chain->count < next->count &&
+	       !memcmp(chain->names, next->names, chain->count * sizeof(*chain->names));
+}
+
+static bool count_chain(struct sharing *sharing, const struct chain *chain, uint32_t number)
+{
+	for (size_t i = 0; i < chain->count; i++) {
+		uint64_t key = shared_key(chain->names[0], chain->names[i]), had = 0;
 		bool has = mt_map64_get(&sharing->of_functions, key, &had);
 
-		if (has && (uint32_t)had == id) /* recursion */
+		if (has && (uint32_t)had == number) /* recursion */
 			continue;
-		if (!mt_map64_put(&sharing->of_functions, key, ((had >> 32) + 1) << 32 | id))
+		if (!mt_map64_put(&sharing->of_functions, key, ((had >> 32) + 1) << 32 | number))
 			return false;
 	}
 	return true;
+}
+
+static bool count_sharing(struct sharing *sharing)
+{
+	const struct chain *chains = sharing->chains.items;
+	size_t count = sharing->chains.count;
+	bool good = true;
+
+	if (count)
+		qsort(sharing->chains.items, count, sizeof(*chains), compare_chains);
+	for (size_t i = 0; good && i < count; i++) {
+		if (i + 1 == count || !is_continued(&chains[i], &chains[i + 1]))
+			good = count_chain(sharing, &chains[i], (uint32_t)i);
+	}
+	return good;
 }
 
 static void choose_among(const struct sharing *sharing, const struct candidates *all,
@@ -213,7 +268,9 @@ static void choose_among(const struct sharing *sharing, const struct candidates 
 	uint64_t least = UINT64_MAX, count;
 
 	for (size_t i = 0; i < all->items.count; i++) {
-		if (!mt_map64_get(&sharing->of_functions, shared_key(all, i), &count) ||
+		if (!mt_map64_get(&sharing->of_functions,
+				  shared_key(all->items.items[0].name, all->items.items[i].name),
+				  &count) ||
 		    count >> 32 >= least)
 			continue;
 		least = count >> 32;
@@ -229,12 +286,14 @@ bool mt_headlines_of(const struct mt_table *table, const uint32_t *stacks, size_
 	bool good = sharing.seen;
 
 	for (size_t i = 0; good && i < count; i++, all.items.count = 0)
-		good = choose(table, stacks[i], &all, &out[i]) && count_sharing(&sharing, &all);
+		good = choose(table, stacks[i], &all, &out[i]) && add_chain(&sharing, &all);
+	good = good && count_sharing(&sharing);
 	for (size_t i = 0; good && i < count; i++, all.items.count = 0) {
 		good = choose(table, stacks[i], &all, &out[i]);
 		choose_among(&sharing, &all, &out[i]);
 	}
 	mt_array_deinit(&all.items);
+	mt_array_deinit(&sharing.chains);
 	mt_byte_runs_destroy(sharing.seen);
 	mt_map64_deinit(&sharing.of_functions);
 	return good;

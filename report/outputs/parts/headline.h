@@ -29,7 +29,8 @@ bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_head
 /*
  * The headlines of stacks that are shown together. Where several have the same one, a helper that
  * they share, each gets the innermost function that fewest of the others have, of the same kind: of
- * the program, or of its libraries. `out` has room for `count`. Likewise.
+ * the program, or of its libraries. Of two stacks that are alike up to where the shorter one ends,
+ * none is told from the other: as of threads and of main. `out` has room for `count`. Likewise.
  */
 bool mt_headlines_of(const struct mt_table *table, const uint32_t *stacks, size_t count,
 		     struct mt_headline *out);
