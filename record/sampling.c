@@ -61,7 +61,7 @@ static struct mt_error *choose(struct mt_recorder *r, uint32_t *one_in)
 	if (*one_in > 1)
 		snprintf(which, sizeof(which), "1 in %u is", *one_in);
 	mt_recorder_say(
-		r, 1,
+		r, 0,
 		"malloc: %.0f blocks a second; the probes cost %.1f %% of a CPU; %s recorded, "
 		"for %.1f %%",
 		rate.calls, rate.probes * 100, which, mt_block_rate_records(&rate, *one_in) * 100);

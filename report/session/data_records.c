@@ -362,7 +362,8 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 			return err;
 		record.type &= ~MT_RECORD_CRITICAL;
 		session->has_data |= !record.state;
-		show_progress(session, record.time);
+		if (!record.state) /* a state record's time may be far ahead of the samples' */
+			show_progress(session, record.time);
 		if (record.type >= MT_RECORD_KERNEL && record.type <= MT_RECORD_PACKED)
 			ok = take_data(session, &record, out, wanted);
 		else

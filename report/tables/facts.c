@@ -229,9 +229,6 @@ static void tell_counts(const struct mt_facts_blocks *blocks,
 		uint64_t count;
 		const char *what, *how;
 	} sentences[] = {
-		{blocks->unknown, "block",
-		 "freed but not seen allocated: before the recording, or by what was not "
-		 "recorded"},
 		{blocks->twice, "block",
 		 "freed twice (--blocks --all has the paths that allocated them)"},
 		{blocks->unseen_frees, "block",
@@ -240,6 +237,9 @@ static void tell_counts(const struct mt_facts_blocks *blocks,
 		 "given at an address that no sample shows: not counted"},
 		{durations->unbegun, "end", "recorded without a beginning: not counted"},
 		{durations->unended, "beginning", "recorded without an end: not counted"},
+		{blocks->unknown, "block",
+		 "freed but not seen allocated: before the recording, or by what was not "
+		 "recorded"},
 	};
 	char text[256];
 

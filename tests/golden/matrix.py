@@ -5,6 +5,7 @@ Analyses and outputs are those of mtreport --help all, so that a new one takes p
 refused (2) for one recording, and not tried with the others.
 """
 # timeout: 200
+# slow: thousands of reports
 import concurrent.futures
 import os
 import re

@@ -306,6 +306,52 @@ MT_TEST(marks_are_no_samples)
 	mt_builder_deinit(&b);
 }
 
+static void note_first_progress(void *context, double done)
+{
+	double *first = context;
+
+	if (*first < 0)
+		*first = done;
+}
+
+MT_TEST(progress_follows_samples_and_not_state_records_far_ahead_of_them)
+{
+	double first = -1;
+	struct mt_builder b;
+	const char *file;
+	struct mt_session_options options = {.files = &file,
+					     .file_count = 1,
+					     .selection = &(struct mt_selection){0},
+					     .progress = note_first_progress,
+					     .progress_context = &first};
+	struct mt_session_sample out;
+	struct mt_session *session;
+	bool more = true;
+
+	report_records_begin(&b);
+	for (uint64_t i = 0; i < 10000; i++)
+		report_records_sample(&b, &(struct report_sample){.time = 20 + i * 1000000,
+								  .pid = 5,
+								  .tid = 5,
+								  .event = EVENT_BRK});
+	mt_builder_add(&b, MT_CODEC_ZSTD);
+	mt_builder_begin(&b, MT_CHUNK_STATE, 0);
+	for (uint64_t i = 0; i < 10000; i++)
+		mt_gauge_put(&b.block,
+			     &(struct mt_gauge_record){.pid = 5,
+						       .before = REPORT_START + 9999999999,
+						       .after = REPORT_START + 9999999999,
+						       .name = {"RssAnon", 7}});
+	report_records_end(&b);
+	file = mt_builder_file(&b);
+	MT_REQUIRE(!mt_session_open(&options, &session));
+	while (MT_CHECK_OK(mt_session_next(session, &out, &more)) && more)
+		;
+	MT_CHECK(first > 0.3 && first < 0.6);
+	mt_session_destroy(session);
+	mt_builder_deinit(&b);
+}
+
 MT_TEST(weights_hold_from_their_time_on)
 {
 	struct told told = {0};

@@ -1,7 +1,6 @@
 /* The summary's notes: what makes its figures uncertain. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/summary_parts.h"
@@ -118,26 +117,13 @@ struct printing {
 	size_t notes; /* so far */
 };
 
-/* Cuts text that is too long behind a whole word. */
-static void fit_words(const char *text, size_t width, char *out, size_t size)
-{
-	char *space;
-
-	mt_text_fit(text, width, out, size);
-	space = mt_text_columns(text) > width ? strrchr(out, ' ') : NULL;
-	if (space)
-		memcpy(space, " ..", sizeof(" .."));
-}
-
 static void print_note(void *context, const char *note)
 {
 	struct printing *printing = context;
-	char fit[1024];
 
-	if (printing->notes++ >= NOTES_SHOWN)
-		return;
-	fit_words(note, printing->summary->view->width - 2, fit, sizeof(fit));
-	fprintf(printing->summary->to, "! %s\n", fit);
+	if (printing->notes++ < NOTES_SHOWN)
+		mt_text_print_wrapped("! ", "  ", note, printing->summary->view->width,
+				      printing->summary->to);
 }
 
 void mt_summary_print_notes(const struct mt_summary *s)
