@@ -210,7 +210,7 @@ static void set_undecided(const char *why, struct mt_verdict *out)
 {
 	out->why = why;
 	out->kind = MT_VERDICT_TOO_LITTLE;
-	out->per_hour = out->low = out->high = NAN;
+	out->per_second = out->low = out->high = NAN;
 	out->confidence = 0;
 }
 
@@ -227,7 +227,7 @@ static void consider_ages(const struct ages *ages, struct mt_verdict *out)
 	if (out->bytes > 0 && ages->bytes[0] >= NEARLY_ALL * ages->all) {
 		out->kind = MT_VERDICT_ONE_OFF;
 		out->why = NULL;
-		out->per_hour = out->low = out->high = 0;
+		out->per_second = out->low = out->high = 0;
 		out->confidence = out->seconds / (out->seconds + 5);
 	} else if (mt_verdict_is_growth(out->kind)) {
 		if (out->live >= LEAST_LIVE && survive_alike(ages)) {
@@ -299,7 +299,7 @@ void mt_verdict_judge_heap(const struct mt_heap_parts *heap, struct mt_verdict *
 	*out = (struct mt_verdict){
 		.kind = MT_VERDICT_IN_USE,
 		.bytes = heap->mapped,
-		.per_hour = NAN,
+		.per_second = NAN,
 		.low = NAN,
 		.high = NAN,
 		.seconds = heap->seconds,

@@ -135,9 +135,9 @@ static struct slope find_slope(const double *line, size_t count, double seconds)
 
 static void give_slope(struct mt_verdict *out, const struct slope *slope)
 {
-	out->per_hour = slope->median * 3600;
-	out->low = slope->low * 3600;
-	out->high = slope->high * 3600;
+	out->per_second = slope->median;
+	out->low = slope->low;
+	out->high = slope->high;
 }
 
 /* More of it makes anything surer: time against the first seconds, slices against chance. */
@@ -163,7 +163,7 @@ static bool looks_one_off(const struct mt_history *history, struct mt_verdict *o
 		return false;
 	out->kind = MT_VERDICT_ONE_OFF;
 	out->confidence = (1 - burst / out->seconds) * out->seconds / (out->seconds + 5);
-	out->per_hour = out->low = out->high = 0;
+	out->per_second = out->low = out->high = 0;
 	return true;
 }
 
@@ -293,7 +293,7 @@ void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale 
 	spread(history, scale, end, &dense);
 	*out = (struct mt_verdict){
 		.bytes = history->held,
-		.per_hour = NAN,
+		.per_second = NAN,
 		.low = NAN,
 		.high = NAN,
 		.seconds = end > history->first ? (double)(end - history->first) / 1e9 : 0,

@@ -33,7 +33,7 @@ struct mt_verdict {
 	enum mt_verdict_kind kind;
 	const char *why;	       /* TOO_LITTLE: what is missing, static text; else NULL */
 	double bytes;		       /* bytes held at the end */
-	double per_hour, low, high;    /* bytes, with a 90 % interval; NAN: unknown */
+	double per_second, low, high;  /* bytes, with a 90 % interval; NAN: unknown */
 	double confidence;	       /* 0 to 1 */
 	double seconds;		       /* from the first reservation to the end */
 	uint64_t reservations, slices; /* slices: those with a reservation */

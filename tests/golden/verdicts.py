@@ -134,10 +134,10 @@ def check_shapes(path, seconds, what):
         if name == "leak" and seconds < 300:  # a cache that fills up looks alike
             want = "grows steadily"
         check(row.get("verdict") == want, f"{what}: {name} is a {want}", out)
-    slope = PIECE * STEPS * 3600 / seconds
+    slope = PIECE * STEPS / seconds
     row = got.get("leak", {})
-    check(abs(float(row.get("per-hour") or 0) / slope - 1) < 0.02, f"{what}: the leak's slope in bytes an hour", row)
-    check(float(row.get("per-hour_low") or 0) <= slope * 1.02 and float(row.get("per-hour_high") or 0) >= slope * 0.98,
+    check(abs(float(row.get("per-second") or 0) / slope - 1) < 0.02, f"{what}: the leak's slope in bytes a second", row)
+    check(float(row.get("per-second_low") or 0) <= slope * 1.02 and float(row.get("per-second_high") or 0) >= slope * 0.98,
           f"{what}: which lies within its bounds", row)
 
 
@@ -152,7 +152,7 @@ def check_rates(path, what):
 
 def check_cut(path, cut, what):
     status, out, said = report(path, "--verdict", "--by", "process", "--csv", "--time", f"0,{cut}")
-    got = [(row["process"], row["verdict"], row["per-hour"], row["confidence"]) for row in rows(out)]
+    got = [(row["process"], row["verdict"], row["per-second"], row["confidence"]) for row in rows(out)]
     check(got and all(row[1:] == ("undecided", "", "0") for row in got), f"{what}: of {cut} s nothing is said", out + said)
 
 

@@ -170,8 +170,8 @@ MT_TEST(shapes_are_told_whatever_their_scale)
 									    ? shapes[i].in_seconds
 									    : shapes[i].name);
 			MT_CHECK(verdict.confidence > 0.4 && verdict.confidence < 1);
-			MT_CHECK(verdict.low <= verdict.per_hour &&
-				 verdict.per_hour <= verdict.high);
+			MT_CHECK(verdict.low <= verdict.per_second &&
+				 verdict.per_second <= verdict.high);
 		}
 	}
 }
@@ -183,7 +183,7 @@ MT_TEST(seconds_are_too_little_data)
 		char grounds[300];
 
 		MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
-		MT_CHECK(isnan(verdict.per_hour));
+		MT_CHECK(isnan(verdict.per_second));
 		MT_CHECK_EQ(verdict.confidence, 0);
 		mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
 		MT_CHECK(strstr(grounds, "; too short"));
@@ -267,16 +267,16 @@ MT_TEST(a_burst_in_the_middle_of_a_leak_is_no_plateau)
 	MT_CHECK(strstr(verdict.why, "not steady"));
 }
 
-MT_TEST(slopes_are_bytes_an_hour)
+MT_TEST(slopes_are_bytes_a_second)
 {
 	struct mt_verdict verdict = observe(leak, 6 * HOUR, 1);
-	double want = 100.0 * PIECE;
+	double want = 100.0 * PIECE / 3600;
 
-	MT_CHECK(fabs(verdict.per_hour - want) < 0.02 * want);
+	MT_CHECK(fabs(verdict.per_second - want) < 0.02 * want);
 	MT_CHECK(verdict.low > 0.9 * want && verdict.high < 1.1 * want);
 	MT_CHECK_EQ(verdict.survival[0], 1);
 	verdict = observe(leak_among_others, 6 * HOUR, 1);
-	MT_CHECK(fabs(verdict.per_hour - want / 3) < 0.05 * want);
+	MT_CHECK(fabs(verdict.per_second - want / 3) < 0.05 * want);
 	MT_CHECK(fabs(verdict.survival[0] - 1.0 / 3) < 0.02);
 }
 

@@ -31,7 +31,7 @@ enum key {
 
 enum value {
 	VALUE_BYTES,
-	VALUE_PER_HOUR,
+	VALUE_PER_SECOND,
 	VALUE_CONFIDENCE,
 	VALUES
 };
@@ -44,7 +44,7 @@ static const struct mt_key_column key_columns[KEYS] = {
 
 static const struct mt_value_column value_columns[VALUES] = {
 	[VALUE_BYTES] = {"bytes", "B"},
-	[VALUE_PER_HOUR] = {"per-hour", "B/h"},
+	[VALUE_PER_SECOND] = {"per-second", "B/s"},
 	[VALUE_CONFIDENCE] = {"confidence", "%"},
 };
 
@@ -54,10 +54,10 @@ static double whole(double value)
 	return fabs(value) < 1e15 ? (double)(int64_t)(value + (value < 0 ? -0.5 : 0.5)) : value;
 }
 
-static struct mt_value per_hour(const struct mt_verdict *verdict)
+static struct mt_value per_second(const struct mt_verdict *verdict)
 {
 	return (struct mt_value){
-		.value = whole(verdict->per_hour),
+		.value = whole(verdict->per_second),
 		.low = whole(verdict->low),
 		.high = whole(verdict->high),
 	};
@@ -80,7 +80,7 @@ static bool add_row(struct mt_session *session, struct mt_sum_table *groups,
 	};
 	const struct mt_value values[VALUES] = {
 		[VALUE_BYTES] = mt_value_exact(verdict->bytes),
-		[VALUE_PER_HOUR] = per_hour(verdict),
+		[VALUE_PER_SECOND] = per_second(verdict),
 		[VALUE_CONFIDENCE] = mt_value_exact(whole(100 * verdict->confidence)),
 	};
 	char grounds[300];

@@ -381,21 +381,8 @@ static const char *title_of_pages(const struct mt_summary *s)
 
 /* A row of --verdict with its columns. */
 struct verdict_columns {
-	size_t pid, process, verdict, grounds, stack, bytes, per_hour;
+	size_t pid, process, verdict, grounds, stack, bytes, per_second;
 };
-
-/* "10 MB a second", "3.2 MB an hour". */
-static void describe_rate(double per_hour, char *out, size_t size)
-{
-	double a_second = per_hour / 3600, rate = a_second;
-	const char *unit = "a second";
-
-	if (fabs(a_second) < 1 << 20) {
-		rate = fabs(a_second) * 60 < 1 << 20 ? per_hour : a_second * 60;
-		unit = fabs(a_second) * 60 < 1 << 20 ? "an hour" : "a minute";
-	}
-	snprintf(out, size, ", %s %s", mt_summary_signed(rate).text, unit);
-}
 
 /* A verdict on one path, and the same on that path of other processes of the name. */
 struct judged {
@@ -590,7 +577,7 @@ static struct mt_error *read_verdicts(const struct mt_summary *s, struct judged_
 		.grounds = mt_table_key(table, "rests-on"),
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
 		.bytes = mt_table_value(table, "bytes"),
-		.per_hour = mt_table_value(table, "per-hour"),
+		.per_second = mt_table_value(table, "per-second"),
 	};
 	list->top.table = table;
 	list->top.paths = mt_paths_create(table->stacks, table->frames, false);
@@ -603,7 +590,7 @@ static struct mt_error *print_verdict(const struct mt_summary *s, const struct j
 {
 	const struct verdict_columns *c = &list->columns;
 	const struct mt_row row = {.keys = judged->keys, .values = judged->values};
-	double per_hour = row.values[c->per_hour].value;
+	double per_second = row.values[c->per_second].value;
 	char text[512], rate[80] = "", indent[INDENT + 1];
 	struct mt_top_path path;
 	struct mt_error *err;
@@ -620,8 +607,8 @@ static struct mt_error *print_verdict(const struct mt_summary *s, const struct j
 	if (err)
 		return err;
 	/* The slope of what is bounded, or rises and falls, is that of the moment. */
-	if (grows(s, &row, c) && isfinite(per_hour) && fabs(per_hour) >= 1)
-		describe_rate(per_hour, rate, sizeof(rate));
+	if (grows(s, &row, c) && isfinite(per_second) && fabs(per_second) >= 1)
+		snprintf(rate, sizeof(rate), ", %s a second", mt_summary_signed(per_second).text);
 	snprintf(text, sizeof(text), "%.60s%s: %.300s",
 		 mt_table_string(s->verdict, &row, c->verdict), rate,
 		 mt_table_string(s->verdict, &row, c->grounds));
