@@ -36,6 +36,9 @@ enum {
 	VALUES,
 };
 
+/* Less is what any program takes. */
+#define ENDED_LEAST ((double)(2 << 20))
+
 static const struct mt_value_column value_columns[VALUES] = {
 	{"change", "B"}, {"before", "B"},     {"now", "B"},	 {"peak", "B"},
 	{"mapped", "B"}, {"mapped now", "B"}, {"swapped", "B"},	 {"processes", ""},
@@ -58,7 +61,8 @@ enum life {
 	LIFE_STAYED,
 	LIFE_BEGAN,
 	LIFE_ENDED,
-	LIFE_ENDED_LAST, /* with the recording, as its command does: told at its peak */
+	LIFE_ENDED_LAST,    /* with the recording, as its command does: told at its peak */
+	LIFE_ENDED_LARGEST, /* before, and none grew as much: the summary has it at its peak */
 };
 
 static const char *const lives[] = {
@@ -66,6 +70,7 @@ static const char *const lives[] = {
 	[LIFE_BEGAN] = "began",
 	[LIFE_ENDED] = "ended",
 	[LIFE_ENDED_LAST] = "ended last",
+	[LIFE_ENDED_LARGEST] = "ended largest",
 };
 
 /* The change of a part; nothing is told of what ended, whose change is that to its peak. */
@@ -90,14 +95,55 @@ static enum life life_of(const struct mt_session *session, const struct mt_gauge
 									    : LIFE_STAYED;
 }
 
-static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
-			const struct mt_gauged_process *process, const struct mt_verdicts *ledger)
+static double peak_of(const struct mt_gauged_process *process)
 {
 	const struct mt_series *resident = &process->series[MT_PROCESS_RESIDENT];
-	enum life life = life_of(session, process);
-	double before = mt_gauged_before(process, MT_PROCESS_RESIDENT),
-	       peak = process->peak > resident->most ? process->peak : resident->most,
-	       now = life == LIFE_ENDED_LAST ? peak : mt_gauged_now(process, MT_PROCESS_RESIDENT),
+
+	return process->peak > resident->most ? process->peak : resident->most;
+}
+
+static double now_of(const struct mt_gauged_process *process, enum life life)
+{
+	return life == LIFE_ENDED_LAST || life == LIFE_ENDED_LARGEST
+		       ? peak_of(process)
+		       : mt_gauged_now(process, MT_PROCESS_RESIDENT);
+}
+
+const struct mt_gauged_process *mt_process_ended_largest(const struct mt_session *session,
+							 const struct mt_gauge_log *gauges)
+{
+	const struct mt_gauged_process *process, *largest = NULL;
+	double most = ENDED_LEAST, grew = 0;
+	size_t count;
+	const struct mt_brief_processes *brief = mt_gauge_log_brief(gauges, &count);
+
+	for (size_t i = 0; (process = mt_gauge_log_process(gauges, i)); i++) {
+		enum life life = life_of(session, process);
+		double change = now_of(process, life == LIFE_ENDED ? LIFE_ENDED_LARGEST : life) -
+				mt_gauged_before(process, MT_PROCESS_RESIDENT);
+
+		if (!process->selected)
+			continue;
+		if (life != LIFE_ENDED) {
+			grew = change > grew ? change : grew;
+		} else if (change > most) {
+			most = change;
+			largest = process;
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		grew = brief[i].pid >= 0 && brief[i].peak > grew ? brief[i].peak : grew;
+	return most > grew && !mt_session_selection(session)->time.given ? largest : NULL;
+}
+
+static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
+			const struct mt_gauged_process *process, const struct mt_process_more *more)
+{
+	const struct mt_series *resident = &process->series[MT_PROCESS_RESIDENT];
+	const struct mt_verdicts *ledger = more->ledger;
+	enum life life =
+		process == more->ended_largest ? LIFE_ENDED_LARGEST : life_of(session, process);
+	double before = mt_gauged_before(process, MT_PROCESS_RESIDENT), now = now_of(process, life),
 	       mapped_now = mt_gauged_now(process, MT_PROCESS_MAPPED);
 	struct mt_row_facts facts = {
 		.event = MT_EVENT_NONE,
@@ -112,7 +158,7 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 		[VALUE_CHANGE] = mt_value_exact(now - before),
 		[VALUE_BEFORE] = mt_value_exact(before),
 		[VALUE_NOW] = mt_value_exact(now),
-		[VALUE_PEAK] = mt_value_exact(peak),
+		[VALUE_PEAK] = mt_value_exact(peak_of(process)),
 		[VALUE_MAPPED] =
 			mt_value_exact(mapped_now - mt_gauged_before(process, MT_PROCESS_MAPPED)),
 		[VALUE_MAPPED_NOW] = mt_value_exact(mapped_now),
@@ -211,8 +257,7 @@ struct mt_error *mt_process_table(struct mt_session *session, const struct mt_ga
 				  const struct mt_analysis_request *request, struct mt_table **out)
 {
 	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *keys = NULL;
-	const struct mt_verdicts *ledger = more->ledger;
-	size_t columns = ledger ? VALUES : more->brief ? VALUE_CLOSED : VALUE_COUNT;
+	size_t columns = more->ledger ? VALUES : more->brief ? VALUE_CLOSED : VALUE_COUNT;
 	struct mt_error *err = mt_row_keys_create(session, mt_analysis_processes.name,
 						  value_columns, columns, request, &keys);
 	const struct mt_gauged_process *process;
@@ -221,7 +266,7 @@ struct mt_error *mt_process_table(struct mt_session *session, const struct mt_ga
 	if (err)
 		return err;
 	for (size_t i = 0; good && (process = mt_gauge_log_process(gauges, i)); i++)
-		good = !process->selected || add_process(session, keys, process, ledger);
+		good = !process->selected || add_process(session, keys, process, more);
 	if (more->brief)
 		good = good &&
 		       add_all_brief(session, keys, gauges,

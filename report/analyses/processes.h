@@ -7,6 +7,7 @@
 struct mt_analysis_request;
 struct mt_error;
 struct mt_gauge_log;
+struct mt_gauged_process;
 struct mt_session;
 struct mt_table;
 struct mt_verdicts;
@@ -17,7 +18,16 @@ struct mt_process_more {
 	const struct mt_verdicts *ledger;
 	/* Rows of processes that no gauge met, and a column with the number of processes. */
 	bool brief;
+	/* A process that ended early, and is shown at its peak; or NULL. */
+	const struct mt_gauged_process *ended_largest;
 };
+
+/*
+ * The process with the largest peak of those that ended before the recording's last moments, where
+ * no other one grew as much; else NULL. Borrowed from gauges that were read.
+ */
+const struct mt_gauged_process *mt_process_ended_largest(const struct mt_session *session,
+							 const struct mt_gauge_log *gauges);
 
 /* The table of --processes from gauges that were read. A ledger comes with brief processes. */
 struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,

@@ -7,6 +7,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/resident.h"
 #include "report/analyses/rows/ledger_rows.h"
@@ -46,16 +47,23 @@ static bool tells_each(struct mt_session *session, uint32_t recording)
 struct resident {
 	struct mt_ledger_rows rows;
 	struct mt_row_keys *grouping;
-	bool huge;   /* huge pages alone */
-	bool living; /* leave out processes that ended before the recording's last moments */
+	const struct mt_analysis_request *request;
+	bool huge;			/* huge pages alone */
 	struct mt_resident_apart apart; /* has: NULL, nothing is left out */
 };
+
+/* A process that ended and is shown nevertheless. */
+static bool is_kept(const struct resident *resident, const struct mt_ledger_space *space)
+{
+	return resident->request->living && resident->request->kept == space->pid && space->ended &&
+	       !space->execed;
+}
 
 static bool ended_early(const struct resident *resident, const struct mt_ledger_space *space)
 {
 	const struct mt_facts *facts = mt_session_facts(resident->rows.session);
 
-	return resident->living && space->ended &&
+	return resident->request->living && space->ended && !is_kept(resident, space) &&
 	       (space->execed || mt_facts_ended_early(&facts->recordings.items[space->recording],
 						      space->pid, space->began, space->ended));
 }
@@ -65,7 +73,7 @@ static bool is_apart(const struct resident *resident, const struct mt_ledger *le
 {
 	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), holding->nature);
 
-	return resident->apart.has &&
+	return resident->apart.has && !is_kept(resident, holding->space) &&
 	       resident->apart.has(resident->apart.context, holding->space->pid,
 				   nature->kind == MT_REGION_HEAP,
 				   mt_ledger_origin(ledger, holding->reserver)->stack);
@@ -93,6 +101,12 @@ static bool add_holding(struct resident *resident, const struct mt_ledger *ledge
 				 holding->space->recording, 0, &reserver))
 		return false;
 	facts.reserver = reserver.stack;
+	if (is_kept(resident, holding->space)) {
+		facts.process =
+			mt_ended_name(mt_session_strings(rows->session), facts.process, false);
+		if (facts.process == MT_STRING_NONE)
+			return false;
+	}
 	return (time ? mt_ledger_row_note(rows, holding->space, &facts)
 		     : mt_ledger_row_mark(rows, holding->space, &facts)) &&
 	       mt_row_keys_add(resident->grouping, &facts, values);
@@ -170,8 +184,8 @@ static struct mt_error *make_run(struct mt_session *session,
 			 .ended =
 				 request->living ? MT_ENDED_SILENT : mt_ledger_rows_ended(request)},
 		.grouping = run->grouping,
+		.request = request,
 		.huge = huge,
-		.living = request->living,
 	};
 	how = (struct mt_residence_options){
 		.each = tells_each_of,

@@ -73,6 +73,7 @@ struct mt_analysis_request {
 	double older_than;
 	bool all;
 	bool living;   /* without processes that ended before the recording's last moments */
+	int32_t kept;  /* the pid of one that is shown nevertheless, at its peak; 0: none */
 	bool compared; /* the table will be compared with a baseline's */
 	struct mt_suppressions *suppress;
 };

@@ -171,7 +171,7 @@ def check_peak(tap, folder):
     other = gauged(990, 100, 50) + gauged(SECOND, 100, 1000)
     text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560) + other))
     rows = [" ".join(line.split()) for line in text.splitlines()]
-    tap.check("WHO GREW (resident) before now change mapped trend" in rows and "ended at the end, with their peak as now: 300" in rows,
+    tap.check("WHO GREW (resident) before now change mapped trend" in rows and "ended, with their peak as now: 300" in rows,
               "... beside one that lives it is said of the row", text)
 
 

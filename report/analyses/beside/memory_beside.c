@@ -32,6 +32,7 @@ struct mt_memory_beside {
 	struct mt_session *session;
 	struct mt_analysis_request of_processes, of_paths;
 	struct mt_gauge_log *gauges;
+	const struct mt_gauged_process *ended_largest; /* shown although it ended; or NULL */
 	struct mt_judgement *judgement;
 	struct mt_block_rows *live;
 	struct mt_growth_run *growth;
@@ -276,12 +277,13 @@ static struct mt_error *add_processes(struct mt_memory_beside *memory)
 {
 	const struct mt_process_more more = {
 		.ledger = knows_growth(memory) ? mt_judgement_mapped(memory->judgement) : NULL,
-		.brief = true};
+		.brief = true,
+		.ended_largest = memory->ended_largest};
 	struct mt_table *table = NULL;
-	struct mt_error *err = mt_gauge_log_finish(memory->gauges);
+	struct mt_error *err;
 
-	if (err || !knows_sizes(memory->gauges))
-		return err;
+	if (!knows_sizes(memory->gauges))
+		return NULL;
 	err = mt_process_table(memory->session, memory->gauges, &more, &memory->of_processes,
 			       &table);
 	return err ? err : add(memory, "processes", table);
@@ -289,8 +291,13 @@ static struct mt_error *add_processes(struct mt_memory_beside *memory)
 
 struct mt_error *mt_memory_finish(struct mt_memory_beside *memory)
 {
-	struct mt_error *err = add_growth(memory);
+	struct mt_error *err = mt_gauge_log_finish(memory->gauges);
 
+	if (!err && memory->of_paths.by.keys[0] == MT_BY_PROGRAM)
+		memory->ended_largest = mt_process_ended_largest(memory->session, memory->gauges);
+	if (memory->ended_largest)
+		memory->of_paths.kept = memory->ended_largest->pid;
+	err = err ? err : add_growth(memory);
 	err = err ? err : add_verdicts(memory);
 	err = err ? err : add_blocks(memory);
 	err = err ? err : add_resident(memory);

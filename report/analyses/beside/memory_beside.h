@@ -36,9 +36,10 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory);
  * Those of which the recording has something to say:
  *
  *	host		the host's gauges: before, now, least and most of each
- *	processes	--processes
- *	resident	--resident by process name and stack, of processes that live, or
- *			ended with the recording: these at their peak; without what `blocks` has
+ *	processes	--processes; of those that ended early one at its peak, if it grew most
+ *	resident	--resident by process name and stack, of processes that live, or ended with
+ *			the recording, or grew most and ended: those that ended at their peak;
+ *			without what `blocks` has
  *	growth		--growth by process name and stack, on the account of who holds it
  *	verdict		--verdict by process and stack, or --leaks of what `blocks` has
  *	blocks		--blocks by process name and stack, of the same processes

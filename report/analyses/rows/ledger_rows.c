@@ -142,18 +142,20 @@ enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *reque
 							: MT_ENDED_REMARK;
 }
 
-/* "ls [exited]" of "ls"; MT_STRING_NONE out of memory. */
+uint32_t mt_ended_name(struct mt_strings *strings, uint32_t process, bool execed)
+{
+	char name[80];
+	int length = snprintf(name, sizeof(name), "%.64s [%s]", mt_strings_get(strings, process),
+			      execed ? "exec" : "exited");
+
+	return mt_strings_intern(strings, name, (size_t)length);
+}
+
 static uint32_t marked(struct mt_ledger_rows *rows, uint32_t process, bool execed)
 {
-	struct mt_strings *strings = mt_session_strings(rows->session);
-	char name[80];
-	int length;
-
 	if (rows->marked && rows->process == process && rows->execed == execed)
 		return rows->marked;
-	length = snprintf(name, sizeof(name), "%.64s [%s]", mt_strings_get(strings, process),
-			  execed ? "exec" : "exited");
-	rows->marked = mt_strings_intern(strings, name, (size_t)length);
+	rows->marked = mt_ended_name(mt_session_strings(rows->session), process, execed);
 	rows->process = process;
 	rows->execed = execed;
 	return rows->marked;

@@ -14,6 +14,7 @@
 
 struct mt_analysis_request;
 struct mt_session;
+struct mt_strings;
 
 #define MT_BY_OF_MEMORY                                                                 \
 	(MT_BY_BIT(MT_BY_EVENT) | MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_THREAD) |  \
@@ -67,6 +68,9 @@ bool mt_origin_row_facts(struct mt_ledger_rows *rows, const struct mt_origin *or
 
 /* How rows of this request show processes that ended. */
 enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *request);
+
+/* "ls [exited]" or "ls [exec]" of "ls": string ids; MT_STRING_NONE out of memory. */
+uint32_t mt_ended_name(struct mt_strings *strings, uint32_t process, bool execed);
 
 /*
  * Marks a row whose process ended, as rows->ended says: "ls [exited]", "sh [exec]". Its values are

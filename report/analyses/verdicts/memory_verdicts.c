@@ -8,6 +8,7 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/rows/ledger_rows.h"
 #include "report/analyses/rows/suppressions.h"
 #include "report/analyses/verdicts/memory_verdicts.h"
 #include "report/session/session.h"
@@ -69,8 +70,8 @@ static bool intern(struct mt_session *session, const char *text, uint64_t *out)
 	return *out != MT_STRING_NONE;
 }
 
-static bool add_row(struct mt_session *session, struct mt_sum_table *groups,
-		    const struct mt_verdict_row *row)
+static bool add_row(struct mt_session *session, const struct mt_analysis_request *request,
+		    struct mt_sum_table *groups, const struct mt_verdict_row *row)
 {
 	const struct mt_verdict *verdict = &row->verdict;
 	uint64_t keys[KEYS] = {
@@ -85,6 +86,11 @@ static bool add_row(struct mt_session *session, struct mt_sum_table *groups,
 	};
 	char grounds[300];
 
+	if (request->living && row->ended_early) {
+		keys[KEY_PROCESS] = mt_ended_name(mt_session_strings(session), row->process, false);
+		if (keys[KEY_PROCESS] == MT_STRING_NONE)
+			return false;
+	}
 	if (row->heap.mapped > 0)
 		mt_heap_grounds(&row->heap, grounds, sizeof(grounds));
 	else
@@ -118,11 +124,11 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 	if (!groups)
 		return mt_error_nomem();
 	for (size_t i = 0; i < count; i++) {
-		if (!(request->living && rows[i].ended_early) &&
+		if (!(request->living && rows[i].ended_early && rows[i].pid != request->kept) &&
 		    !mt_suppressions_match(request->suppress, mt_session_frames(session),
 					   mt_session_stacks(session), rows[i].stack,
 					   (double)rows[i].verdict.live, rows[i].verdict.bytes) &&
-		    !add_row(session, groups, &rows[i]))
+		    !add_row(session, request, groups, &rows[i]))
 			return mt_error_nomem();
 	}
 	err = mt_table_weight(mt_sum_table_table(groups), request->weight, &weight);

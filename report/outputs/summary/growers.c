@@ -36,7 +36,8 @@ struct grower {
 	double before, now, change, mapped;
 	double files, huge; /* of `change` */
 	bool sized;	    /* its address space's size is known */
-	size_t ended; /* how many of them ended with the recording: their `now` is their peak */
+	size_t ended;	    /* how many of them ended: their `now` is their peak */
+	bool early;	    /* before the recording's last moments */
 };
 
 /* Processes of one name that ended. */
@@ -138,12 +139,13 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 {
 	const char *process = mt_table_string(table, row, c->process);
 	const char *life = mt_table_string(table, row, c->life);
+	bool early = !strcmp(life, "ended largest");
 	size_t count = c->processes == MT_COLUMN_NONE ? 1 : (size_t)row->values[c->processes].value;
 	const struct grower grower = {
 		.pid = (long)row->keys[c->pid],
 		.processes = 1,
 		.name = growers->group ? mt_table_string(table, row, c->group) : process,
-		.trend = mt_table_string(table, row, c->trend),
+		.trend = early ? "ended" : mt_table_string(table, row, c->trend),
 		.before = row->values[c->before].value,
 		.now = row->values[c->now].value,
 		.change = row->values[c->change].value,
@@ -154,7 +156,8 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 		/* Of what ended, the last gauge may be of long before its peak. */
 		.sized = row->values[c->mapped_now].value > 0 &&
 			 row->values[c->mapped_now].value >= row->values[c->now].value,
-		.ended = !strcmp(life, "ended last"),
+		.ended = early || !strcmp(life, "ended last"),
+		.early = early,
 	};
 
 	growers->processes += count;
@@ -236,13 +239,21 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 		   s->to);
 }
 
-/* "ended: cc1plus x3 (peak 221 MB each), 41 others": of the name with the largest peak. */
-static void print_ended(const struct mt_summary *s, const struct growers *growers)
+/* Where paths are that the screen lacks. */
+static void print_paths_of_ended(const struct mt_summary *s)
 {
 	const char *analysis = mt_summary_has_allocations(s) ? "blocks"
 			       : s->resident		     ? "resident"
 			       : s->growth		     ? "growth"
 							     : NULL;
+
+	if (analysis)
+		fprintf(s->to, "        its paths as it ended: mtreport --%s\n", analysis);
+}
+
+/* "ended: cc1plus x3 (peak 221 MB each), 41 others": of the name with the largest peak. */
+static void print_ended(const struct mt_summary *s, const struct growers *growers)
+{
 	double grew = growers->grew ? growers->items.items[0].change : 0;
 	FILE *to = s->to;
 	const struct ended *most = growers->ended;
@@ -267,9 +278,9 @@ static void print_ended(const struct mt_summary *s, const struct growers *grower
 			mt_text_count((double)(growers->ended_count - most->count)).text,
 			growers->ended_count - most->count == 1 ? "" : "s");
 	fputc('\n', to);
-	/* The paths below are of those that live. */
-	if (analysis && most->most >= ENDED_LEAST && most->most > grew)
-		fprintf(to, "        its paths as it ended: mtreport --%s\n", analysis);
+	/* The paths below are of the rows above. */
+	if (most->most >= ENDED_LEAST && most->most > grew)
+		print_paths_of_ended(s);
 }
 
 /* How many of the rows that are shown have their peak as `now`. */
@@ -287,7 +298,7 @@ static enum mt_summary_ended ended_of(const struct growers *growers, size_t show
 /* Where it is in some rows only. */
 static void print_peaks(const struct growers *growers, size_t shown, FILE *to)
 {
-	const char *before = "        ended at the end, with their peak as now:";
+	const char *before = "        ended, with their peak as now:";
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct grower *grower = &growers->items.items[i];
@@ -353,7 +364,7 @@ static struct mt_error *print_outside(const struct mt_summary *s, const struct g
 	if (s->growth || s->resident || !mt_summary_has_allocations(s))
 		return NULL;
 	for (size_t i = 0; i < growers->grew; i++)
-		all += growers->items.items[i].change;
+		all += growers->items.items[i].early ? 0 : growers->items.items[i].change;
 	outside = all;
 	if (s->blocks)
 		err = subtract_blocks(s->blocks, &outside);
@@ -380,6 +391,8 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 	for (size_t i = 0; i < shown; i++)
 		print_grower(s, growers, &growers->items.items[i]);
 	others -= print_others(s, growers, shown, paths);
+	if (shown && growers->items.items[0].early && !s->resident)
+		print_paths_of_ended(s);
 	if (ended_of(growers, shown) == MT_SOME_ENDED)
 		print_peaks(growers, shown, s->to);
 	if (!count)
@@ -418,6 +431,7 @@ enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s)
 bool mt_summary_is_flat(const struct mt_summary *s, const char *name)
 {
 	struct mt_error *err = s->processes ? mt_table_rewind(s->processes) : NULL;
+	const char *life;
 	struct columns c;
 	struct mt_row row;
 	bool found = false, flat = true, more = s->processes;
@@ -427,8 +441,10 @@ bool mt_summary_is_flat(const struct mt_summary *s, const char *name)
 	while (!err && more && flat) {
 		err = mt_table_next(s->processes, &row, &more);
 		if (err || !more ||
-		    strcmp(mt_table_string(s->processes, &row, c.process), name) != 0 ||
-		    !strcmp(mt_table_string(s->processes, &row, c.life), "ended"))
+		    strcmp(mt_table_string(s->processes, &row, c.process), name) != 0)
+			continue;
+		life = mt_table_string(s->processes, &row, c.life);
+		if (!strcmp(life, "ended") || !strcmp(life, "ended largest"))
 			continue;
 		found = true;
 		flat = !strcmp(mt_table_string(s->processes, &row, c.trend), "flat") ||
