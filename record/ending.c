@@ -273,8 +273,8 @@ void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result
 	if (r->voice->show)
 		r->voice->show(r->voice->context, NULL);
 	mt_recorder_poll_last(r);
+	r->ended = mt_clock_now(&r->clock); /* until now every event was on */
 	mt_event_set_disable(&r->opened);
-	r->ended = mt_clock_now(&r->clock);
 	if (r->command.pid && !mt_command_poll(&r->command)) {
 		mt_recorder_say(r, 2, "recording has ended; process %d goes on, and is waited for",
 				r->command.pid);

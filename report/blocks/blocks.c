@@ -12,6 +12,7 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
+#include "formats/reader.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
 #include "report/blocks/block_calls.h"
@@ -722,6 +723,9 @@ static void begin_recording(struct mt_blocks *blocks, uint32_t recording)
 	blocks->at = mt_at_clock(&blocks->options->at, facts->start, facts->end);
 	if (facts->blocks_end && !blocks->options->kernel && facts->blocks_end < blocks->at)
 		blocks->at = facts->blocks_end; /* who was freed later is not known */
+	/* Events are switched off one after another: frees may be seen longer than allocations. */
+	if (facts->reading->has_end && facts->end > facts->start && facts->end < blocks->at)
+		blocks->at = facts->end;
 	blocks->begun = true;
 }
 

@@ -18,4 +18,4 @@ def program(course, truth):
 
 foreign.check(*[case for event in foreign.EVENTS for case in (
     foreign.Case("node grows", event, *program("keep", "grows"), "node"),
-    foreign.Case("node replaces", event, *program("replace", "flat"), crossing=True))])
+    foreign.Case("node replaces", event, *program("replace", "flat")))])

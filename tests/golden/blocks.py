@@ -197,6 +197,8 @@ def odd_frees():
     yield "a second free is told", malloc(1000, A, 20) + free(1010, A) + free(1020, A), {}, "1 block freed twice"
     yield "... not where the address was given in between", malloc(1000, A, 20) + free(1010, A) + malloc(
         1020, A, 20) + free(1030, A), {}
+    yield "... nor after the recording's end, when events are switched off one after another", malloc(8000, A, 20) + free(8010, A) + free(
+        9010, A) + free(9020, B) + malloc(9030, C, 30), {}
     yield "... nor where two CPUs' records do not tell the order of a free and the allocation behind it", malloc(1000, A, 20) + malloc(
         1010, A, 30, tid=101) + free(1012, A) + free(1500, A, tid=101), {}
     yield "... but where a free was missed long before", malloc(1000, A, 20) + malloc(1010, A, 30, tid=101) + free(1012, A, tid=101) + free(

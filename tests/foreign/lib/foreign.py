@@ -194,7 +194,6 @@ class Case:
         self.ratio = more.pop("ratio", (0.9, 1.15))  # of live blocks to what the program counts
         self.resized = more.pop("resized", False)  # a block of before the recording is what grows
         self.never = more.pop("never", None)  # what its screen must not have
-        self.crossing = more.pop("crossing", False)  # its threads free each other's blocks: "freed twice" may be wrong yet
         assert not more, more
 
 
@@ -461,8 +460,7 @@ def check_recording(r):
     check_untouched(r, screen, label)
     if r.case.never:
         tap.check(f"{label}: the screen does not have: {r.case.never}", not re.search(r.case.never, screen.text), screen.text)
-    if not r.case.crossing:
-        tap.check(f"{label}: no block is called freed twice", "freed twice" not in screen.text, screen.text)
+    tap.check(f"{label}: no block is called freed twice", "freed twice" not in screen.text, screen.text)
     if "malloc" in r.event and r.case.counter:
         check_blocks(r, label)
     check_next(r, screen, label)
