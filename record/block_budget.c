@@ -9,6 +9,7 @@
 #include "record/recorder_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,6 +32,7 @@ struct mt_block_budget {
 	uint32_t one_in;
 	uint64_t last_ns;	 /* of the last reading */
 	uint64_t *hits, *passed; /* by event, as last read */
+	double counted;		 /* seconds that were counted first */
 	double *rates;		 /* hits a second, by event, of the last reading */
 	bool ending;
 };
@@ -94,25 +96,59 @@ static void sleep_a_second(void)
 	}
 }
 
+static struct mt_block_counts counted(const struct mt_block_budget *budget)
+{
+	return (struct mt_block_counts){.hits = budget->hits,
+					.passed = budget->passed,
+					.count = budget->count,
+					.seconds = budget->counted};
+}
+
 /* The unfiltered counters stay open: what is closed now would only be set again. */
 static void count_a_second(struct mt_recorder *r, struct mt_block_budget *budget,
 			   struct mt_block_rate *rate)
 {
 	uint64_t from = mt_clock_now(&r->clock);
-	double seconds;
+	struct mt_block_counts counts;
 
 	mt_event_set_enable(&budget->counters, MT_CLASS_RARE);
 	mt_event_set_enable(&budget->counters, MT_CLASS_STORM);
 	sleep_a_second();
 	if (mt_is_stopping())
 		return;
-	seconds = (double)(mt_clock_now(&r->clock) - from) / 1e9;
-	for (uint32_t i = 0; i < budget->count && seconds > 0; i++) {
+	budget->counted = (double)(mt_clock_now(&r->clock) - from) / 1e9;
+	for (uint32_t i = 0; i < budget->count; i++) {
 		budget->hits[i] = mt_event_set_count(&budget->counters, i + budget->count);
-		mt_block_rate_add(rate, r->plan, i, budget->hits[i],
-				  mt_event_set_count(&budget->counters, i), seconds);
+		budget->passed[i] = mt_event_set_count(&budget->counters, i);
 		mt_event_set_close_event(&budget->counters, i);
 	}
+	counts = counted(budget);
+	mt_block_rate_add_file(rate, r->plan, &counts, MT_EVERY_FILE);
+}
+
+struct mt_error *mt_recorder_leave_out_busiest(struct mt_recorder *r, struct mt_block_rate *rate,
+					       bool *some)
+{
+	struct mt_block_budget *budget = r->block_budget;
+	const struct mt_block_counts counts = counted(budget);
+	struct mt_block_rate busy = {0};
+	uint32_t file = mt_block_rate_dearest(r->plan, &counts, budget->stops, &busy);
+	struct mt_error *err;
+	char why[80];
+
+	*some = file;
+	if (!file)
+		return NULL;
+	snprintf(why, sizeof(why), "%.0f blocks a second cost %.0f %% of a CPU", busy.calls,
+		 busy.probes * 100);
+	err = mt_plan_leave_out_blocks(r->plan, file, why);
+	for (uint32_t i = 0; i < budget->count && !err; i++) {
+		if (r->plan->events.items[i].file == file)
+			mt_event_set_close_event(&budget->counters, i + budget->count);
+	}
+	*rate = (struct mt_block_rate){.stops = budget->stops};
+	mt_block_rate_add_file(rate, r->plan, &counts, MT_EVERY_FILE);
+	return err;
 }
 
 struct mt_error *mt_recorder_count_blocks(struct mt_recorder *r, double share,
@@ -133,8 +169,12 @@ struct mt_error *mt_recorder_count_blocks(struct mt_recorder *r, double share,
 
 void mt_recorder_begin_budget(struct mt_recorder *r, uint32_t one_in)
 {
-	if (r->block_budget)
-		r->block_budget->one_in = one_in;
+	struct mt_block_budget *budget = r->block_budget;
+
+	if (!budget)
+		return;
+	budget->one_in = one_in;
+	memset(budget->passed, 0, budget->count * sizeof(*budget->passed));
 }
 
 /* By whichever twin. */

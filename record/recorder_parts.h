@@ -129,6 +129,13 @@ struct mt_error *mt_recorder_sample_blocks(struct mt_recorder *r);
 struct mt_error *mt_recorder_count_blocks(struct mt_recorder *r, double share,
 					  struct mt_block_rate *rate);
 
+/*
+ * Leaves out the allocator whose probes cost most by that count, and says what: *rate is of the
+ * others then. *some: there are others.
+ */
+struct mt_error *mt_recorder_leave_out_busiest(struct mt_recorder *r, struct mt_block_rate *rate,
+					       bool *some);
+
 /* From now on 1 in one_in blocks is recorded. */
 void mt_recorder_begin_budget(struct mt_recorder *r, uint32_t one_in);
 

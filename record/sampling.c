@@ -47,6 +47,8 @@ static struct mt_error *choose(struct mt_recorder *r, uint32_t *one_in)
 	struct mt_block_rate rate = {.stops = MT_STOP_PRICES};
 	bool measured = mt_stop_prices_measure(&r->features, &rate.stops);
 	struct mt_error *err = mt_recorder_count_blocks(r, budget / 100, &rate);
+	const struct mt_block_rate all = rate;
+	bool several = mt_options_target_cpus(r->options) || r->options->pids.count > 1;
 	char which[32] = "each is";
 
 	if (err)
@@ -56,8 +58,14 @@ static struct mt_error *choose(struct mt_recorder *r, uint32_t *one_in)
 			"single-steps, and at a return %.2f us more (%s)",
 			rate.stops.emulated * 1e6, rate.stops.stepped * 1e6,
 			rate.stops.returned * 1e6, measured ? "measured" : "assumed");
-	if (!mt_block_rate_fits(&rate, budget / 100, one_in))
-		return refuse(&rate, budget);
+	while (!err && !mt_block_rate_fits(&rate, budget / 100, one_in)) {
+		if (several)
+			err = mt_recorder_leave_out_busiest(r, &rate, &several);
+		if (!err && !several)
+			err = refuse(&all, budget);
+	}
+	if (err)
+		return err;
 	if (*one_in > 1)
 		snprintf(which, sizeof(which), "1 in %u is", *one_in);
 	mt_recorder_say(

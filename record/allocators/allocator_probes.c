@@ -40,6 +40,7 @@ struct defining {
 	const struct mt_allocator_function *function;
 	enum mt_block_moment moment;
 	bool glibc;
+	const char *file;   /* of the allocator whose functions are defined, or NULL */
 	struct mt_elf *elf; /* of the file whose functions are defined */
 	size_t functions;   /* probed */
 	size_t defined;	    /* probes */
@@ -56,6 +57,7 @@ static struct mt_error *tell(void *context, const struct mt_defined_probe *defin
 	struct mt_allocator_probe probe = {.name = defined->name,
 					   .function = function->name,
 					   .account = account,
+					   .file = defining->file,
 					   .moment = defining->moment,
 					   .is_sized = defining->glibc && !function->out,
 					   .is_stepped = defined->is_stepped,
@@ -181,6 +183,7 @@ static struct mt_error *define_file(struct defining *defining, const struct mt_p
 		return err;
 	choose_addresses(elf, addresses);
 	err = check_addresses(elf, file->path, addresses);
+	defining->file = file->path;
 	glibc = mt_allocator_is_glibc(file->path) || is_static_glibc(elf);
 	defining->elf = elf;
 	for (size_t i = 0; i < rows && !err; i++) {
@@ -213,6 +216,7 @@ static struct mt_error *define_own(struct defining *defining, const char *text, 
 	if (!err)
 		err = mt_probe_files_find(mt_probes_targets_get(defining->probes), text, own.path,
 					  &files);
+	defining->file = NULL;
 	defining->function = &own.function;
 	defining->glibc = false;
 	for (size_t i = 0; i < files.items.count && !err; i++) {

@@ -29,6 +29,47 @@ void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, u
 	}
 }
 
+void mt_block_rate_add_file(struct mt_block_rate *rate, const struct mt_plan *plan,
+			    const struct mt_block_counts *counts, uint32_t file)
+{
+	for (uint32_t i = 0; i < counts->count && counts->seconds > 0; i++) {
+		const struct mt_planned_event *event = &plan->events.items[i];
+
+		if (!event->left_out && (file == MT_EVERY_FILE || file == event->file))
+			mt_block_rate_add(rate, plan, i, counts->hits[i], counts->passed[i],
+					  counts->seconds);
+	}
+}
+
+static bool is_left_out(const struct mt_plan *plan, uint32_t file)
+{
+	for (size_t i = 0; i < plan->events.count; i++) {
+		if (plan->events.items[i].file == file && !plan->events.items[i].left_out)
+			return false;
+	}
+	return true;
+}
+
+uint32_t mt_block_rate_dearest(const struct mt_plan *plan, const struct mt_block_counts *counts,
+			       struct mt_stop_prices stops, struct mt_block_rate *out)
+{
+	uint32_t found = 0, left = 0;
+
+	for (uint32_t file = 1; file <= plan->block_files.count; file++) {
+		struct mt_block_rate rate = {.stops = stops};
+
+		if (is_left_out(plan, file))
+			continue;
+		left++;
+		mt_block_rate_add_file(&rate, plan, counts, file);
+		if (found && rate.probes <= out->probes)
+			continue;
+		found = file;
+		*out = rate;
+	}
+	return left > 1 ? found : 0;
+}
+
 double mt_block_rate_records(const struct mt_block_rate *rate, uint32_t one_in)
 {
 	double sample = SAMPLE + DUMPED_KIB * rate->dump_size / 1024;

@@ -35,6 +35,26 @@ struct mt_block_rate {
 void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, uint32_t event,
 		       uint64_t hits, uint64_t passed, double seconds);
 
+/* Of events from the first on, in some seconds: hits, and those that pass their filters. */
+struct mt_block_counts {
+	const uint64_t *hits, *passed;
+	uint32_t count;
+	double seconds;
+};
+
+#define MT_EVERY_FILE UINT32_MAX
+
+/* Adds what was counted of the events of a file, or MT_EVERY_FILE, that are not left out. */
+void mt_block_rate_add_file(struct mt_block_rate *rate, const struct mt_plan *plan,
+			    const struct mt_block_counts *counts, uint32_t file);
+
+/*
+ * The allocator's file whose probes cost most, and what is counted of it; 0: there are not two that
+ * are not left out.
+ */
+uint32_t mt_block_rate_dearest(const struct mt_plan *plan, const struct mt_block_counts *counts,
+			       struct mt_stop_prices stops, struct mt_block_rate *out);
+
 /* The share of a CPU that the records of 1 in one_in blocks cost, in targets and recorder. */
 double mt_block_rate_records(const struct mt_block_rate *rate, uint32_t one_in);
 

@@ -52,6 +52,9 @@ void mt_plan_destroy(struct mt_plan *plan)
 	for (size_t i = 0; i < plan->notes.count; i++)
 		free(plan->notes.items[i]);
 	mt_array_deinit(&plan->notes);
+	for (size_t i = 0; i < plan->block_files.count; i++)
+		free(plan->block_files.items[i]);
+	mt_array_deinit(&plan->block_files);
 	free(plan->probed);
 	mt_array_deinit(&plan->events);
 	free(plan);

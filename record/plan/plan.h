@@ -45,6 +45,7 @@ struct mt_planned_event {
 	char *filter;  /* a tracepoint's filter (filter.h), or NULL */
 	char *account; /* its part in an account of blocks (formats/FORMAT.md, 4.3), or NULL */
 	enum mt_planned_block block;
+	uint32_t file; /* of a block: the allocator's place in block_files, from 1; 0: none */
 	bool is_sized, frees_old, has_no_ptr,
 		is_stepped; /* of a block, as in struct mt_allocator_probe */
 	struct perf_event_attr attr;
@@ -59,6 +60,7 @@ struct mt_plan {
 	int start_level;			  /* level that events with twins start at */
 	uint64_t storm_rate;	/* samples a second and storm event that -F asks for; 0: all */
 	MT_ARRAY(char *) notes; /* for the user, one line each: what is not as it was asked for */
+	MT_ARRAY(char *) block_files; /* paths of the allocators that are probed */
 	char *probed; /* for the user: where blocks are given and freed; NULL: not asked */
 };
 
@@ -80,6 +82,12 @@ bool mt_plan_has_blocks(const struct mt_plan *plan);
  * that are not needed then are left out. one_in 1: every block. Call it once.
  */
 struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in);
+
+/*
+ * Leaves out all events of a file of block_files, for a reason that `probed` has then. Call it
+ * before mt_plan_sample_blocks().
+ */
+struct mt_error *mt_plan_leave_out_blocks(struct mt_plan *plan, uint32_t file, const char *why);
 
 /* Cuts the stack dumps of blocks' events. To be called before twins and seeds are added. */
 void mt_plan_cut_blocks(struct mt_plan *plan, uint32_t dump_size);

@@ -55,6 +55,19 @@ static struct mt_error *limit_sizes(struct mt_planned_event *event,
 	return event->is_sized && !event->frees_old ? filter_sizes(event, least, most) : NULL;
 }
 
+/* The probes of a file come one after the other. False out of memory. */
+static bool find_file(struct mt_plan *plan, const char *path, uint32_t *file)
+{
+	size_t count = plan->block_files.count;
+	bool known = !path || (count && !strcmp(plan->block_files.items[count - 1], path));
+	char **slot = known ? NULL : mt_array_push(&plan->block_files);
+
+	if (slot)
+		*slot = strdup(path);
+	*file = path ? (uint32_t)plan->block_files.count : 0;
+	return known || (slot && *slot);
+}
+
 static struct mt_error *plan_one(struct mt_planner *planner, const struct mt_allocator_probe *probe,
 				 enum mt_planned_block block)
 {
@@ -75,7 +88,7 @@ static struct mt_error *plan_one(struct mt_planner *planner, const struct mt_all
 	event->frees_old = probe->frees_old;
 	event->has_no_ptr = probe->has_no_ptr;
 	event->is_stepped = probe->is_stepped;
-	if (!event->account)
+	if (!event->account || !find_file(planner->plan, probe->file, &event->file))
 		return mt_error_nomem();
 	return planner->options->malloc_most && block != MT_PLANNED_ENTER
 		       ? limit_sizes(event, planner->options)
@@ -199,6 +212,8 @@ struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in)
 	for (size_t i = 0; i < plan->events.count && !err; i++) {
 		struct mt_planned_event *event = &plan->events.items[i];
 
+		if (event->left_out)
+			continue;
 		if (event->block == MT_PLANNED_LARGE && all)
 			event->left_out = true;
 		else if (event->block == MT_PLANNED_LARGE)
@@ -209,6 +224,48 @@ struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in)
 			err = sample_event(event, one_in, chosen);
 	}
 	return err;
+}
+
+/* Takes "N functions of PATH" out of the text, with a comma beside it. */
+static void unsay_file(char *text, const char *path)
+{
+	size_t length = strlen(path);
+	char *at = text, *end, *begin;
+
+	while ((at = strstr(at, " functions of "))) {
+		begin = at;
+		at += strlen(" functions of ");
+		end = at + length;
+		if (strncmp(at, path, length) != 0 ||
+		    (strncmp(end, ", ", 2) != 0 && strncmp(end, " are probed", 11) != 0))
+			continue;
+		while (begin > text && begin[-1] >= '0' && begin[-1] <= '9')
+			begin--;
+		if (*end == ',')
+			end += 2;
+		else if (begin > text + 1 && begin[-2] == ',')
+			begin -= 2;
+		memmove(begin, end, strlen(end) + 1);
+		return;
+	}
+}
+
+struct mt_error *mt_plan_leave_out_blocks(struct mt_plan *plan, uint32_t file, const char *why)
+{
+	const char *path = plan->block_files.items[file - 1];
+	char *text;
+
+	for (size_t i = 0; i < plan->events.count; i++) {
+		if (plan->events.items[i].block && plan->events.items[i].file == file)
+			plan->events.items[i].left_out = true;
+	}
+	unsay_file(plan->probed, path);
+	if (asprintf(&text, "%s; %s%s, %s", plan->probed,
+		     strstr(plan->probed, "; left out: ") ? "" : "left out: ", path, why) < 0)
+		return mt_error_nomem();
+	free(plan->probed);
+	plan->probed = text;
+	return NULL;
 }
 
 void mt_plan_cut_blocks(struct mt_plan *plan, uint32_t dump_size)

@@ -30,6 +30,7 @@ struct mt_allocator_probe {
 	const char *name;     /* "subsystem:name" */
 	const char *function; /* malloc */
 	const char *account;  /* formats/FORMAT.md, section 4.3 */
+	const char *file;     /* of an allocator; NULL: the function is one that the user named */
 	enum mt_block_moment moment;
 	bool is_sized;	 /* the word before the block, which holds its size, is a field */
 	bool frees_old;	 /* the function is given a block to replace */

@@ -81,5 +81,45 @@ record g unshare -m chroot root /ld.so --library-path / /keeps
 check_blocks 'a process with a root of its own'
 record gg "$PWD/keeps" exec
 check_blocks 'a process that calls exec'
+
+# One of two allocators is too busy for the budget: the other is recorded all the same.
+cat >busy.c <<'C'
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+static char arena[1 << 20];
+static size_t used;
+void *malloc(size_t size) { used = (used + size + 31) & ~15ul; if (used > sizeof(arena) / 2) used = 0; return arena + used; }
+void free(void *block) { (void)block; }
+void *calloc(size_t count, size_t size) { return memset(malloc(count * size), 0, count * size); }
+void *realloc(void *block, size_t size) { return block ? memmove(malloc(size), block, size) : malloc(size); }
+C
+cat >loops.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	(void)argv;
+	for (;;) {
+		for (int i = 0; i < 1000; i++)
+			free(malloc(argc * 10));
+		usleep(argc > 1 ? 1000000 : 1000);
+	}
+}
+C
+${CC:-cc} -O1 -fno-builtin -shared -fPIC -o libbusy.so busy.c && ${CC:-cc} -O1 -fno-builtin -o loops loops.c || exit 1
+LD_PRELOAD=$PWD/libbusy.so ./loops &
+busy=$!
+./loops slowly &
+quiet=$!
+until_runs $busy loops 'libbusy\.so'
+until_runs $quiet loops 'libc\.so'
+expect 0 'an allocator that is too busy for the budget does not refuse the other' "$mtrec" -o m.mtr -e malloc --budget 5 -p $busy,$quiet --duration 3s
+says '... and is named' "functions of [^ ]*libc[^ ]* are probed;.* left out: $PWD/libbusy.so, [0-9]+ blocks a second cost [0-9]+ % of a CPU"
+expect 3 '... alone it refuses' "$mtrec" -o m.mtr -e malloc --budget 5 -p $busy --duration 1s
+says '... and says what it would cost' 'more than --budget 5'
+kill $busy $quiet
+wait $busy $quiet 2>/dev/null
+
 check 'nothing is left in tracefs' probes_are_gone $recorder
 finish

@@ -1,6 +1,9 @@
 /* record/plan/block_rate: what blocks cost, and 1 in how many keeps to a budget. */
 #include "record/plan/block_rate.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "record/plan/plan.h"
 #include "tests/unit/unit.h"
 
@@ -76,6 +79,38 @@ MT_TEST(without_a_size_before_the_block_entries_are_recorded)
 	struct mt_block_rate glibc = rate_of(10000, true), other = rate_of(10000, false);
 
 	MT_CHECK(mt_block_rate_records(&other, 64) > 2 * mt_block_rate_records(&glibc, 64));
+}
+
+MT_TEST(the_allocator_whose_probes_cost_most_is_left_out_first)
+{
+	struct mt_planned_event items[] = {
+		{.block = MT_PLANNED_NONE},
+		{.block = MT_PLANNED_ALLOC, .file = 1},
+		{.block = MT_PLANNED_FREE, .file = 1},
+		{.block = MT_PLANNED_ALLOC, .file = 2},
+		{.block = MT_PLANNED_FREE, .file = 2},
+		{.block = MT_PLANNED_ALLOC, .file = 0}, /* the user named it */
+	};
+	char *files[] = {"one", "other"};
+	const uint64_t hits[] = {0, 100, 100, 90000, 80000, 1000000};
+	const struct mt_block_counts counts = {hits, hits, 6, 1};
+	struct mt_plan plan = {.events = {.items = items, .count = 6},
+			       .block_files = {.items = files, .count = 2},
+			       .probed = strdup("malloc: 9 functions of one, 12 functions of other "
+						"are probed; slow")};
+	struct mt_block_rate rate = {0}, rest = {.stops = MT_STOP_PRICES};
+
+	MT_CHECK_EQ(mt_block_rate_dearest(&plan, &counts, rest.stops, &rate), 2);
+	MT_CHECK_EQ((int)rate.calls, 90000);
+	MT_CHECK(!mt_plan_leave_out_blocks(&plan, 2, "busy"));
+	MT_CHECK_STR(plan.probed,
+		     "malloc: 9 functions of one are probed; slow; left out: other, busy");
+	MT_CHECK(items[3].left_out && items[4].left_out && !items[1].left_out &&
+		 !items[5].left_out);
+	mt_block_rate_add_file(&rest, &plan, &counts, MT_EVERY_FILE);
+	MT_CHECK_EQ((int)rest.calls, 1000100);
+	MT_CHECK_EQ(mt_block_rate_dearest(&plan, &counts, rest.stops, &rate), 0);
+	free(plan.probed);
 }
 
 MT_TEST_MAIN
