@@ -38,6 +38,8 @@ enum {
  * much, it is half of the process's heaviest.
  */
 #define LEAST_PART 0.05
+/* Part of a section: paths that are not shown and hold more in all have a line. */
+#define OTHERS_PART 0.2
 /*
  * Bytes of what grows steadily, or rises and falls: in minutes it is much. As MT_TREND_NOISE, what
  * a process takes and gives back all the time.
@@ -162,10 +164,17 @@ static bool add_name(struct names *names, uint32_t stack, size_t *at)
 	return slot;
 }
 
+/* Entries that grew and are not shown. */
+struct others {
+	double bytes, most;
+	size_t count;
+};
+
 struct entries {
 	MT_ARRAY(struct entry) items;
 	struct totals totals;
 	struct mt_map64 by_key; /* string id */
+	struct others others;
 };
 
 static void entries_deinit(struct entries *entries)
@@ -281,6 +290,15 @@ static void print_title(const struct mt_summary *s, const char *title)
 	fputc('\n', s->to);
 }
 
+static void add_other(struct entries *entries, const struct entry *other)
+{
+	if (other->bytes <= 0)
+		return;
+	entries->others.bytes += other->bytes;
+	entries->others.most = fmax(entries->others.most, other->bytes);
+	entries->others.count++;
+}
+
 /* Leaves those that are shown. */
 static bool choose_entries(const struct mt_summary *s, const struct mt_top_paths *top,
 			   struct entries *entries, struct names *names)
@@ -288,13 +306,15 @@ static bool choose_entries(const struct mt_summary *s, const struct mt_top_paths
 	size_t most = s->view->all ? SIZE_MAX : PATHS_SHOWN, shown = 0;
 	double heaviest = entries->items.count ? entries->items.items[0].bytes : 0;
 
-	for (size_t i = 0; i < entries->items.count && shown < most; i++) {
+	for (size_t i = 0; i < entries->items.count; i++) {
 		struct entry *entry = &entries->items.items[i];
+		double least = s->view->all ? 0 : WORTH_SHOWING * heaviest;
 
-		if (entry->bytes <= 0 || (!s->view->all && entry->bytes < WORTH_SHOWING * heaviest))
-			break;
-		if (entry->bytes < least_of(s, &entries->totals, entry->who))
+		if (shown == most || entry->bytes <= 0 || entry->bytes < least ||
+		    entry->bytes < least_of(s, &entries->totals, entry->who)) {
+			add_other(entries, entry);
 			continue;
+		}
 		if (!add_name(names, top->items.items[entry->path].stack, &entry->name))
 			return false;
 		entries->items.items[shown++] = *entry;
@@ -328,6 +348,29 @@ static struct mt_error *read_section(const struct mt_summary *s, struct mt_table
 	return err || choose_entries(s, &out->top, &out->entries, names) ? err : mt_error_nomem();
 }
 
+/* Where what is not shown is so much that the figures above do not answer the question. */
+static bool are_worth_a_line(const struct entries *entries)
+{
+	double shown = 0;
+
+	for (size_t i = 0; i < entries->items.count; i++)
+		shown += entries->items.items[i].bytes;
+	return entries->others.count && entries->others.bytes >= LEAST &&
+	       entries->others.bytes >= OTHERS_PART * (shown + entries->others.bytes);
+}
+
+static void print_others(const struct mt_summary *s, const struct entries *entries)
+{
+	const struct others *others = &entries->others;
+
+	fputs("  ", s->to);
+	mt_summary_print_growth(s, others->bytes);
+	fprintf(s->to, "  by %s %spath%s, none over %s; --all shows %s\n",
+		mt_text_count((double)others->count).text, entries->items.count ? "other " : "",
+		others->count == 1 ? "" : "s", mt_text_bytes(others->most).text,
+		others->count == 1 ? "it" : "them");
+}
+
 static struct mt_error *print_section(const struct mt_summary *s, const struct section *section,
 				      const struct names *names)
 {
@@ -355,7 +398,11 @@ static struct mt_error *print_section(const struct mt_summary *s, const struct s
 					s->view->width - INDENT, s->to);
 		err = err ? err : mt_top_path_print_end(top, path, INDENT, s->view->width, s->to);
 	}
-	if (!section->entries.items.count && (!s->blocks || top->table == s->blocks))
+	if (!section->entries.items.count && s->blocks && top->table != s->blocks)
+		return err;
+	if (!err && are_worth_a_line(&section->entries))
+		print_others(s, &section->entries);
+	else if (!section->entries.items.count)
 		fprintf(s->to, "        none by %s or more; --all shows them\n",
 			mt_text_bytes(LEAST).text);
 	return err;
