@@ -95,7 +95,7 @@ static enum life life_of(const struct mt_session *session, const struct mt_gauge
 									    : LIFE_STAYED;
 }
 
-static double peak_of(const struct mt_gauged_process *process)
+double mt_process_peak(const struct mt_gauged_process *process)
 {
 	const struct mt_series *resident = &process->series[MT_PROCESS_RESIDENT];
 
@@ -105,7 +105,7 @@ static double peak_of(const struct mt_gauged_process *process)
 static double now_of(const struct mt_gauged_process *process, enum life life)
 {
 	return life == LIFE_ENDED_LAST || life == LIFE_ENDED_LARGEST
-		       ? peak_of(process)
+		       ? mt_process_peak(process)
 		       : mt_gauged_now(process, MT_PROCESS_RESIDENT);
 }
 
@@ -158,7 +158,7 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 		[VALUE_CHANGE] = mt_value_exact(now - before),
 		[VALUE_BEFORE] = mt_value_exact(before),
 		[VALUE_NOW] = mt_value_exact(now),
-		[VALUE_PEAK] = mt_value_exact(peak_of(process)),
+		[VALUE_PEAK] = mt_value_exact(mt_process_peak(process)),
 		[VALUE_MAPPED] =
 			mt_value_exact(mapped_now - mt_gauged_before(process, MT_PROCESS_MAPPED)),
 		[VALUE_MAPPED_NOW] = mt_value_exact(mapped_now),

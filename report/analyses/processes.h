@@ -22,6 +22,9 @@ struct mt_process_more {
 	const struct mt_gauged_process *ended_largest;
 };
 
+/* Resident bytes at the peak, by the kernel's counts or the readings: what is larger. */
+double mt_process_peak(const struct mt_gauged_process *process);
+
 /*
  * The process with the largest peak of those that ended before the recording's last moments, where
  * no other one grew as much; else NULL. Borrowed from gauges that were read.

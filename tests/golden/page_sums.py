@@ -131,7 +131,11 @@ def check_marks(tap, folder):
         marks = [row["process"] for row in facts["marks"]["rows"] if row["mark"] == "oom"]
         tap.check(len(marks) == 1 and (marks[0] == victim or victim is None and marks[0] and not marks[0].startswith("process")), f"a victim {what}", marks)
         screen = subprocess.run([REPORT, "-q", path], capture_output=True, text=True).stdout
-        tap.check("what was OOM-killed: mtreport --oom" in screen, "... the first screen says where it is named", screen)
+        named = "victim 77" if victim == "victim" else "process 77" if victim else r"\S+ 100"
+        tap.check(re.search(rf"^ +OOM-killed: {named}$", screen, re.M), "... the first screen names it", screen)
+        tap.check(re.search(r"^ +mtreport --oom ", screen, re.M), "... and the command that says more", screen)
+        screen = subprocess.run([REPORT, "-q", "--time", "5,", path], capture_output=True, text=True).stdout
+        tap.check("OOM-killed" not in screen and "--oom" not in screen, "... but not where its time is left out", screen)
 
 
 def check_host(tap, path):

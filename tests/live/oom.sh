@@ -52,6 +52,9 @@ if line=$(dmesg 2>/dev/null | grep "Killed process $pid (steps)") && grep -q ano
 else
 	skip "the kernel's log and --oom" 'no access to it, or its event has the pid alone'
 fi
+"$report" -q oom.mtr >first
+says 'the first screen names the victim' "^ +OOM-killed: steps $pid( \(peak [0-9.]+ MB\))?\$" first
+says '... and --oom' '^ +mtreport --oom oom.mtr$' first
 "$report" -q --oom oom.mtr >screen
 check '... within 80 columns, but for names' awk 'length > 80 && !/^ / { exit 1 }' screen
 "$report" -q --host oom.mtr >host

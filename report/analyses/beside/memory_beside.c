@@ -11,6 +11,7 @@
 #include "report/account/call.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/growth.h"
+#include "report/analyses/host/oom_kills.h"
 #include "report/analyses/live_blocks.h"
 #include "report/analyses/processes.h"
 #include "report/analyses/resident.h"
@@ -37,6 +38,8 @@ struct mt_memory_beside {
 	struct mt_block_rows *live;
 	struct mt_growth_run *growth;
 	struct mt_resident_run *resident;
+	struct mt_observer observer; /* of OOM kills */
+	MT_ARRAY(struct mt_oom_mark) victims;
 	MT_ARRAY(struct mt_named_table) tables;
 };
 
@@ -44,6 +47,8 @@ void mt_memory_beside_destroy(struct mt_memory_beside *memory)
 {
 	if (!memory)
 		return;
+	mt_session_ignore(memory->session, &memory->observer);
+	mt_array_deinit(&memory->victims);
 	for (size_t i = 0; i < memory->tables.count; i++)
 		mt_table_destroy(memory->tables.items[i].table);
 	mt_array_deinit(&memory->tables);
@@ -83,6 +88,19 @@ static struct mt_error *listen_to_verdicts(struct mt_memory_beside *memory)
 				     mt_judgement_mapped(memory->judgement), &memory->growth);
 }
 
+static bool observe(void *context, const struct mt_observed *observed)
+{
+	struct mt_memory_beside *memory = context;
+	struct mt_oom_mark victim, *slot;
+
+	if (!mt_oom_observed(memory->session, observed, &victim) || !observed->selected)
+		return true;
+	slot = mt_array_push(&memory->victims);
+	if (slot)
+		*slot = victim;
+	return slot;
+}
+
 struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
 				  const struct mt_by_list *by, struct mt_memory_beside **out)
 {
@@ -103,6 +121,9 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 		.unwind = true,
 		.living = true,
 	};
+	memory->observer = (struct mt_observer){.context = memory, .observe = observe};
+	if (!mt_session_observe(session, &memory->observer))
+		return mt_error_nomem();
 	regroup(memory, by);
 	err = mt_gauge_log_listen(session, &memory->gauges);
 	err = err ? err : listen_to_verdicts(memory);
@@ -160,6 +181,56 @@ static struct mt_error *add_host(struct mt_memory_beside *memory)
 			return mt_error_nomem();
 	}
 	return add(memory, "host", mt_sum_table_table(MT_TAKE(sums)));
+}
+
+/* ---- OOM kills ---- */
+
+/* A process of that number by gauges, the last one; NULL: none. */
+static const struct mt_gauged_process *find_gauged(const struct mt_memory_beside *memory,
+						   int32_t pid)
+{
+	const struct mt_gauged_process *process, *found = NULL;
+
+	for (size_t i = 0; (process = mt_gauge_log_process(memory->gauges, i)); i++)
+		found = process->pid == pid ? process : found;
+	return found;
+}
+
+static struct mt_error *add_victims(struct mt_memory_beside *memory)
+{
+	static const struct mt_key_column keys[] = {{"pid", MT_KEY_NUMBER},
+						    {"process", MT_KEY_STRING}};
+	static const struct mt_value_column values[] = {{"peak", "B"}};
+	const struct mt_table shape = {
+		.name = "victims",
+		.keys = keys,
+		.key_count = 2,
+		.values = values,
+		.value_count = 1,
+		.strings = mt_session_strings(memory->session),
+	};
+	MT_CLEANUP(mt_sum_table_destroy_p)
+	struct mt_sum_table *sums = mt_sum_table_create(&shape);
+
+	if (!sums)
+		return mt_error_nomem();
+	for (size_t i = 0; i < memory->victims.count; i++) {
+		const struct mt_oom_mark *victim = &memory->victims.items[i];
+		const struct mt_gauged_process *gauged = find_gauged(memory, victim->pid);
+		uint32_t name =
+			victim->name == MT_STRING_NONE && gauged ? gauged->comm : victim->name;
+		const uint64_t row[] = {
+			victim->pid < 0 ? UINT64_MAX : (uint64_t)victim->pid,
+			name != MT_STRING_NONE
+				? name
+				: mt_strings_intern(shape.strings, "process", strlen("process")),
+		};
+		const struct mt_value peak = mt_value_exact(gauged ? mt_process_peak(gauged) : 0);
+
+		if (row[1] == MT_STRING_NONE || !mt_sum_table_add(sums, row, &peak))
+			return mt_error_nomem();
+	}
+	return add(memory, "victims", mt_sum_table_table(MT_TAKE(sums)));
 }
 
 /* ---- Paths ---- */
@@ -302,6 +373,7 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory)
 	err = err ? err : add_blocks(memory);
 	err = err ? err : add_resident(memory);
 	err = err ? err : add_processes(memory);
+	err = err || !memory->victims.count ? err : add_victims(memory);
 	return err ? err : add_host(memory);
 }
 

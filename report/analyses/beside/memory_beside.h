@@ -43,6 +43,7 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory);
  *	growth		--growth by process name and stack, on the account of who holds it
  *	verdict		--verdict by process and stack, or --leaks of what `blocks` has
  *	blocks		--blocks by process name and stack, of the same processes
+ *	victims		processes that were OOM-killed, with their peak; 0: not known
  */
 const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count);
 

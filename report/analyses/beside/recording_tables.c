@@ -12,6 +12,7 @@
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/host/oom_kills.h"
 #include "report/gauges/gauge_log.h"
 #include "report/session/session.h"
 #include "report/stacks/spaces.h"
@@ -93,44 +94,22 @@ static bool add_mark(struct mt_recording_tables *t, const struct mt_observed *ob
 	return mt_sum_table_add(t->marks, keys, &one);
 }
 
-static bool is_oom(const struct mt_recording_tables *t, const struct mt_observed *observed)
+/* A victim whose name nobody knows goes by its number. */
+static uint32_t victim_name(const struct mt_recording_tables *t, const struct mt_oom_mark *victim)
 {
-	const struct mt_facts *facts = mt_session_facts(t->session);
-
-	return observed->kind == MT_OBSERVED_SAMPLE && observed->event < facts->events.count &&
-	       !strcmp(facts->events.items[observed->event].name, "oom:mark_victim");
-}
-
-/*
- * The victim's name, from Linux 6.9 on in the event; before, its pid. The event's own task is the
- * one that asked for memory.
- */
-static uint32_t victim_of(const struct mt_recording_tables *t, const struct mt_observed *observed)
-{
-	const char *text = mt_session_facts(t->session)->events.items[observed->event].format;
-	const struct mt_text format = {.bytes = text, .size = strlen(text)};
-	struct mt_field field = mt_field_find(&format, "comm");
 	char number[32];
-	double pid = -1;
-	size_t length;
-	const char *name = mt_field_text(&field, observed->sample, &length);
+	size_t length = (size_t)snprintf(number, sizeof(number), "process %d", (int)victim->pid);
 
-	if (name)
-		return intern(t, name, length);
-	field = mt_field_find(&format, "pid");
-	if (observed->task &&
-	    (!mt_field_number(&field, observed->sample, &pid) || pid == observed->task->pid))
-		return observed->task->comm;
-	length = (size_t)snprintf(number, sizeof(number), "process %.0f", pid);
-	return intern(t, number, length);
+	return victim->name != MT_STRING_NONE ? victim->name : intern(t, number, length);
 }
 
 static bool observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_recording_tables *t = context;
+	struct mt_oom_mark victim;
 
-	if (is_oom(t, observed))
-		return add_mark(t, observed, "oom", victim_of(t, observed));
+	if (mt_oom_observed(t->session, observed, &victim))
+		return add_mark(t, observed, "oom", victim_name(t, &victim));
 	if (observed->kind == MT_OBSERVED_KERNEL && observed->kernel->type == MT_KERNEL_COMM &&
 	    observed->kernel->exec && t->exec_count++ < EXECS_MOST)
 		return add_mark(t, observed, "exec", observed->task ? observed->task->comm : 0);

@@ -97,7 +97,7 @@ struct oom {
 
 /* ---- Kills ---- */
 
-static uint32_t name_in(const struct oom *oom, const struct mt_text *format,
+static uint32_t name_in(struct mt_session *session, const struct mt_text *format,
 			const struct mt_sample *sample)
 {
 	struct mt_field field = mt_field_find(format, "comm");
@@ -106,7 +106,7 @@ static uint32_t name_in(const struct oom *oom, const struct mt_text *format,
 
 	if (!name || length > NAME_MOST)
 		return MT_STRING_NONE;
-	return mt_strings_intern(mt_session_strings(oom->session), name, length);
+	return mt_strings_intern(mt_session_strings(session), name, length);
 }
 
 bool mt_oom_recorded(const struct mt_facts_event *event)
@@ -133,6 +133,31 @@ bool mt_oom_victim(const struct mt_session *session, const struct mt_session_sam
 	return true;
 }
 
+bool mt_oom_observed(struct mt_session *session, const struct mt_observed *observed,
+		     struct mt_oom_mark *out)
+{
+	const struct mt_facts *facts = mt_session_facts(session);
+	const char *text;
+	struct mt_text format;
+	struct mt_field field;
+	double pid = -1;
+	bool known;
+
+	if (observed->kind != MT_OBSERVED_SAMPLE || observed->event >= facts->events.count ||
+	    !mt_oom_recorded(&facts->events.items[observed->event]))
+		return false;
+	text = facts->events.items[observed->event].format;
+	format = (struct mt_text){.bytes = text, .size = strlen(text)};
+	field = mt_field_find(&format, "pid");
+	known = mt_field_number(&field, observed->sample, &pid);
+	*out = (struct mt_oom_mark){.pid = known ? (int32_t)pid : -1,
+				    .name = name_in(session, &format, observed->sample)};
+	if (out->name == MT_STRING_NONE && observed->task &&
+	    (!known || out->pid == observed->task->pid))
+		out->name = observed->task->comm;
+	return true;
+}
+
 static bool take_kill(struct oom *oom, const struct mt_session_sample *sample,
 		      const struct mt_oom_victim *victim)
 {
@@ -147,7 +172,7 @@ static bool take_kill(struct oom *oom, const struct mt_session_sample *sample,
 		.recording = sample->recording,
 		.time = sample->time,
 		.pid = victim->pid,
-		.name = name_in(oom, &format, sample->kernel),
+		.name = name_in(oom->session, &format, sample->kernel),
 		.killer = sample->process,
 		.killer_pid = sample->task->pid,
 		.cgroup = victim->cgroup,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct mt_facts_event;
+struct mt_observed;
 struct mt_session;
 struct mt_session_sample;
 
@@ -22,5 +23,15 @@ bool mt_oom_recorded(const struct mt_facts_event *event);
 /* False for a sample that is not of a kill. Call as the session gives the sample. */
 bool mt_oom_victim(const struct mt_session *session, const struct mt_session_sample *sample,
 		   struct mt_oom_victim *out);
+
+/* A kill as an observer sees it. */
+struct mt_oom_mark {
+	int32_t pid;   /* -1: not known */
+	uint32_t name; /* string id; MT_STRING_NONE: not in the event, as before Linux 6.9 */
+};
+
+/* False for what is not a kill. A victim that asked for the memory itself has its task's name. */
+bool mt_oom_observed(struct mt_session *session, const struct mt_observed *observed,
+		     struct mt_oom_mark *out);
 
 #endif

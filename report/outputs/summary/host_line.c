@@ -1,4 +1,5 @@
 /* The summary's line about the host. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "report/outputs/outputs.h"
@@ -44,6 +45,10 @@ enum {
 	GAUGES
 };
 
+enum {
+	VICTIMS_SHOWN = 2,
+};
+
 #define WORTH_SAYING ((double)(16 << 20)) /* less comes and goes on any host */
 
 /* "available 21.3 -> 20.7 GB", "0 -> 1.2 GB", or one figure where both are the same. */
@@ -70,20 +75,51 @@ static void print_shared(const struct mt_summary *s, const struct gauge *shared)
 			mt_summary_signed(shared->now - shared->before).text);
 }
 
+/* "        OOM-killed: java 4711 (peak 412.3 MB), and 2 others" */
+static struct mt_error *print_victims(const struct mt_summary *s, struct mt_table *victims)
+{
+	size_t pid = mt_table_key(victims, "pid"), name = mt_table_key(victims, "process"),
+	       peak = mt_table_value(victims, "peak"), others = 0;
+	struct mt_error *err = mt_table_rewind(victims);
+	struct mt_row row;
+	bool more = true;
+	char fitted[64];
+
+	for (size_t i = 0; !err; i++) {
+		err = mt_table_next(victims, &row, &more);
+		if (err || !more)
+			break;
+		if (i >= VICTIMS_SHOWN) {
+			others++;
+			continue;
+		}
+		mt_text_fit(mt_table_string(victims, &row, name), 16, fitted, sizeof(fitted));
+		fprintf(s->to, "%s %s", i ? "," : "        OOM-killed:", fitted);
+		if (row.keys[pid] != UINT64_MAX)
+			fprintf(s->to, " %" PRIu64, row.keys[pid]);
+		if (row.values[peak].value > 0)
+			fprintf(s->to, " (peak %s)", mt_text_bytes(row.values[peak].value).text);
+	}
+	if (others)
+		fprintf(s->to, ", and %zu other%s", others, others == 1 ? "" : "s");
+	fputc('\n', s->to);
+	return err;
+}
+
 /* Which process was killed for want of memory is in the samples, or in none. */
-static void print_victims(const struct mt_summary *s, const struct gauge *kills)
+static struct mt_error *print_kills(const struct mt_summary *s, const struct gauge *kills)
 {
 	const struct mt_facts *facts = s->view->facts;
+	struct mt_table *victims = mt_view_beside(s->view, "victims");
+	bool recorded = false;
 
-	for (size_t i = 0; i < facts->events.count; i++) {
-		if (strcmp(facts->events.items[i].name, "oom:mark_victim") != 0 ||
-		    !facts->events.items[i].samples)
-			continue;
-		fputs("        what was OOM-killed: mtreport --oom\n", s->to);
-		return;
-	}
-	if (kills->known && kills->now > kills->before)
+	if (victims)
+		return print_victims(s, victims);
+	for (size_t i = 0; i < facts->events.count; i++)
+		recorded |= !strcmp(facts->events.items[i].name, "oom:mark_victim");
+	if (!recorded && kills->known && kills->now > kills->before)
 		fputs("        what was OOM-killed is not seen: mtrec -e oom,vm,rss -a\n", s->to);
+	return NULL;
 }
 
 struct mt_error *mt_summary_print_host(const struct mt_summary *s)
@@ -99,10 +135,8 @@ struct mt_error *mt_summary_print_host(const struct mt_summary *s)
 
 	if (err)
 		return err;
-	if (!g[AVAILABLE].known) {
-		print_victims(s, &g[OOM_KILLS]);
-		return NULL;
-	}
+	if (!g[AVAILABLE].known)
+		return print_kills(s, &g[OOM_KILLS]);
 	fputs("host    ", s->to);
 	print_change("available", g[AVAILABLE].before, g[AVAILABLE].now, s->to);
 	if (g[SWAP_TOTAL].known && g[SWAP_FREE].known)
@@ -116,6 +150,5 @@ struct mt_error *mt_summary_print_host(const struct mt_summary *s)
 			mt_text_count(g[OOM_KILLS].now - g[OOM_KILLS].before).text);
 	fputc('\n', s->to);
 	print_shared(s, &g[SHARED]);
-	print_victims(s, &g[OOM_KILLS]);
-	return NULL;
+	return print_kills(s, &g[OOM_KILLS]);
 }

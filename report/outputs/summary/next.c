@@ -191,6 +191,7 @@ static void print_after_counts(const struct mt_summary *s)
 struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 {
 	const struct mt_facts *facts = s->view->facts;
+	struct mt_error *err = NULL;
 
 	if (mt_summary_is_empty(s)) {
 		if (s->view->gauged)
@@ -202,8 +203,10 @@ struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 		return NULL;
 	}
 	if (s->growth || s->resident || s->blocks)
-		return print_after_memory(s);
-	if (mt_counts_event(s->counts, 0))
+		err = print_after_memory(s);
+	else if (mt_counts_event(s->counts, 0))
 		print_after_counts(s);
-	return NULL;
+	if (!err && mt_view_beside(s->view, "victims"))
+		print_command(s, "", "--oom");
+	return err;
 }
