@@ -138,6 +138,7 @@ enum {
 	WHO_OF_SENTENCE = 40, /* what the sentence is about stands here whole */
 	NAME_LEAST = 20,
 	WHO_LEAST = 10, /* columns of whose path it is, where the place takes the others */
+	WHO_ENDED = 18, /* the same with a mark: "python3 [exited]" */
 };
 
 const char *mt_path_last_part(const char *text)
@@ -153,7 +154,8 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 	struct mt_strings *names = mt_frames_strings(top->table->frames);
 	struct mt_headline headline;
 	char place[80] = "", name[256], who[64];
-	size_t used;
+	const char *whose = mt_path_last_part(mt_strings_get(top->table->strings, path->who));
+	size_t used, least = strstr(whose, " [") ? WHO_ENDED : WHO_LEAST;
 
 	if (named)
 		headline = *named;
@@ -162,11 +164,11 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 	if (headline.name != MT_STRING_NONE && strcmp(headline.dso, "[unknown]") != 0)
 		mt_headline_place(headline.shown, headline.file, headline.line, room, place);
 	used = mt_text_columns(place) + 24;
-	used = mt_text_fit(mt_path_last_part(mt_strings_get(top->table->strings, path->who)),
-			   top->table->sentence	     ? WHO_OF_SENTENCE
-			   : room > used + WHO_MOST  ? WHO_MOST
-			   : room > used + WHO_LEAST ? room - used
-						     : WHO_LEAST,
+	used = mt_text_fit(whose,
+			   top->table->sentence	    ? WHO_OF_SENTENCE
+			   : room > used + WHO_MOST ? WHO_MOST
+			   : room > used + least    ? room - used
+						    : least,
 			   who, sizeof(who));
 	if (*place && mt_text_columns(place) + used + 4 + NAME_LEAST > room)
 		mt_headline_place(headline.shown, headline.file, headline.line,

@@ -240,7 +240,7 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 }
 
 /* Where paths are that the screen lacks. */
-static void print_paths_of_ended(const struct mt_summary *s)
+static void print_paths_of_ended(const struct mt_summary *s, const char *whose)
 {
 	const char *analysis = mt_summary_has_allocations(s) ? "blocks"
 			       : s->resident		     ? "resident"
@@ -248,7 +248,7 @@ static void print_paths_of_ended(const struct mt_summary *s)
 							     : NULL;
 
 	if (analysis)
-		fprintf(s->to, "        its paths as it ended: mtreport --%s\n", analysis);
+		fprintf(s->to, "        %s paths as it ended: mtreport --%s\n", whose, analysis);
 }
 
 /* "ended: cc1plus x3 (peak 221 MB each), 41 others": of the name with the largest peak. */
@@ -280,7 +280,7 @@ static void print_ended(const struct mt_summary *s, const struct growers *grower
 	fputc('\n', to);
 	/* The paths below are of the rows above. */
 	if (most->most >= ENDED_LEAST && most->most > grew)
-		print_paths_of_ended(s);
+		print_paths_of_ended(s, "its");
 }
 
 /* How many of the rows that are shown have their peak as `now`. */
@@ -383,6 +383,7 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 	size_t count = growers->grew, shown = count > GROWERS_SHOWN ? GROWERS_SHOWN : count;
 	size_t others = count - shown;
 	bool peaks = ended_of(growers, shown) == MT_ALL_ENDED;
+	char whose[32];
 
 	fputc('\n', s->to);
 	mt_summary_print_heading(s, "WHO GREW (resident)");
@@ -391,8 +392,10 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 	for (size_t i = 0; i < shown; i++)
 		print_grower(s, growers, &growers->items.items[i]);
 	others -= print_others(s, growers, shown, paths);
-	if (shown && growers->items.items[0].early && !s->resident)
-		print_paths_of_ended(s);
+	if (shown && growers->items.items[0].early && !s->resident) {
+		snprintf(whose, sizeof(whose), "%ld's", growers->items.items[0].pid);
+		print_paths_of_ended(s, whose);
+	}
 	if (ended_of(growers, shown) == MT_SOME_ENDED)
 		print_peaks(growers, shown, s->to);
 	if (!count)
