@@ -29,7 +29,7 @@ enum {
 	VALUE_MAPPED, /* change of what is mapped */
 	VALUE_MAPPED_NOW,
 	VALUE_SWAPPED,
-	VALUE_COUNT,  /* of processes; this and those below in the summary's table alone */
+	VALUE_COUNT,  /* of processes; of several only the largest peak is known */
 	VALUE_FILES,  /* of VALUE_CHANGE, pages of files */
 	VALUE_HUGE,   /* of it, anonymous huge pages */
 	VALUE_CLOSED, /* of VALUE_MAPPED, address space without access; where a ledger knows */
@@ -257,7 +257,7 @@ struct mt_error *mt_process_table(struct mt_session *session, const struct mt_ga
 				  const struct mt_analysis_request *request, struct mt_table **out)
 {
 	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *keys = NULL;
-	size_t columns = more->ledger ? VALUES : more->brief ? VALUE_CLOSED : VALUE_COUNT;
+	size_t columns = more->ledger ? VALUES : VALUE_CLOSED;
 	struct mt_error *err = mt_row_keys_create(session, mt_analysis_processes.name,
 						  value_columns, columns, request, &keys);
 	const struct mt_gauged_process *process;
@@ -267,9 +267,7 @@ struct mt_error *mt_process_table(struct mt_session *session, const struct mt_ga
 		return err;
 	for (size_t i = 0; good && (process = mt_gauge_log_process(gauges, i)); i++)
 		good = !process->selected || add_process(session, keys, process, more);
-	if (more->brief)
-		good = good &&
-		       add_all_brief(session, keys, gauges,
+	good = good && add_all_brief(session, keys, gauges,
 				     request->by.count > mt_analysis_processes.default_by.count);
 	return good ? mt_row_keys_table(MT_TAKE(keys), out) : mt_error_nomem();
 }
@@ -284,7 +282,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	err = err ? err : mt_gauge_log_finish(gauges);
 	if (err)
 		return err;
-	if (!mt_gauge_log_process(gauges, 0))
+	if (!mt_gauge_log_has_sizes(gauges))
 		return mt_error_hint(
 			mt_error_create(MT_ERR_NOT_FOUND, "no sizes of processes in it"),
 			"mtrec records them, but not with --gauges none, and not of what ended "

@@ -16,8 +16,6 @@ struct mt_verdicts;
 struct mt_process_more {
 	/* How much of the growth of what is mapped is address space without access; or NULL. */
 	const struct mt_verdicts *ledger;
-	/* Rows of processes that no gauge met, and a column with the number of processes. */
-	bool brief;
 	/* A process that ended early, and is shown at its peak; or NULL. */
 	const struct mt_gauged_process *ended_largest;
 };
@@ -32,7 +30,7 @@ double mt_process_peak(const struct mt_gauged_process *process);
 const struct mt_gauged_process *mt_process_ended_largest(const struct mt_session *session,
 							 const struct mt_gauge_log *gauges);
 
-/* The table of --processes from gauges that were read. A ledger comes with brief processes. */
+/* The table of --processes from gauges that were read. */
 struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
 				  const struct mt_process_more *more,
 				  const struct mt_analysis_request *request, struct mt_table **out);

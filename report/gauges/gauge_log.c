@@ -553,6 +553,15 @@ const struct mt_brief_processes *mt_gauge_log_brief(const struct mt_gauge_log *g
 	return gauges->brief.items;
 }
 
+bool mt_gauge_log_has_sizes(const struct mt_gauge_log *gauges)
+{
+	bool known = gauges->all.count > 0;
+
+	for (size_t i = 0; i < gauges->brief.count && !known; i++)
+		known = gauges->brief.items[i].peak > 0;
+	return known;
+}
+
 const struct mt_host_gauge *mt_gauge_log_host(const struct mt_gauge_log *gauges, size_t index)
 {
 	return index < gauges->host.count ? &gauges->host.items[index] : NULL;

@@ -85,6 +85,9 @@ const struct mt_gauged_process *mt_gauge_log_process(const struct mt_gauge_log *
 const struct mt_brief_processes *mt_gauge_log_brief(const struct mt_gauge_log *gauges,
 						    size_t *count);
 
+/* Whether there are sizes of processes: gauges, or the kernel's counts. */
+bool mt_gauge_log_has_sizes(const struct mt_gauge_log *gauges);
+
 /* Values of the host by index; NULL behind the last. */
 const struct mt_host_gauge *mt_gauge_log_host(const struct mt_gauge_log *gauges, size_t index);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """WHO GREW of the first screen, on made recordings: which processes it counts, and what it knows of those whose gauges nobody
 read. tests/golden/who_grew.py FILE COUNT writes a recording of so many processes."""
+import csv
 import json
 import os
 import struct
@@ -112,6 +113,9 @@ def check_counts(tap, folder):
     rows = json.loads(known)["summary"]["who_grew"]["rows"]
     tap.same([(row["process"], row["processes"], row["peak"]) for row in rows],
              [("helper", 28, 47 * PAGE)], "... those that are selected")
+    rows = list(csv.DictReader(screen(folder, recording(storm + helpers + LAST, gauges=own), "--processes", "--csv").splitlines()))
+    tap.same(sorted((row["process"], row["life"], row["processes"], int(row["peak"]) // PAGE) for row in rows if row["process"] != "worker"),
+             [("helper", "ended", "28", 47), ("true", "ended", "84", 300)], "--processes has what the first screen has")
     plain = b"".join(begins(SECOND + 2000 * i, 1000 + i) + ended(SECOND + 2000 * i + 900, 1000 + i) for i in range(7))
     tap.same(block(folder, recording(plain + LAST, gauges=own)), [NOBODY + "8 processes", "ended: true x7"],
              "a peak that nobody recorded is not said")

@@ -332,28 +332,15 @@ static struct mt_error *add_resident(struct mt_memory_beside *memory)
 	return add(memory, "resident", MT_TAKE(table));
 }
 
-/* Whether there are sizes of processes: gauges, or the kernel's counts. */
-static bool knows_sizes(const struct mt_gauge_log *gauges)
-{
-	size_t count;
-	const struct mt_brief_processes *brief = mt_gauge_log_brief(gauges, &count);
-	bool known = mt_gauge_log_process(gauges, 0);
-
-	for (size_t i = 0; i < count && !known; i++)
-		known = brief[i].peak > 0;
-	return known;
-}
-
 static struct mt_error *add_processes(struct mt_memory_beside *memory)
 {
 	const struct mt_process_more more = {
 		.ledger = knows_growth(memory) ? mt_judgement_mapped(memory->judgement) : NULL,
-		.brief = true,
 		.ended_largest = memory->ended_largest};
 	struct mt_table *table = NULL;
 	struct mt_error *err;
 
-	if (!knows_sizes(memory->gauges))
+	if (!mt_gauge_log_has_sizes(memory->gauges))
 		return NULL;
 	err = mt_process_table(memory->session, memory->gauges, &more, &memory->of_processes,
 			       &table);
