@@ -285,7 +285,7 @@ void mt_verdict_judge_blocks(struct mt_history *history, const struct mt_history
 
 double mt_heap_free(const struct mt_heap_parts *heap)
 {
-	double bytes = heap->mapped - heap->live;
+	double bytes = heap->mapped - heap->live - heap->inherited;
 
 	if (!isnan(heap->untouched))
 		bytes -= heap->untouched;
@@ -294,7 +294,7 @@ double mt_heap_free(const struct mt_heap_parts *heap)
 
 void mt_verdict_judge_heap(const struct mt_heap_parts *heap, struct mt_verdict *out)
 {
-	double unused = heap->mapped - heap->live - heap->older;
+	double unused = heap->mapped - heap->live - heap->older - heap->inherited;
 
 	*out = (struct mt_verdict){
 		.kind = MT_VERDICT_IN_USE,
@@ -322,8 +322,11 @@ void mt_heap_grounds(const struct mt_heap_parts *heap, char *out, size_t size)
 				 heap->older > 0 ? " or allocated before" : "");
 
 	if (!isnan(heap->untouched) && used < size)
-		snprintf(out + used, size - used, ", %s untouched",
-			 mt_text_bytes(heap->untouched).text);
+		used += (size_t)snprintf(out + used, size - used, ", %s untouched",
+					 mt_text_bytes(heap->untouched).text);
 	else if (used < size)
-		snprintf(out + used, size - used, " or untouched");
+		used += (size_t)snprintf(out + used, size - used, " or untouched");
+	if (heap->inherited > 0 && used < size)
+		snprintf(out + used, size - used, ", %s inherited by fork",
+			 mt_text_bytes(heap->inherited).text);
 }

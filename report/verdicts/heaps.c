@@ -27,7 +27,7 @@ struct piece {
 
 struct region {
 	uint64_t start, end;
-	bool is_heap, is_older;
+	bool is_heap, is_older, is_inherited;
 	double touched; /* NAN: unknown */
 };
 
@@ -108,7 +108,7 @@ static size_t find_block(const struct heap *heap, uint64_t address)
 static void add_region(struct heap *heap, const struct region *region)
 {
 	struct mt_heap_parts *parts = &heap->parts;
-	double size = (double)(region->end - region->start), live = 0;
+	double size = (double)(region->end - region->start), live = 0, unused;
 	size_t from = find_block(heap, region->start), at = from;
 
 	for (; at < heap->blocks.count && heap->blocks.items[at].address < region->end; at++)
@@ -118,9 +118,13 @@ static void add_region(struct heap *heap, const struct region *region)
 	parts->blocks += at - from;
 	parts->live += live < size ? live : size;
 	parts->mapped += size;
-	parts->untouched += size - region->touched;
-	if (region->is_older)
-		parts->older += fmax((isnan(region->touched) ? size : region->touched) - live, 0);
+	unused = fmax((isnan(region->touched) ? size : region->touched) - live, 0);
+	if (region->is_inherited)
+		parts->inherited += unused;
+	else if (region->is_older)
+		parts->older += unused;
+	if (!region->is_inherited || !isnan(region->touched))
+		parts->untouched += size - region->touched;
 }
 
 /* Both came. */
@@ -179,19 +183,22 @@ bool mt_heaps_take_region(void *context, const struct mt_ledger_space *space,
 			  double touched)
 {
 	struct heap *heap = heap_of(context, space->recording, space->pid, space->generation);
+	bool is_inherited = mt_ledger_inherited(space, extent);
 	struct region *region;
 
 	if (!heap || heap->has_regions)
 		return heap;
 	region = heap->regions.count ? &heap->regions.items[heap->regions.count - 1] : NULL;
-	if (region && region->is_older == is_older && continues(region, extent, is_heap)) {
+	if (region && region->is_older == is_older && region->is_inherited == is_inherited &&
+	    continues(region, extent, is_heap)) {
 		region->end = extent->end;
 		region->touched += touched;
 		return true;
 	}
 	region = mt_array_push(&heap->regions);
 	if (region)
-		*region = (struct region){extent->start, extent->end, is_heap, is_older, touched};
+		*region = (struct region){extent->start, extent->end,  is_heap,
+					  is_older,	 is_inherited, touched};
 	return region;
 }
 

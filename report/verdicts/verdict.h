@@ -62,6 +62,7 @@ struct mt_heap_parts {
 	double live;	  /* bytes of live blocks, with what the allocator keeps beside each */
 	double untouched; /* bytes whose pages are not in use; NAN: unknown */
 	double older;	  /* of memory older than the recording: free, or in blocks as old */
+	double inherited; /* of memory that came by fork: in blocks of the parent, or free */
 	uint64_t blocks;  /* live */
 	double seconds;
 };

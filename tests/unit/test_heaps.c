@@ -1,10 +1,14 @@
 /* report/verdicts/heaps: which regions are an allocator's, and what of them is in blocks. */
 #include "report/verdicts/heaps.h"
 
+#include <math.h>
+
+#include "report/account/account.h"
 #include "report/account/extents.h"
 #include "report/blocks/block_map.h"
 #include "report/blocks/blocks.h"
 #include "report/ledger/ledger.h"
+#include "report/verdicts/block_verdict.h"
 #include "report/verdicts/verdict.h"
 #include "tests/unit/unit.h"
 
@@ -45,6 +49,34 @@ MT_TEST(pieces_of_an_arena_are_one_region)
 	MT_CHECK_EQ(parts.mapped, 0x8000);
 	MT_CHECK_EQ(parts.live, 0x3008);
 	MT_CHECK_EQ(parts.blocks, 1);
+	mt_block_map_destroy(map);
+	mt_heaps_destroy(heaps);
+}
+
+/* Of what a fork copied it is not known what is touched; of what the child mapped since it is. */
+MT_TEST(what_a_fork_copied_is_apart)
+{
+	struct mt_heaps *heaps = mt_heaps_create();
+	struct mt_block_map *map = mt_block_map_create(false);
+	struct mt_account account = {.forked = 10};
+	const struct mt_ledger_space space = {.pid = 7, .account = &account};
+	const struct mt_extent copied = {.start = 0x10000, .end = 0x20000, .time = 5},
+			       grown = {.start = 0x20000, .end = 0x40000, .time = 15};
+	const struct mt_block_given given = {
+		.address = 0x20000, .asked = 0x7ff8, .has_asked = true, .time = 16};
+	struct mt_heap_parts parts = {0};
+	char text[200];
+	bool unseen;
+
+	MT_CHECK(mt_block_map_give(map, &given, &unseen));
+	MT_CHECK(mt_heaps_take_region(heaps, &space, &copied, true, true, NAN));
+	MT_CHECK(mt_heaps_take_region(heaps, &space, &grown, true, false, 0x18000));
+	MT_CHECK(mt_heaps_take_blocks(heaps, &(struct mt_blocks_space){.pid = 7}, 0, map));
+	MT_CHECK(mt_heaps_take_end(heaps, &space));
+	MT_CHECK(mt_heaps_each(heaps, take, &parts));
+	mt_heap_grounds(&parts, text, sizeof(text));
+	MT_CHECK_STR(text, "196.6 kB mapped: 32.8 kB in 1 live block, 65.5 kB free, "
+			   "32.8 kB untouched, 65.5 kB inherited by fork");
 	mt_block_map_destroy(map);
 	mt_heaps_destroy(heaps);
 }
