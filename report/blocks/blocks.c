@@ -377,9 +377,13 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 		return true;
 	if (blocks->one_in > 1 || blocks->limited)
 		return true; /* most blocks that are freed were not chosen */
-	/* Given in between, in bulk, at an address that no sample shows, or in a lost record. */
-	if (freed == MT_FREED_TWICE && (blocks->options->kernel || blocks->counts.unreadable ||
-					mt_losses_between(&blocks->losses, 0, queued->time))) {
+	/*
+	 * It may have been allocated in between: in bulk, at an address that no sample shows, in a
+	 * lost record, or, as the first time, by a child of vfork.
+	 */
+	if (freed == MT_FREED_TWICE &&
+	    (allocated == MT_BLOCK_NO_ORIGIN || blocks->options->kernel ||
+	     blocks->counts.unreadable || mt_losses_between(&blocks->losses, 0, queued->time))) {
 		freed = MT_FREED_UNKNOWN;
 		allocated = MT_BLOCK_NO_ORIGIN;
 	}

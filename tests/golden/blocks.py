@@ -195,6 +195,8 @@ def failures():
 
 def odd_frees():
     yield "a second free is told", malloc(1000, A, 20) + free(1010, A) + free(1020, A), {}, "1 block freed twice"
+    yield "but not of a block whose allocation was not seen, as a child of vfork makes it", free(1010, A) + free(
+        1020, A), {}, "2 blocks freed but not seen allocated"
     yield "... not where the address was given in between", malloc(1000, A, 20) + free(1010, A) + malloc(
         1020, A, 20) + free(1030, A), {}
     yield "... nor after the recording's end, when events are switched off one after another", malloc(8000, A, 20) + free(8010, A) + free(
