@@ -481,9 +481,12 @@ static const char *decider(const struct mt_verdict *verdict)
 			       : "who keeps the blocks is not seen: mtrec -e malloc";
 	if (verdict->pathless && mt_verdict_is_growth(verdict->kind))
 		return "by which path is not seen: mtrec -e vm";
-	if (verdict->kind == MT_VERDICT_LEAK || verdict->kind == MT_VERDICT_BOUNDED)
+	if (verdict->kind == MT_VERDICT_LEAK)
 		return NULL;
-	return verdict->why || verdict->seconds < LONG_SECONDS ? record : NULL;
+	return verdict->why || (mt_verdict_is_growth(verdict->kind) &&
+				verdict->seconds < LONG_SECONDS)
+		       ? record
+		       : NULL;
 }
 
 static size_t say_amount(const struct mt_verdict *verdict, char *out, size_t size)

@@ -385,7 +385,7 @@ def leaks(tap, folder):
         ("100", "in use"): (str(size), "36.9 kB mapped: 16.8 kB in 300 live blocks, 20.1 kB free or untouched"),
         ("100", "grows steadily"): (str(STEPS * 48), "300 blocks, 300 live, nothing freed so far; record 5 minutes"),
         ("200", "bounded"): ("6000", "300 blocks, 60 live, 100 % of the oldest third freed, 100 % of the middle, 39 % of the newest"),
-        ("300", "one-off"): (str(15 * 48), "15 blocks, 15 live, nothing freed; record 5 minutes")}, "--leaks tells paths by what lives of each age, and parts of heaps")
+        ("300", "one-off"): (str(15 * 48), "15 blocks, 15 live, nothing freed")}, "--leaks tells paths by what lives of each age, and parts of heaps")
     verdicts = {(row["pid"], row["verdict"]): (row["bytes"], row["rests-on"].split(" s, ")[-1])
                 for row in csv.DictReader(run(folder, writer.data, "--csv", "-q", analysis="--verdict").stdout.splitlines())}
     tap.same({key: row for key, row in verdicts.items() if key in got}, got, "--verdict says the same of what an allocator gave, whose heap it does not judge")

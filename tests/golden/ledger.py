@@ -633,10 +633,10 @@ def check_advised(tap, folder):
         data = writer.chunk(make.END, make.end(0, len(writer.data), until=60 * second)).data
         return [(row["verdict"], row["rests-on"]) for row in rows(folder, data, "--verdict")]
 
-    tap.same(verdict(0), [("one-off", "60.00 s, 1 reservation, nothing given back; record 5 minutes")], "memory that nothing gives back")
-    tap.same(verdict(4), [("sawtooth", "60.00 s, 1 reservation, nothing unmapped, 65.5 kB of its pages given back in 4 calls; record 5 minutes")],
+    tap.same(verdict(0), [("one-off", "60.00 s, 1 reservation, nothing given back")], "memory that nothing gives back")
+    tap.same(verdict(4), [("sawtooth", "60.00 s, 1 reservation, nothing unmapped, 65.5 kB of its pages given back in 4 calls")],
              "... and whose pages come and go")
-    tap.same(verdict(1), [("one-off", "60.00 s, 1 reservation, nothing unmapped, 16.4 kB of its pages given back in 1 call; record 5 minutes")],
+    tap.same(verdict(1), [("one-off", "60.00 s, 1 reservation, nothing unmapped, 16.4 kB of its pages given back in 1 call")],
              "... that went once")
 
 
