@@ -177,15 +177,15 @@ void mt_recorder_begin_budget(struct mt_recorder *r, uint32_t one_in)
 	memset(budget->passed, 0, budget->count * sizeof(*budget->passed));
 }
 
-/* By whichever twin. */
+/* Samples of an event by all events that are opened in its place. */
 static uint64_t samples_of(const struct mt_recorder *r, uint32_t event)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t twin = 0; twin < r->plan->events.count; twin++) {
-		for (size_t i = 0; r->plan->events.items[twin].full == event && i < r->drains.count;
-		     i++)
-			sum += mt_drain_event_samples(r->drains.items[i], twin);
+	for (uint32_t other = 0; other < r->plan->events.count; other++) {
+		for (size_t i = 0;
+		     r->plan->events.items[other].full == event && i < r->drains.count; i++)
+			sum += mt_drain_event_samples(r->drains.items[i], other);
 	}
 	return sum;
 }

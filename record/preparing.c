@@ -105,7 +105,7 @@ static struct mt_error *plan_twins(struct mt_recorder *r, size_t cpus)
 	return err || r->options->no_seeds ? err : mt_plan_add_seeds(r->plan);
 }
 
-/* Probes that a killed recorder left are removed by the next one, whatever it records. */
+/* First removes probes of recorders that were killed or whose removal is not done yet. */
 static struct mt_error *create_probes(struct mt_recorder *r)
 {
 	int tracefs = mt_tracepoints_tracefs(r->tracepoints);
@@ -114,7 +114,7 @@ static struct mt_error *create_probes(struct mt_recorder *r)
 	if (tracefs >= 0) /* where this user may not, root's next one does */
 		mt_error_destroy(mt_probe_events_sweep(tracefs, &removed, &kept));
 	if (removed)
-		mt_recorder_say(r, 1, "probes that an earlier mtrec left are removed: %zu",
+		mt_recorder_say(r, 2, "probes that an earlier mtrec left are removed: %zu",
 				removed);
 	r->probed = (struct mt_probe_targets){
 		.pids = &r->options->pids,

@@ -323,23 +323,45 @@ static bool forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 	return true;
 }
 
+/* The path of each stack; NULL out of memory. `paths`: NULL where a process is one path. */
+static struct mt_tierless_place *find_paths(struct mt_leaks *leaks, size_t stacks,
+					    struct mt_tierless_paths *paths)
+{
+	MT_CLEANUP_FREE struct mt_tierless_place *found = calloc(stacks + 1, sizeof(*found));
+
+	for (size_t i = 0; found && i < stacks; i++) {
+		const struct place *place = &leaks->entries.items[i].place;
+
+		found[i].space = place->space;
+		found[i].path = paths ? mt_tierless_paths_of(paths, place->stack) : MT_PATH_NONE;
+		if (paths && found[i].path == MT_PATH_NONE)
+			return NULL;
+	}
+	if (!found || (paths && !mt_tierless_paths_complete(paths, found, stacks)))
+		return NULL;
+	return MT_TAKE(found);
+}
+
 /* The stacks' histories added up by path: entries of paths follow those of stacks. */
 static bool sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_tierless_paths *paths,
 		      struct mt_byte_runs *places)
 {
-	for (size_t i = 0; i < stacks; i++) {
+	MT_CLEANUP_FREE struct mt_tierless_place *found = find_paths(leaks, stacks, paths);
+
+	for (size_t i = 0; found && i < stacks; i++) {
 		struct place place = leaks->entries.items[i].place;
 		uint32_t stack = place.stack;
 		struct entry *entry;
 
-		place.stack = paths ? mt_tierless_paths_of(paths, stack) : MT_PATH_NONE;
-		if ((paths && place.stack == MT_PATH_NONE) ||
-		    !forgive_cleanup(leaks, &leaks->entries.items[i]))
+		place.stack = found[i].path;
+		if (!forgive_cleanup(leaks, &leaks->entries.items[i]))
 			return false;
 		entry = entry_at(leaks, places, stacks, &place);
 		if (!entry)
 			return false;
-		entry->stack = stack;
+		/* a complete stack shows the path */
+		if (!paths || found[i].path == mt_tierless_paths_of(paths, stack))
+			entry->stack = stack;
 		if (leaks->entries.items[i].one_in > entry->one_in)
 			entry->one_in = leaks->entries.items[i].one_in;
 		if (!mt_history_add(
@@ -348,7 +370,7 @@ static bool sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_tierless_
 			    &leaks->entries.items[i].history))
 			return false;
 	}
-	return true;
+	return found;
 }
 
 static struct mt_verdict_row *add_row(struct mt_leaks *leaks, uint32_t number)

@@ -99,3 +99,67 @@ uint32_t mt_tierless_paths_of(struct mt_tierless_paths *paths, uint32_t stack)
 	}
 	return mt_byte_runs_intern(paths->folded, folded, kept * sizeof(*folded));
 }
+
+/* ---- Stacks that were cut short ---- */
+
+struct end {
+	const uint32_t *names; /* outermost first */
+	size_t count;
+	uint32_t space;
+	size_t place;
+	size_t after; /* index behind the last end that begins like this one */
+	bool is_chain;
+};
+
+/* By space, then by names from the innermost one on: what continues a path follows the path. */
+static int by_inner_names(const void *a, const void *b)
+{
+	const struct end *x = a, *y = b;
+
+	if (x->space != y->space)
+		return x->space < y->space ? -1 : 1;
+	for (size_t i = 1; i <= x->count && i <= y->count; i++) {
+		uint32_t one = x->names[x->count - i], other = y->names[y->count - i];
+
+		if (one != other)
+			return one < other ? -1 : 1;
+	}
+	return x->count < y->count ? -1 : x->count > y->count;
+}
+
+static bool is_inner_end(const struct end *end, const struct end *of)
+{
+	return end->space == of->space && end->count <= of->count &&
+	       !memcmp(end->names, of->names + of->count - end->count,
+		       end->count * sizeof(*end->names));
+}
+
+bool mt_tierless_paths_complete(const struct mt_tierless_paths *paths,
+				struct mt_tierless_place *places, size_t count)
+{
+	MT_CLEANUP_FREE struct end *ends = calloc(count + 1, sizeof(*ends));
+
+	if (!ends)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		ends[i] = (struct end){.space = places[i].space, .place = i};
+		ends[i].names = mt_byte_runs_get(paths->folded, places[i].path, &ends[i].count);
+		ends[i].count /= sizeof(*ends[i].names);
+	}
+	qsort(ends, count, sizeof(*ends), by_inner_names);
+	for (size_t i = count; i--;) {
+		bool continues =
+			ends[i].count && i + 1 < count && is_inner_end(&ends[i], &ends[i + 1]);
+
+		ends[i].after = continues ? ends[i + 1].after : i + 1;
+		ends[i].is_chain = !continues || ends[i + 1].is_chain;
+		while (continues && ends[i].after < count &&
+		       is_inner_end(&ends[i], &ends[ends[i].after])) {
+			ends[i].after = ends[ends[i].after].after;
+			ends[i].is_chain = false;
+		}
+		if (continues && ends[i].is_chain)
+			places[ends[i].place].path = places[ends[i + 1].place].path;
+	}
+	return true;
+}

@@ -5,6 +5,8 @@
 #ifndef MT_REPORT_VERDICTS_TIERLESS_PATHS_H
 #define MT_REPORT_VERDICTS_TIERLESS_PATHS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct mt_frames;
@@ -22,5 +24,18 @@ void mt_tierless_paths_destroy(struct mt_tierless_paths *paths);
  * "JS:~load"). MT_PATH_NONE out of memory.
  */
 uint32_t mt_tierless_paths_of(struct mt_tierless_paths *paths, uint32_t stack);
+
+/* A path in one address space. */
+struct mt_tierless_place {
+	uint32_t space, path;
+};
+
+/*
+ * Completes paths of stacks that were cut short: a path that is the inner end of longer paths of
+ * its space becomes the longest of them, where each of them is the inner end of the next. False
+ * out of memory.
+ */
+bool mt_tierless_paths_complete(const struct mt_tierless_paths *paths,
+				struct mt_tierless_place *places, size_t count);
 
 #endif

@@ -112,10 +112,9 @@ if command -v musl-gcc >/dev/null; then
 	pid=$!
 	exec 3>begin
 	until_true grep -q musl "/proc/$pid/maps"
+	rm -f m.mtr
 	"$mtrec" -o m.mtr -e malloc --malloc-sample all -p $pid >"$out" 2>"$err" 3>&- &
-	until_true grep -q "mtrec_$!_" /sys/kernel/tracing/uprobe_events
-	until_true [ -s m.mtr ]
-	sleep 2 # what a stop costs is measured first
+	until_recording $! m.mtr
 	exec 3>&-
 	check 'musl, running' wait $!
 	is '... has the same blocks' "$(kept)" $blocks

@@ -42,8 +42,8 @@ is '... and the stack of the caller' "$(grep -A1 ':work: ' "$list" | grep -c ' o
 record 'ur:./probed:countdown,u:./probed:countdown'
 is 'functions that are to return do not end stacks' "$(grep -c '_start+0x' "$list") $(hits countdown) $(hits countdown_1)" \
 	'8000 4000 4000'
-says 'the place that costs least is told' 'probe mtrec_.*/countdown_1: .* bytes in: a (push|jump|call) is emulated' \
-	<("$mtrec" -v -o probed.mtr -e 'ur:./probed:countdown,u:./probed:countdown' -- ./probed 2>&1)
+"$mtrec" -v -o probed.mtr -e 'ur:./probed:countdown,u:./probed:countdown' -- ./probed >said 2>&1
+says 'the place that costs least is named' 'probe mtrec_.*/countdown_1: .* bytes in: a (push|jump|call) is emulated' said
 record 'u:./probed:countdown,u:./probed:countdown+0'
 is '... and has as many hits as the start' "$(hits countdown) $(hits countdown_1)" '4000 4000'
 offset=$(objdump -d --disassemble=work probed | awk '/^ / { print $1; if (++n == 2) exit }' | tail -1)

@@ -57,6 +57,29 @@ MT_TEST(generated_code_without_names_is_one_frame)
 	world_end(&w);
 }
 
+MT_TEST(a_path_that_is_cut_is_completed_where_one_continues_it)
+{
+	struct world w = world_begin();
+	uint32_t whole = PATH("alloc", "open", "serve", "main"),
+		 cut = PATH("alloc", "open", "serve"), shorter = PATH("alloc", "open"),
+		 thread = PATH("alloc", "put", "run", "clone"),
+		 other = PATH("alloc", "put", "run", "main"), unclear = PATH("alloc", "put", "run"),
+		 apart = PATH("alloc", "close");
+	struct mt_tierless_place places[] = {{1, cut},	  {1, whole}, {1, shorter}, {1, unclear},
+					     {1, thread}, {1, other}, {1, apart},   {2, cut}};
+
+	MT_REQUIRE(mt_tierless_paths_complete(w.paths, places, sizeof(places) / sizeof(*places)));
+	MT_CHECK_EQ(places[0].path, whole);
+	MT_CHECK_EQ(places[1].path, whole);
+	MT_CHECK_EQ(places[2].path, whole);
+	MT_CHECK_EQ(places[3].path, unclear);
+	MT_CHECK_EQ(places[4].path, thread);
+	MT_CHECK_EQ(places[5].path, other);
+	MT_CHECK_EQ(places[6].path, apart);
+	MT_CHECK_EQ(places[7].path, cut); /* of another space */
+	world_end(&w);
+}
+
 MT_TEST(a_tier_is_no_part_of_a_name)
 {
 	struct world w = world_begin();
