@@ -516,8 +516,6 @@ static struct mt_error *prepare_plan(struct mt_recorder *r)
 	if (!err && (r->options->comm || r->options->user))
 		err = mt_task_filter_create(r->options->comm, r->options->user, NULL, &r->filter);
 	if (!err)
-		note_children(r);
-	if (!err)
 		err = make_plan(r);
 	if (!err && r->options->command)
 		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
@@ -531,7 +529,10 @@ static struct mt_error *prepare_waiting(struct mt_recorder *r)
 		r->options->control ? mt_control_open(r->options->control, &r->control) : NULL;
 
 	r->waiting.control = r->control.in;
-	return err ? err : check_targets(r);
+	err = err ? err : check_targets(r);
+	if (!err)
+		note_children(r);
+	return err;
 }
 
 /* Counters of tasks follow them from CPU to CPU. */
