@@ -226,7 +226,7 @@ struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in)
 	return err;
 }
 
-/* Takes "N functions of PATH" out of the text, with a comma beside it. */
+/* Removes "N functions of PATH" and its comma from the text. */
 static void unsay_file(char *text, const char *path)
 {
 	size_t length = strlen(path);

@@ -37,7 +37,7 @@ struct mt_error *mt_probe_sites_find(struct mt_elf *elf, const char *path,
 /*
  * True if a probe may stand at a link-time address: bytes of the file in an executable segment, and
  * in a section of code where there are sections; not inside a function whose start the unwind
- * information tells, where it could be the middle of an instruction. cfi: of the file, or NULL.
+ * information says, where it could be the middle of an instruction. cfi: of the file, or NULL.
  */
 bool mt_is_function_start(struct mt_elf *elf, struct mt_cfi *cfi, uint64_t address);
 void mt_probe_sites_deinit(struct mt_probe_sites *sites);

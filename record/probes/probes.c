@@ -102,7 +102,7 @@ void mt_probes_remove_later(struct mt_probes *probes)
 {
 	pid_t recorder = getpid(), pid;
 
-	/* A container ends with its first process, and what that left behind. */
+	/* As PID 1: a container ends with its first process, and the background process with it. */
 	if (probes->left || probes->items.count <= AT_ONCE_MOST || recorder == 1)
 		return;
 	pid = fork();

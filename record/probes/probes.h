@@ -22,7 +22,7 @@ struct mt_probes *mt_probes_create(int tracefs, const struct mt_probe_targets *t
 void mt_probes_destroy(struct mt_probes *probes);
 
 /*
- * If there are many: leaves a process behind that closes all that is open and removes the probes.
+ * If there are many: a background process closes the open events and removes the probes.
  * To close the event of each takes the kernel a tenth of a second, for which a recorder that is to
  * end does not wait. Call it while the events are open; once it is done, it does nothing.
  */
@@ -37,8 +37,8 @@ struct mt_error *mt_probes_check(const struct mt_probes *probes);
 
 /*
  * The same for a word whose file is known and read already; its PATH stands in messages only. The
- * entry beside a return probe is the caller's to define. MT_ERR_NOT_FOUND: the file has no such
- * function.
+ * entry of a function with a return probe is the caller's to define. MT_ERR_NOT_FOUND: the file has
+ * no such function.
  */
 struct mt_error *mt_probes_define_in(struct mt_probes *probes, const struct mt_probe_file *file,
 				     struct mt_elf *elf, const char *text, mt_take_probe *each,

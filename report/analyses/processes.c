@@ -61,7 +61,7 @@ enum life {
 	LIFE_STAYED,
 	LIFE_BEGAN,
 	LIFE_ENDED,
-	LIFE_ENDED_LAST,    /* with the recording, as its command does: told at its peak */
+	LIFE_ENDED_LAST,    /* with the recording, as its command does: shown at its peak */
 	LIFE_ENDED_LARGEST, /* before, and none grew as much: the summary has it at its peak */
 };
 
@@ -73,7 +73,7 @@ static const char *const lives[] = {
 	[LIFE_ENDED_LARGEST] = "ended largest",
 };
 
-/* The change of a part; nothing is told of what ended, whose change is that to its peak. */
+/* The change of a part; none for processes that ended, whose change is the one to their peak. */
 static struct mt_value part_of(const struct mt_gauged_process *process, enum mt_process_gauge part)
 {
 	bool known = !process->ended && process->series[part].count;

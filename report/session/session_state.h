@@ -42,7 +42,7 @@ struct mt_local_event {
 	double weight;	/* weight of its next samples */
 	int64_t call;	/* system call number of a raw_syscalls:* event; -1: none */
 	bool wanted;	/* its samples are selected, or are seeds for joining */
-	bool returns;	/* its samples stand right behind a call that returned */
+	bool returns;	/* its samples are at the return address of a call */
 	bool marks;	/* its marks are exits of calls, and selected by -e */
 	size_t members; /* number of events counted beside its samples */
 	struct mt_field clone_flags, clone_tid;	       /* fields of task:task_newtask */

@@ -18,7 +18,7 @@
 enum {
 	ARENA = 64 << 20, /* a thread's arena of glibc begins at a multiple, and grows up to the
 			     next */
-	BESIDE = 8,	  /* bytes that glibc keeps beside each block: its size */
+	BESIDE = 8,	  /* bytes that glibc keeps with each block: its size */
 };
 
 struct piece {

@@ -107,7 +107,7 @@ struct end {
 	size_t count;
 	uint32_t space;
 	size_t place;
-	size_t after; /* index behind the last end that begins like this one */
+	size_t after; /* index after the last end that begins like this one */
 	bool is_chain;
 };
 

@@ -223,7 +223,7 @@ static const char *get_kept_text(struct mt_line_worker *worker, struct mt_cursor
 	return id == MT_STRING_NONE ? NULL : mt_strings_get(worker->strings, id);
 }
 
-/* The rest of a reply behind its state and problem is left in *c. False: the process has ended. */
+/* Leaves *c after the state and the problem of a reply. False: the process has ended. */
 static bool receive(struct mt_line_worker *worker, enum state *state, struct mt_cursor *c)
 {
 	const char *problem;

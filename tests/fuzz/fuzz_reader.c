@@ -1,7 +1,7 @@
 /*
  * Any bytes as a recording file: reading it ends, stays inside its memory, and gives records that
  * can be decoded or refused. Each input is read as it is, once more with its checksums made right,
- * so that what lies behind them is reached, and again with its stored chunks packed.
+ * so that the code after them is reached, and again with its stored chunks packed.
  */
 #include <stdint.h>
 #include <stdio.h>

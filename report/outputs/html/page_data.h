@@ -45,9 +45,9 @@ bool mt_page_data_write(struct mt_page_data *data, FILE *to);
 /* ---- The parts, each written by the file of its name ---- */
 
 /*
- * What the page says of the recordings beside its tables: where they come from, why stacks end,
+ * What the page says of the recordings apart from its tables: where they come from, why stacks end,
  * what was lost when, the course of time, and the command line that asks for the same. Writes
- * members of a JSON object, without a comma behind the last.
+ * members of a JSON object, without a comma after the last.
  */
 struct mt_error *mt_page_facts_put(const struct mt_view *view, FILE *json);
 
@@ -64,7 +64,7 @@ struct mt_error *mt_page_rows_write(const struct mt_named_table *named, struct m
 
 /*
  * Texts, places and nodes, which the rows of all tables share, as columns and their members of the
- * JSON, without a comma behind the last.
+ * JSON, without a comma after the last.
  */
 void mt_page_stacks_write(const struct mt_places *places, struct mt_page_data *data);
 
