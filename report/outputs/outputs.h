@@ -130,7 +130,6 @@ extern const struct mt_output mt_output_folded;
 extern const struct mt_output mt_output_flamegraph;
 extern const struct mt_output mt_output_html;
 extern const struct mt_output mt_output_pprof;
-extern const struct mt_output mt_output_firefox;
 extern const struct mt_output mt_output_callgrind;
 extern const struct mt_output mt_output_sql;
 extern const struct mt_output mt_output_annotate;

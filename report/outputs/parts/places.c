@@ -149,17 +149,6 @@ static uint32_t joined(struct mt_places *p, uint32_t id)
 
 /* ---- Paths ---- */
 
-uint32_t mt_places_words(struct mt_places *p, uint32_t caller, const char *text)
-{
-	uint32_t none = mt_places_text(p, "");
-	const struct mt_stack_place place = {.name = mt_places_text(p, text),
-					     .image = none,
-					     .file = none,
-					     .kinds = MT_PLACE_WORDS};
-
-	return step(p, caller, intern(p, &place));
-}
-
 static uint32_t walk(struct mt_places *p, const struct mt_table *table, uint32_t node,
 		     uint32_t stack)
 {

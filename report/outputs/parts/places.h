@@ -37,12 +37,6 @@ void mt_places_destroy(struct mt_places *places);
 uint32_t mt_places_text(struct mt_places *places, const char *text);
 
 /*
- * The node of a text, called from the node `caller`; 0 is the root of all. MT_PLACES_NONE out of
- * memory.
- */
-uint32_t mt_places_words(struct mt_places *places, uint32_t caller, const char *text);
-
-/*
  * The node at the end of a stack's path below `caller`, which it is for a stack without frames. The
  * table says whose stacks and frames the id belongs to; its frames are named. MT_PLACES_NONE out of
  * memory.

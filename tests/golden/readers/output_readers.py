@@ -10,8 +10,6 @@ import re
 import sqlite3
 import xml.etree.ElementTree as ElementTree
 
-from firefox_profile import FirefoxProfile
-
 SVG = "{http://www.w3.org/2000/svg}"
 HELD = {"curB": "bytes", "curBk": "count", "inuse_space": "bytes", "inuse_objects": "count", "alloc_space": "bytes",
         "alloc_objects": "count"}
@@ -187,14 +185,7 @@ def sql_sum(data, figure):
     return sql_database(data).execute(f"SELECT TOTAL({figure}) FROM samples").fetchone()[0]
 
 
-def firefox_sum(data, figure):
-    """Of the analysis that the profile chooses a thread of; where it chooses none, of samples."""
-    profile = FirefoxProfile(data)
-    chosen = profile.profile["meta"].get("initialSelectedThreads")
-    return profile.sum(profile.threads[chosen[0]]["name"].split(",")[0] if chosen else "samples", figure)
-
-
-Reader = collections.namedtuple("Reader", "words sum all only", defaults=(True, None))
+Reader = collections.namedtuple("Reader", "words sum all", defaults=(True,))
 
 READERS = {
     "csv": Reader(("--csv",), csv_sum),
@@ -206,6 +197,5 @@ READERS = {
     "flamegraph": Reader(("--flamegraph", "-", "--minwidth", "0"), flamegraph_sum, False),
     "pprof": Reader(("--pprof", "-"), profile_sum),
     "sql": Reader(("--sql", "-"), sql_sum),
-    "firefox": Reader(("--firefox", "-"), firefox_sum, True, ("samples", "growth", "outstanding", "resident", "blocks")),
     "callgrind": Reader(("--callgrind", "-"), callgrind_sum, False),
 }
