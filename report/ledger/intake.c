@@ -418,6 +418,11 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 		.shared = record->flags & MAP_FLAG_SHARED,
 	};
 	struct mt_ledger_space *space;
+	/*
+	 * The entry of a thread's first call may be older than the recording. Its exit follows, and
+	 * knows which part of the mapping the call changed.
+	 */
+	bool late;
 
 	if (!thread)
 		return false;
@@ -447,7 +452,8 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 	found.file = anonymous ? MT_FILE_NONE : mt_natures_file(ledger->natures, &identity);
 	if (found.file == UINT32_MAX)
 		return false;
-	if (!thread->in_call && (ledger->has_marks || found.exec))
+	late = anonymous && !thread->enter && !thread->left;
+	if (!thread->in_call && (found.exec || (ledger->has_marks && !late)))
 		return take_found(ledger, thread, &found, observed->task);
 	thread->has_found = true;
 	thread->found = found;

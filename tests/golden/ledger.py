@@ -591,6 +591,9 @@ def check_opened(tap, folder):
     tap.same(pages(data, "--outstanding"), {"101": 16}, "... and is outstanding")
     tap.same(sum(int(row["bytes"]) for row in rows(folder, data, "--outstanding", "--timeline", "1ms")), 16 * PAGE, "... over time, too")
     tap.same(pages(recording(opens + munmap(1100, 8, 4), arena), "--outstanding"), {"101": 12}, "... but for what munmap took")
+    grown = call("mprotect", 800, 0, at(8), PAGE, 3, entered=False, inside=anonymous(805, 0, 9))
+    tap.same(pages(recording(grown, make.map_record(A, at(9), "", 3) + make.map_record(at(9), at(64), "", 0)), "--outstanding"), {},
+             "an mprotect that was entered before the recording: what its mapping had before the call does not grow")
     within = mmap(1000, 100, 64, 0) + call("mprotect", 1050, 0, at(100), 16 * PAGE, 3, tid=101)
     for option in ("--growth", "--outstanding"):
         tap.same(pages(recording(within), option), {"100": 48, "101": 16}, f"{option}: of what a call reserved the part that another opened")

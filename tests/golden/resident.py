@@ -55,7 +55,7 @@ def alloc(time, order, tid=100, pid=100):
     return sample(ALLOC, time, tid, raw(struct.pack("<QIIQ", 0, order, 0, 0x140dca)), pid=pid)
 
 
-def call(name, time, result, *arguments, inside=b"", tid=100, until=9, pid=100):
+def call(name, time, result, *arguments, inside=b"", tid=100, until=9, pid=100, entered=True):
     index, number = CALLS[name]
     arguments = list(arguments) + [0] * (6 - len(arguments))
     values = [0] * 20
@@ -64,7 +64,7 @@ def call(name, time, result, *arguments, inside=b"", tid=100, until=9, pid=100):
     enter = sample(index + 1, time, tid, raw(struct.pack("<Qii6Q", 0, number, 0, *arguments)), pid=pid)
     leave = sample(index, time + until, tid, raw(struct.pack("<Qiiq", 0, number, 0, result))
                    + struct.pack("<Q20Q", 2, *values), pid=pid)
-    return enter + inside + leave
+    return (enter if entered else b"") + inside + leave
 
 
 def process_record(kind, body, time, misc=2, pid=100):
