@@ -545,7 +545,6 @@ static struct mt_session_options session_options_of(const struct mt_report_optio
 		.max_frames = options->max_stack,
 		.joining = options->unwind == mt_unwind_methods && !options->no_join,
 		.scan = options->scan,
-		.stitching = options->stitch,
 		/* a process of several threads does not fork */
 		.workers = options->follow > 0 ? 1
 			   : options->workers  ? options->workers

@@ -43,6 +43,26 @@ bool mt_fp_ends_in_call(const uint8_t code[MT_CALL_CODE])
 	return false;
 }
 
+static bool is_prefix(uint8_t byte)
+{
+	return byte == 0x66 || byte == 0x67 || byte == 0xf2 || byte == 0xf3 || byte == 0x2e ||
+	       byte == 0x3e || byte == 0x26 || byte == 0x36 || byte == 0x64 || byte == 0x65 ||
+	       (byte & 0xf0) == 0x40;
+}
+
+size_t mt_fp_call_size(const uint8_t *code, size_t n)
+{
+	size_t at = 0, size = 0;
+
+	while (at < n && is_prefix(code[at]))
+		at++;
+	if (at < n && code[at] == 0xe8)
+		size = at + 5;
+	else if (at + 1 < n && code[at] == 0xff && (code[at + 1] >> 3 & 7) == 2)
+		size = at + indirect_call_size(code[at + 1], at + 2 < n ? code[at + 2] : 0);
+	return size <= n ? size : 0;
+}
+
 /* What the mapping and the code before it make of a word taken for a return address. */
 enum return_kind {
 	RETURN_NONE,	  /* it is none: a file's data, or not behind a call */

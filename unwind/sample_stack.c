@@ -3,6 +3,7 @@
 
 #include "formats/records/attr.h"
 #include "formats/records/sample.h"
+#include "formats/records/sample_type.h"
 #include "unwind/unwind.h"
 
 struct mt_chain_halves mt_chain_split(const struct mt_sample *sample)
@@ -45,16 +46,13 @@ static struct mt_unwind_input unwind_input(const struct mt_sample_stack *in)
 		.chain_count = in->halves->user_count,
 		.ip = (sample->misc & 7) == MT_CPUMODE_USER ? sample->ip : 0,
 		.has_branches = sample->has_branches,
-		.branches = sample->branches,
-		.branch_count = sample->branch_count,
-		.branches_own = sample->branch_count,
-		.branch_type = in->attr->branch_sample_type,
 		.map = in->map,
 	};
 
-	if (in->stitched_count) {
-		input.branches = in->stitched;
-		input.branch_count = in->stitched_count;
+	/* other branch records say nothing certain of callers */
+	if (in->attr->branch_sample_type & MT_BRANCH_CALL_STACK) {
+		input.branches = sample->branches;
+		input.branch_count = sample->branch_count;
 	}
 	if (input.have_regs)
 		mt_unwind_regs_from_perf(in->attr->sample_regs_user, sample->user_regs,

@@ -1,5 +1,5 @@
 /*
- * Unwinds a decoded sample: passes its registers, dump, callchain and branch records to the
+ * Unwinds a decoded sample: passes its registers, dump, callchain and hardware call stack to the
  * unwinder.
  */
 #ifndef MT_UNWIND_SAMPLE_STACK_H
@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 struct mt_attr;
-struct mt_branch;
 struct mt_frame;
 struct mt_image_map;
 struct mt_return_slot;
@@ -32,9 +31,6 @@ struct mt_sample_stack {
 	const struct mt_sample *sample;
 	const struct mt_chain_halves *halves;
 	const struct mt_image_map *map; /* the address space at that time */
-	/* the sample's branch records, followed by stitched ones */
-	const struct mt_branch *stitched;
-	size_t stitched_count; /* 0: only the sample's own records */
 	/* return addresses that probes have replaced (return_slots.h) */
 	const struct mt_return_slot *returns;
 	size_t return_count;

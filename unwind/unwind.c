@@ -38,7 +38,6 @@ void mt_unwinder_destroy(struct mt_unwinder *unwinder)
 		return;
 	if (unwinder->oracle)
 		unwinder->oracle_destroy(unwinder->oracle);
-	mt_branch_runs_destroy(unwinder->runs);
 	free(unwinder->cache);
 	free(unwinder->returns);
 	free(unwinder->places);
@@ -80,7 +79,7 @@ static enum mt_stack_end without_dump(struct mt_walk *walk)
 {
 	const struct mt_unwind_input *input = walk->input;
 
-	if (input->branch_count && mt_branches_are_calls(input))
+	if (input->branch_count)
 		return mt_branches_whole(walk);
 	if (input->chain_count)
 		return mt_chain_whole(walk);
@@ -146,7 +145,7 @@ static void unwind_lbr(struct mt_unwinder *unwinder, const struct mt_unwind_inpu
 }
 
 /*
- * What is found by branch records is not looked at: they touch code even where nobody needs them.
+ * The stack found by branch records is dropped: it is built to read the code that it needs.
  */
 static void unwind_thorough(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 			    struct mt_stack *stack)
@@ -167,14 +166,13 @@ const struct mt_unwind_method mt_unwind_thorough = {
 
 const struct mt_unwind_method mt_unwind_methods[] = {
 	{"auto",
-	 "CFI, frame pointers where there is none, the kernel's chain past the dump, and branch "
-	 "records past it or where there is no dump",
+	 "CFI, frame pointers where there is none, the kernel's chain past the dump, and a "
+	 "hardware call stack past it or where there is no dump",
 	 unwind_auto, NULL},
 	{"dwarf", "CFI through the stack dump alone", unwind_dwarf, NULL},
 	{"fp", "the kernel's frame-pointer chain, or frame pointers through the dump", unwind_fp,
 	 NULL},
-	{"lbr", "branch records alone: a hardware call stack as it is, others replayed", unwind_lbr,
-	 NULL},
+	{"lbr", "the hardware call stack of branch records alone", unwind_lbr, NULL},
 	{NULL, NULL, NULL, NULL},
 };
 
@@ -222,7 +220,7 @@ const char *mt_stack_end_name(enum mt_stack_end end)
 		[MT_END_CHAIN] = "frame-pointer chain ends",
 		[MT_END_LIMIT] = "frame limit",
 		[MT_END_BRANCHES] = "branch records end",
-		[MT_END_NO_BRANCHES] = "no branch records",
+		[MT_END_NO_BRANCHES] = "no hardware call stack",
 		[MT_END_UNTOLD] = "not told",
 	};
 

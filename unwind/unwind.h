@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 struct mt_branch;
-struct mt_decoder;
 struct mt_image_map;
 struct mt_return_slot;
 struct mt_unwinder;
@@ -25,8 +24,8 @@ enum mt_frame_source {
 	MT_FRAME_CFI,	   /* call frame information and the dump */
 	MT_FRAME_FP,	   /* a checked frame-pointer step in the dump */
 	MT_FRAME_CHAIN,	   /* the user half of the callchain, by frame pointers */
-	MT_FRAME_LBR,	   /* the sample's branch records */
-	MT_FRAME_STITCHED, /* branch records of an earlier sample of the thread */
+	MT_FRAME_LBR,	   /* the sample's hardware call stack */
+	MT_FRAME_STITCHED, /* reserved: of an earlier sample's call stack, in old recordings */
 	MT_FRAME_JOINED,   /* another stack of the thread; see unwind/join/join.h */
 	/* a scan for return addresses: a guess, as are all frames found from it */
 	MT_FRAME_SCANNED,
@@ -55,9 +54,9 @@ enum mt_stack_end {
 	/* the callchain ended, with no proof that it is complete */
 	MT_END_CHAIN,
 	MT_END_LIMIT, /* --max-stack, or the caller's storage */
-	/* the branch records ended: no more were kept, or older ones are not certain */
+	/* the hardware call stack ended: no more calls were kept */
 	MT_END_BRANCHES,
-	MT_END_NO_BRANCHES, /* branch records were asked for, and the sample has none */
+	MT_END_NO_BRANCHES, /* a hardware call stack was asked for, and the sample has none */
 	MT_END_UNTOLD,	    /* from another unwinder, which gives no reason (oracle.h) */
 	MT_END_REASONS
 };
@@ -109,20 +108,15 @@ struct mt_unwind_input {
 	const uint64_t *chain; /* the user half of the callchain, innermost first; may be NULL */
 	size_t chain_count;
 	uint64_t ip;	   /* sampled ip of a user sample; 0: of the kernel, or not sampled */
-	bool has_branches; /* branch records were sampled, possibly none */
-	const struct mt_branch *branches; /* newest first */
+	bool has_branches; /* branch records were sampled, possibly none or other than calls */
+	const struct mt_branch *branches; /* a hardware call stack, newest call first */
 	size_t branch_count;
-	/* number of the sample's own records; the remainder is from an earlier sample */
-	size_t branches_own;
-	uint64_t branch_type;		/* attr->branch_sample_type */
 	const struct mt_image_map *map; /* the address space at that time */
 };
 
 struct mt_unwind_options {
 	/* bound on stack->count; 0: only the storage */
 	uint32_t max_frames;
-	/* decodes code for branch records; borrowed, may be NULL */
-	const struct mt_decoder *decoder;
 	/* "auto" scans for return addresses as the last resort (word_scan.c) */
 	bool scan;
 };
@@ -148,7 +142,7 @@ struct mt_unwind_method {
 
 /*
  * Ended by a row of NULLs. The first is "auto": the dump by CFI, then frame pointers, then the
- * callchain; branch records past these, or without a dump; with options.scan, a scan.
+ * callchain; a hardware call stack past these, or without a dump; with options.scan, a scan.
  */
 extern const struct mt_unwind_method mt_unwind_methods[];
 

@@ -13,7 +13,6 @@
 #include "unwind/rule.h"
 #include "unwind/unwind.h"
 
-struct mt_branch_runs;
 struct mt_oracle_spaces;
 
 struct mt_unwinder {
@@ -25,7 +24,6 @@ struct mt_unwinder {
 	struct mt_seen_code *places;	 /* fp.c: the code at sampled pcs without CFI */
 	struct mt_recall *recall;	 /* recall.c: the last stacks of threads */
 	struct mt_recalled *trail;	 /* MT_RECALL_FRAMES frames of the current stack */
-	struct mt_branch_runs *runs;	 /* lbr_walk.c; NULL until first used */
 	struct mt_oracle_spaces *oracle; /* oracle.c; NULL until first used */
 	void (*oracle_destroy)(struct mt_oracle_spaces *oracle);
 };
@@ -96,6 +94,9 @@ bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word);
 /* Whether the bytes before a return address end in a call instruction (fp.c). */
 #define MT_CALL_CODE 7 /* bytes of the longest call instruction */
 bool mt_fp_ends_in_call(const uint8_t code[MT_CALL_CODE]);
+
+/* The size of the call instruction at `code`, which has n bytes; 0: it is no call (fp.c). */
+size_t mt_fp_call_size(const uint8_t *code, size_t n);
 
 /* Scans the dump for callers past `end`, and returns that end (word_scan.c). */
 enum mt_stack_end mt_scan_splice(struct mt_walk *walk, enum mt_stack_end end);

@@ -49,19 +49,9 @@ enum mt_read_format { /* bits of attr->read_format */
 };
 
 enum mt_branch_sample_type { /* bits of attr->branch_sample_type */
-	MT_BRANCH_USER = 1u << 0,
-	MT_BRANCH_KERNEL = 1u << 1,
-	MT_BRANCH_ANY = 1u << 3,
 	MT_BRANCH_CALL_STACK = 1u << 11,
-	MT_BRANCH_TYPE_SAVE = 1u << 16,
 	MT_BRANCH_HW_INDEX = 1u << 17,
 	MT_BRANCH_COUNTERS = 1u << 19,
-};
-
-enum mt_branch_flags { /* bit numbers of mt_branch.flags */
-	MT_BRANCH_FLAGS_MISPREDICTED = 1,
-	MT_BRANCH_FLAGS_CYCLES = 4, /* lowest of sixteen bits: cycles since the previous branch */
-	MT_BRANCH_FLAGS_TYPE = 20,  /* lowest of four bits: PERF_BR_* */
 };
 
 enum mt_kernel_misc { /* bits of perf_event_header.misc; their meaning depends on the record type */

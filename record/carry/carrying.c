@@ -115,7 +115,7 @@ static bool has_branches(const struct mt_plan *plan)
 	return false;
 }
 
-/* Between two branches code ran that no word points to. */
+/* The calls of branch records are of code that no word of a dump need point to. */
 static bool is_whole(const struct mt_embed_options *options, const struct mt_plan *plan)
 {
 	return options->unsampled || has_branches(plan);

@@ -190,7 +190,7 @@ static void check_tracefs(struct checker *checker)
 	mt_tracefs_close(&tracefs);
 }
 
-/* Branch stacks of user code, as the last callers of a stack. */
+/* Hardware call stacks, which --call-graph lbr records. */
 static void check_lbr(struct checker *checker)
 {
 	struct perf_event_attr attr = {
@@ -204,14 +204,14 @@ static void check_lbr(struct checker *checker)
 	bool counts = checker->host.pmu, branches;
 
 	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
-	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
 	branches = counts && mt_host_events_opens(&checker->host, &attr, 0, -1);
 	add(checker, "PMU", counts ? MT_CHECK_OK : MT_CHECK_PART, text("%s", counts ? "yes" : "no"),
 	    counts ? NULL : text("no hardware events: cpu-clock samples by time instead"),
 	    counts ? NULL : text("in a virtual machine: let its host pass the PMU through"));
 	add(checker, "LBR", branches ? MT_CHECK_OK : MT_CHECK_PART,
 	    text("%s", branches ? "yes" : "no"),
-	    branches ? NULL : text("no branch stacks with hardware events"), NULL);
+	    branches ? NULL : text("no call stacks with hardware events"), NULL);
 }
 
 static void check_uprobes(struct checker *checker)

@@ -60,9 +60,6 @@ struct mt_error *mt_options_check(const struct mt_record_options *options)
 		what = "-c and -F exclude each other";
 	else if (options->all_user && options->all_kernel)
 		what = "--all-user and --all-kernel exclude each other";
-	else if (options->branch_type && options->call_graph == MT_GRAPH_LBR)
-		what = "--call-graph lbr takes the branch records for itself: -b and -j do not go "
-		       "with it";
 	else if (options->start_disabled && !options->control)
 		what = "-D -1 starts nothing by itself: it wants --control";
 	else if (options->output && !*options->output)

@@ -113,9 +113,6 @@ const struct mt_option_row mt_option_rows[] = {
 	 RARE("do not fault in the absent stack pages that end dumps")},
 	{NULL, MT_OPT_NO_SEEDS, "no-seeds", NULL,
 	 RARE("no larger dumps (64 KiB) beside one in 37 small ones")},
-	{NULL, 'b', "branch-any", NULL, RARE("branch records with hardware events, as -j any")},
-	{NULL, 'j', "branch-filter", "FILTER,...",
-	 RARE("branch records of these branches: any, any_call, any_ret, ind_call, u, k, ...")},
 
 	{.heading = "Cost"},
 	{NULL, MT_OPT_BUDGET, "budget", "PCT",

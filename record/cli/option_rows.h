@@ -61,7 +61,7 @@ struct mt_option_row {
 };
 
 enum {
-	MT_OPTION_ROWS = 70,
+	MT_OPTION_ROWS = 68,
 };
 
 extern const struct mt_option_row mt_option_rows[]; /* MT_OPTION_ROWS */

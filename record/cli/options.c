@@ -15,7 +15,6 @@
 #include "record/allocators/own_functions.h"
 #include "record/cli/option_checks.h"
 #include "record/cli/option_rows.h"
-#include "record/plan/branch_filter.h"
 
 #define DEFAULT_DUMP 16384
 #define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
@@ -266,9 +265,6 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	case 'a':
 		options->all_cpus = true;
 		return true;
-	case 'b':
-		(void)!mt_parse_branches("any", &options->branch_type);
-		return true;
 	case 'g':
 		if (options->call_graph == MT_GRAPH_NONE)
 			(void)!parse_call_graph("dwarf", options);
@@ -446,8 +442,6 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 		return parse_number("-c", text, 1, INT64_MAX, &options->period);
 	case 'F':
 		return parse_frequency(text, options);
-	case 'j':
-		return mt_parse_branches(text, &options->branch_type);
 	case MT_OPT_CALL_GRAPH:
 		return parse_call_graph(text, options);
 	case 'k':

@@ -46,10 +46,9 @@ struct mt_record_options {
 	bool all_cpus;
 	bool all_user, all_kernel;		/* counted events at that level only */
 	struct mt_number_list cpus, pids, tids; /* empty: not given */
-	const char *output;   /* "-" is standard output; of --stat NULL: standard error */
-	uint64_t period;      /* -c, 0: not given */
-	uint64_t frequency;   /* -F, 0: not given */
-	uint64_t branch_type; /* -b, -j: PERF_SAMPLE_BRANCH_*; 0: not given */
+	const char *output; /* "-" is standard output; of --stat NULL: standard error */
+	uint64_t period;    /* -c, 0: not given */
+	uint64_t frequency; /* -F, 0: not given */
 	enum mt_call_graph call_graph;
 	uint32_t dump_size;		    /* bytes of user stack; 0 unless MT_GRAPH_DWARF */
 	bool dump_given;		    /* that was asked for */

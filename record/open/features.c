@@ -232,28 +232,11 @@ static void step_down(struct mt_perf_features *features)
 	}
 }
 
-/* Whether branch records come with so much more; only a hardware event has any. */
-static bool branches_come_with(const struct mt_perf_features *features, uint64_t more)
-{
-	struct perf_event_attr attr = base_attr();
-
-	attr.type = PERF_TYPE_HARDWARE;
-	attr.config = PERF_COUNT_HW_CPU_CYCLES;
-	attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
-	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY | more;
-	return opens(&attr, features);
-}
-
-/*
- * What only some events are asked. The index of branch records tells how far a call stack has moved
- * between two samples, their types what replays them to a stack where the code is not at hand.
- */
+/* Whether groups can be read in inherited events, and the largest rate. */
 static void probe_beside(struct mt_perf_features *features)
 {
 	struct perf_event_attr attr = base_attr();
 
-	features->branch_index = branches_come_with(features, PERF_SAMPLE_BRANCH_HW_INDEX);
-	features->branch_types = branches_come_with(features, PERF_SAMPLE_BRANCH_TYPE_SAVE);
 	attr.inherit = 1;
 	attr.sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_TID;
 	attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;

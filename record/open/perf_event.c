@@ -85,7 +85,7 @@ struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wi
 			return mt_error_hint(
 				err, attr->branch_sample_type
 					     ? "this event has no branch records here (a virtual "
-					       "machine, or no such hardware): leave out -b, -j or "
+					       "machine, or no such hardware): leave out "
 					       "--call-graph lbr"
 					     : "it cannot be as precise here: fewer p behind the "
 					       "colon, or none");

@@ -28,8 +28,6 @@ struct mt_perf_features {
 	bool ioc_id;	 /* PERF_EVENT_IOC_ID */
 	bool user_stack; /* PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER */
 	/* Not in the rows of features.c: */
-	bool branch_index;    /* PERF_SAMPLE_BRANCH_HW_INDEX */
-	bool branch_types;    /* PERF_SAMPLE_BRANCH_TYPE_SAVE */
 	bool inherited_reads; /* PERF_SAMPLE_READ of a group in an inherited event */
 	uint64_t max_rate;    /* most samples a second, for -F max; 0: unknown */
 };

@@ -221,38 +221,24 @@ static bool is_hardware(const struct mt_counter *counter)
 void mt_planner_ask_branches(struct mt_planner *planner, const struct mt_counter *counter,
 			     struct perf_event_attr *attr)
 {
-	const struct mt_record_options *options = planner->options;
-	uint64_t type = options->branch_type;
-
-	if (!is_hardware(counter))
-		return;
-	if (options->call_graph == MT_GRAPH_LBR) {
-		type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
-		       PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
-		attr->exclude_callchain_user = 1;
-	} else if (type && !(type & PERF_SAMPLE_BRANCH_CALL_STACK) &&
-		   planner->features->branch_types) {
-		type |= PERF_SAMPLE_BRANCH_TYPE_SAVE;
-	}
-	if (!type)
+	if (planner->options->call_graph != MT_GRAPH_LBR || !is_hardware(counter))
 		return;
 	planner->branches = true;
+	attr->exclude_callchain_user = 1;
 	attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
-	attr->branch_sample_type =
-		type | (planner->features->branch_index ? PERF_SAMPLE_BRANCH_HW_INDEX : 0);
+	attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+				   PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
 }
 
 struct mt_error *mt_planner_finish_branches(const struct mt_planner *planner)
 {
-	const struct mt_record_options *options = planner->options;
-
-	if (planner->branches || (!options->branch_type && options->call_graph != MT_GRAPH_LBR))
+	if (planner->branches || planner->options->call_graph != MT_GRAPH_LBR)
 		return NULL;
 	return mt_error_hint(
 		mt_error_create(MT_ERR_USAGE, "branch records come with hardware events alone, and "
 					      "none of these events is one"),
 		"on software events and tracepoints the kernel refuses them: sample cycles, -e "
-		"cycles -b");
+		"cycles --call-graph lbr");
 }
 
 /* What happens in the kernel alone, whatever its cause. */

@@ -88,7 +88,7 @@ bool mt_counter_has_sides(const struct mt_counter *counter);
 /* Applies the modifiers to attr; fields without a modifier stay as they are. */
 void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_event_attr *attr);
 
-/* Adds branch records to a hardware event, as -b, -j and --call-graph lbr say. */
+/* Adds branch records to a hardware event, as --call-graph lbr says. */
 void mt_planner_ask_branches(struct mt_planner *planner, const struct mt_counter *counter,
 			     struct perf_event_attr *attr);
 

@@ -65,7 +65,6 @@ struct mt_analysis {
 extern const struct mt_analysis *const mt_analyses[];
 
 extern const struct mt_analysis mt_analysis_blocks;
-extern const struct mt_analysis mt_analysis_branches;
 extern const struct mt_analysis mt_analysis_brks;
 extern const struct mt_analysis mt_analysis_compaction;
 extern const struct mt_analysis mt_analysis_faults;

@@ -57,8 +57,8 @@ static const char *const helps[MT_END_REASONS] = {
 	[MT_END_BAD_CFA] = "--unwind fp, where it keeps frame pointers",
 	[MT_END_LOOP] = "--unwind fp, where it keeps frame pointers",
 	[MT_END_CHAIN] = "record stack dumps: mtrec does, perf record --call-graph dwarf",
-	[MT_END_BRANCHES] = "record stack dumps beside: mtrec does",
-	[MT_END_NO_BRANCHES] = "--unwind auto; mtrec -b or --call-graph lbr, with a hardware event",
+	[MT_END_BRANCHES] = "record stack dumps, too: mtrec does",
+	[MT_END_NO_BRANCHES] = "--unwind auto; mtrec --call-graph lbr, with a hardware event",
 	[MT_END_LIMIT] = "--max-stack N",
 };
 

@@ -547,16 +547,13 @@ static const struct mt_option unwinding[] = {
 	{0, "scan", NULL, NULL, PLACED(FLAG, scan),
 	 RARE("where unwinding fails, guess callers: words that look like return addresses, marked "
 	      "\"? \"; a third to three quarters of them are false")},
-	{0, "stitch-lbr", NULL, NULL, PLACED(FLAG, stitch),
-	 RARE("extend hardware call stacks with the outer frames of the thread's earlier "
-	      "samples")},
 	{0},
 };
 
 static const struct mt_option copies[] = {
 	{0, "seal", NULL, "OUT", OWN(set_copy), "copy the recording, to be read on any machine",
 	 "copy the recording with what other machines lack: names and unwind tables of the images "
-	 "in its stacks, the code that branch records led through, kernel names, perf maps, "
+	 "in its stacks, kernel names, perf maps, "
 	 "jitdumps"},
 	{0, "embed", NULL, "WHAT", OWN(set_embed),
 	 RARE("what --seal adds for each image: symbols (names), unwind (names and unwind tables, "

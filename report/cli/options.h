@@ -67,7 +67,6 @@ struct mt_report_options {
 	uint32_t max_stack;
 	bool no_join;
 	bool scan;
-	bool stitch;		 /* --stitch-lbr */
 	unsigned int workers;	 /* -j; 0: one per CPU */
 	struct mt_wishes wishes; /* options on the table's shape */
 	struct mt_baseline_options baseline;

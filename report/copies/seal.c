@@ -122,24 +122,6 @@ static bool touch_stack(struct seal *s, struct part *part, uint32_t stack)
 	return good;
 }
 
-/* Where a sample's branch records led. */
-static bool touch_branches(struct seal *s, struct part *part,
-			   const struct mt_session_sample *sample)
-{
-	const struct mt_branch *branches = sample->kernel->branches;
-	bool good = true;
-
-	for (size_t i = 0; i < 2 * sample->kernel->branch_count && good; i++) {
-		uint64_t address = i % 2 ? branches[i / 2].to : branches[i / 2].from;
-		uint32_t frame = mt_session_place(s->session, sample, address);
-
-		good = frame != MT_FRAME_NONE;
-		if (good && is_new(&s->frames, frame, &good))
-			good = good && touch_frame(s, part, frame);
-	}
-	return good;
-}
-
 /* The part of that recording; those before it are complete. */
 static struct part *part_of(struct seal *s, size_t recording)
 {
@@ -166,8 +148,7 @@ static struct mt_error *read_samples(struct seal *s)
 		if (err)
 			return err;
 		part = more ? part_of(s, sample.recording) : NULL;
-		if (more && (!part || !touch_stack(s, part, sample.stack) ||
-			     !touch_branches(s, part, &sample)))
+		if (more && (!part || !touch_stack(s, part, sample.stack)))
 			return mt_error_nomem();
 	}
 	return NULL;
@@ -336,7 +317,7 @@ static struct mt_error *add_code(struct seal *s, struct mt_image *image)
 		return NULL;
 	if (image->unchecked) {
 		lack(s,
-		     "the code of %s that branch records lead to is not carried: no build id was "
+		     "the code of %s that stacks were checked by is not carried: no build id was "
 		     "recorded that would vouch for what is here now",
 		     identity->path);
 		return NULL;

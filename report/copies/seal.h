@@ -1,8 +1,8 @@
 /*
  * Copies a recording and adds what other machines need to read it: skeletons of the images in its
- * samples' stacks, code for classifying branch records, kernel symbols, and perf maps. Each comes
- * from this machine if a build id or the boot id matches; what is missing is told, in the copy,
- * too.
+ * samples' stacks, code that return addresses were checked by, kernel symbols, and perf maps. Each
+ * comes from this machine if a build id or the boot id matches; what is missing is told, in the
+ * copy, too.
  */
 #ifndef MT_REPORT_COPIES_SEAL_H
 #define MT_REPORT_COPIES_SEAL_H

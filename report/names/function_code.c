@@ -135,13 +135,13 @@ static struct mt_error *decode(const struct mt_function_code *code, struct mt_im
 		line = &out->lines[out->count++];
 		*line = (struct mt_code_line){
 			.at = at - out->start,
-			.size = insn.insn.size,
-			.is_syscall = insn.insn.kind == MT_INSN_SYSCALL,
+			.size = insn.size,
+			.is_syscall = insn.is_syscall,
 			.text = text_of(code, image, &insn, out->start, offset),
 		};
 		if (!line->text)
 			return mt_error_nomem();
-		at += insn.insn.size;
+		at += insn.size;
 	}
 	return NULL;
 }

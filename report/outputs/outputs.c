@@ -9,23 +9,10 @@
 #include "report/tables/table.h"
 
 const struct mt_output *const mt_outputs[] = {
-	&mt_output_summary,
-	&mt_output_flamegraph,
-	&mt_output_html,
-	&mt_output_folded,
-	&mt_output_script,
-	&mt_output_info,
-	&mt_output_table,
-	&mt_output_paths,
-	&mt_output_csv,
-	&mt_output_json,
-	&mt_output_summary_json,
-	&mt_output_pprof,
-	&mt_output_callgrind,
-	&mt_output_sql,
-	&mt_output_annotate,
-	&mt_output_branch_lines,
-	NULL,
+	&mt_output_summary,   &mt_output_flamegraph, &mt_output_html,	      &mt_output_folded,
+	&mt_output_script,    &mt_output_info,	     &mt_output_table,	      &mt_output_paths,
+	&mt_output_csv,	      &mt_output_json,	     &mt_output_summary_json, &mt_output_pprof,
+	&mt_output_callgrind, &mt_output_sql,	     &mt_output_annotate,     NULL,
 };
 
 const struct mt_output *mt_output_find(const char *name)

@@ -137,7 +137,6 @@ extern const struct mt_output mt_output_script;
 extern const struct mt_output mt_output_info;
 extern const struct mt_output mt_output_table;
 extern const struct mt_output mt_output_paths;
-extern const struct mt_output mt_output_branch_lines;
 extern const struct mt_output mt_output_csv;
 extern const struct mt_output mt_output_json;
 

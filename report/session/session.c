@@ -152,7 +152,6 @@ static struct mt_error *prepare_stacks(struct mt_session *session)
 		.addresses = options->addresses,
 		.joining = options->joining,
 		.scan = options->scan,
-		.stitching = options->stitching,
 	};
 
 	if (options->places || wants_stacks(session)) {

@@ -149,8 +149,6 @@ struct mt_session_options {
 	bool scan; /* scan the stack for callers as a last resort (unwind/word_scan.c) */
 	/* Complete truncated stacks from other stacks (unwind/join/join.h). */
 	bool joining;
-	/* Extend hardware call stacks by earlier ones (unwind/branches/stitch.h). */
-	bool stitching;
 	unsigned int workers;	     /* threads that decode and unwind, the caller included; 0: 1 */
 	bool spare_workers;	     /* use the caller alone where other threads would not pay */
 	bool prefer_local;	     /* prefer this machine's files to carried ones */

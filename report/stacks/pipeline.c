@@ -16,7 +16,6 @@
 #include "formats/records/sample_type.h"
 #include "report/stacks/join_adapter.h"
 #include "symbols/images/image_map.h"
-#include "unwind/branches/stitch.h"
 
 enum {
 	BATCH_SAMPLES = 256,
@@ -50,7 +49,6 @@ struct mt_pipeline {
 	size_t first, used; /* batches in use, the first is emptied, the last one filled */
 	uint64_t released;
 	size_t passed; /* bytes of records that nobody wanted since the last batch was full */
-	struct mt_stitcher *stitcher;	 /* NULL: call stacks of branch records stay as they are */
 	struct mt_join_adapter *adapter; /* NULL: stacks stay as they were walked */
 	struct mt_walk_words spliced;	 /* the joined stacks of the first batch */
 };
@@ -91,10 +89,7 @@ struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 	pipeline->walkers = calloc(mt_pool_size(pool), sizeof(struct mt_walker *));
 	if (options->joining)
 		pipeline->adapter = mt_join_adapter_create(options->max_frames, options->addresses);
-	if (options->stitching)
-		pipeline->stitcher = mt_stitcher_create();
-	if ((options->joining && !pipeline->adapter) ||
-	    (options->stitching && !pipeline->stitcher) || !pipeline->walkers ||
+	if ((options->joining && !pipeline->adapter) || !pipeline->walkers ||
 	    !create_batches(pipeline)) {
 		mt_pipeline_destroy(pipeline);
 		return NULL;
@@ -106,7 +101,6 @@ static void batch_clear(struct batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++) {
 		mt_joiner_release(&batch->samples[i].join);
-		free(batch->samples[i].stitched);
 		mt_image_map_release(batch->samples[i].map);
 	}
 	batch->count = batch->given = batch->bytes = batch->words.count = 0;
@@ -128,7 +122,6 @@ void mt_pipeline_destroy(struct mt_pipeline *pipeline)
 		mt_walker_destroy(pipeline->walkers[i]);
 	mt_array_deinit(&pipeline->spliced);
 	mt_join_adapter_destroy(pipeline->adapter);
-	mt_stitcher_destroy(pipeline->stitcher);
 	free(pipeline->batches);
 	free(pipeline->walkers);
 	free(pipeline);
@@ -143,8 +136,6 @@ static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped 
 		.attr = piped->sample.attr,
 		.sample = &piped->kernel,
 		.map = piped->map,
-		.stitched = piped->stitched,
-		.stitched_count = piped->stitched_count,
 		.returns = piped->returns,
 		.return_count = piped->sample.return_count,
 		.returned = piped->sample.returned,
@@ -247,33 +238,6 @@ bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t seria
 	return false;
 }
 
-/* The sample's branch records with those of earlier samples behind; false out of memory. */
-static bool stitch(struct mt_pipeline *pipeline, struct mt_piped *piped)
-{
-	const uint64_t kinds = MT_BRANCH_CALL_STACK | MT_BRANCH_HW_INDEX;
-	const struct mt_sample *sample = &piped->kernel;
-	const struct mt_stitch_input input = {.thread = (uint64_t)(int64_t)sample->tid,
-					      .branches = sample->branches,
-					      .count = sample->branch_count,
-					      .index = sample->branch_hw_index};
-	const struct mt_branch *behind;
-	size_t count;
-
-	if (!sample->has_branches || (piped->sample.attr->branch_sample_type & kinds) != kinds)
-		return true;
-	if (!mt_stitcher_add(pipeline->stitcher, &input, &behind, &count))
-		return false;
-	if (!count)
-		return true;
-	piped->stitched = malloc((input.count + count) * sizeof(*piped->stitched));
-	if (!piped->stitched)
-		return false;
-	memcpy(piped->stitched, input.branches, input.count * sizeof(*piped->stitched));
-	memcpy(piped->stitched + input.count, behind, count * sizeof(*piped->stitched));
-	piped->stitched_count = input.count + count;
-	return true;
-}
-
 /* Nobody else does it, and its dump is in the processor's cache, but not for long. */
 static bool walk_at_once(struct mt_pipeline *pipeline, struct batch *batch, struct mt_piped *piped)
 {
@@ -312,10 +276,6 @@ bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 	piped->join = (struct mt_join_stack){0};
 	for (size_t i = 0; i < sample->return_count; i++)
 		piped->returns[i] = sample->returns[i];
-	piped->stitched = NULL;
-	piped->stitched_count = 0;
-	if (pipeline->stitcher && !stitch(pipeline, piped))
-		return false;
 	pipeline->passed = 0;
 	batch->bytes += piped->kernel.dump_was; /* what is joined is the same without them */
 	batch->serial = serial;
@@ -400,11 +360,8 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 		batch = batch_at(pipeline, 0);
 	}
 	*released = pipeline->released;
-	if (!pipeline->used) {
-		if (pipeline->stitcher)
-			mt_stitcher_reset(pipeline->stitcher);
+	if (!pipeline->used)
 		return true;
-	}
 	if (!make_ready(pipeline, batch))
 		return false;
 	*out = &batch->samples[batch->given++];

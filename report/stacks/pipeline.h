@@ -29,9 +29,6 @@ struct mt_piped {
 	struct mt_walked walked;
 	const struct mt_walk_words *words;
 	struct mt_join_stack join;
-	/* The branch records followed by those of earlier samples; or NULL. */
-	struct mt_branch *stitched;
-	size_t stitched_count;
 	struct mt_return_slot returns[MT_RETURN_SLOTS]; /* sample.return_count of them */
 };
 

@@ -11,7 +11,6 @@
 #include "formats/records/attr.h"
 #include "formats/records/sample.h"
 #include "formats/stacks/sample_record.h"
-#include "symbols/images/disasm.h"
 #include "symbols/images/image_map.h"
 #include "unwind/cfi/cfi.h"
 #include "unwind/sample_stack.h"
@@ -19,8 +18,6 @@
 struct mt_walker {
 	struct mt_walker_options options;
 	struct mt_unwinder *unwinder;
-	struct mt_disasm *disasm;
-	struct mt_decoder decoder;
 	struct mt_frame *user; /* max_frames */
 };
 
@@ -33,9 +30,6 @@ struct mt_walker *mt_walker_create(const struct mt_walker_options *options)
 	if (!walker)
 		return NULL;
 	walker->options = *options;
-	walker->disasm = mt_disasm_create();
-	walker->decoder = mt_disasm_decoder(walker->disasm);
-	unwind.decoder = &walker->decoder;
 	walker->unwinder = mt_unwinder_create(&unwind);
 	walker->user = calloc(options->max_frames + 1, sizeof(*walker->user));
 	if (!walker->unwinder || !walker->user) {
@@ -50,7 +44,6 @@ void mt_walker_destroy(struct mt_walker *walker)
 	if (!walker)
 		return;
 	mt_unwinder_destroy(walker->unwinder);
-	mt_disasm_destroy(walker->disasm);
 	free(walker->user);
 	free(walker);
 }
@@ -177,8 +170,6 @@ static struct mt_stack walk_user(struct mt_walker *walker, const struct mt_walk_
 		.sample = in->sample,
 		.halves = halves,
 		.map = in->map,
-		.stitched = in->stitched,
-		.stitched_count = in->stitched_count,
 		.returns = in->returns,
 		.return_count = in->return_count,
 	};

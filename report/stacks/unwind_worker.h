@@ -12,7 +12,6 @@
 #include "unwind/unwind.h"
 
 struct mt_attr;
-struct mt_branch;
 struct mt_image_map;
 struct mt_return_slot;
 struct mt_sample;
@@ -24,15 +23,12 @@ struct mt_walker_options {
 	bool addresses;			       /* give each frame's address and source */
 	bool joining;			       /* give the user frames' stack pointers */
 	bool scan;			       /* scan the stack for callers as a last resort */
-	bool stitching; /* extend hardware call stacks by earlier ones (pipeline.c) */
 };
 
 struct mt_walk_input {
 	const struct mt_attr *attr;
 	const struct mt_sample *sample;
 	const struct mt_image_map *map;
-	const struct mt_branch *stitched; /* branch records followed by those of earlier samples */
-	size_t stitched_count;		  /* 0: use the sample's own records */
 	const struct mt_return_slot *returns; /* see unwind/return_slots.h */
 	size_t return_count;
 	bool returned; /* the sample's own pc is a return address: a function's return is probed */

@@ -1,6 +1,6 @@
 /*
  * Pieces of an image's code, for recordings that carry the image without code (FORMAT.md section
- * 8). Branch records are classified and return addresses checked by them. Also notes which code was
+ * 8). Return addresses are checked by them. Also notes which code was
  * read, so that a copy of the recording can carry it.
  */
 #ifndef MT_SYMBOLS_CARRIED_CODE_BLOCKS_H

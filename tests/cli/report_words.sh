@@ -20,7 +20,7 @@ lines() {
 check 'help' "$report" --help
 says 'help names an analysis and an output' '^ +--samples \(default\)' "$out"
 check '--help all' "$report" --help all
-says '... has the rare ones, too' '^ +--branch-lines' "$out"
+says '... has the rare ones, too' '^ +--unwind-report' "$out"
 expect 2 'help on what there is none' "$report" --help nonsense
 says '... says what there is' 'known is all'
 lines 2
@@ -29,7 +29,9 @@ says 'the version is one line with the name' '^mtreport [0-9]+\.' "$out"
 
 # Usage: 2
 expect 2 'an unknown option is a usage error' "$report" --nonsense
-says '... answered with the known ones' 'analyses: --samples --growth .*--latency .*--branches; outputs: --summary --flamegraph .*--csv .*--branch-lines'
+says '... answered with the known ones' 'analyses: --samples --growth .*--latency .*--unwind-report; outputs: --summary --flamegraph .*--csv .*--annotate'
+expect 2 'branch records are shown no more' "$report" --branches
+says '... in the words of any unknown option' 'branches'
 expect 2 'two outputs are a usage error' "$report" --folded --info
 lines 1
 expect 2 'where the recording comes from is not shown of an analysis' "$report" --growth --info

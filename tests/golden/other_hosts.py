@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import make_perfdata as make  # noqa: E402
 from perfdata_tool import BUILD, Tap  # noqa: E402
 
-KIND = make.IP | make.TID | make.TIME | make.PERIOD | make.BRANCH | make.CALLCHAIN
+KIND = make.IP | make.TID | make.TIME | make.PERIOD | make.CALLCHAIN
 KERNEL, USER, CONTEXT_KERNEL = 1, 2, (1 << 64) - 128
 MODULE = 0xFFFFFFFFC0000000
 
@@ -35,10 +35,9 @@ def kernel_mapping(start, size, path):
 
 
 def kernel_sample(ip, time):
-    """A sample in the kernel whose branch records led there."""
+    """A sample in the kernel."""
     chain = struct.pack("<QQQ", 2, CONTEXT_KERNEL, ip)
-    branches = struct.pack("<QQQQ", 1, ip, ip + 16, 2)
-    return make.record(make.SAMPLE, struct.pack("<QIIQQ", ip, 7, 7, time, 5) + chain + branches, KERNEL)
+    return make.record(make.SAMPLE, struct.pack("<QIIQQ", ip, 7, 7, time, 5) + chain, KERNEL)
 
 
 def check_kernel(tap, folder):
@@ -51,15 +50,13 @@ def check_kernel(tap, folder):
                           kernel_sample(address + 1, make.US) + kernel_sample(MODULE + 0x20, 2 * make.US) +
                           kernel_sample(MODULE + 0x30, 3 * make.US),
                           [make.attr(sample_type=KIND)], features={3: make.string("elsewhere"), 4: make.string("5.4.0")}))
-    for words in (("--branches",), ("--folded",), ("--script",), ("--csv", "--by", "stack"), ("--branches", "--csv")):
+    for words in (("--folded",), ("--script",), ("--csv", "--by", "stack")):
         out, _ = report(path, *words)
         tap.check("[kernel.kallsyms]" in out and (not name or name not in out),
                   f"{' '.join(words)}: the kernel of another machine has no names of this one's", out)
         tap.check("[mac_80211]" in out and "ko" not in out, "... and a module has its own", out)
     tap.same(sorted(report(path, "--folded", "--by", "mode")[0].split("\n"))[1:],
              ["kernel;[kernel.kallsyms] 1", "kernel;[mac_80211] 2"], "all of a module is one place")
-    out, _ = report(path, "--branches")
-    tap.check(f"branch {MODULE + 0x20:x} -> {MODULE + 0x30:x} [mac_80211]" in out and "2 branch" not in out, "but branches are apart", out)
     tap.same(report(path, "--maps")[0].count(" -1 "), 0, "the kernel is no process")
 
 

@@ -2,8 +2,8 @@
  * Runs a program one instruction at a time, keeps the branch records that hardware would have and
  * the true call chain, and holds the unwinder of branch records against the truth.
  *
- *	lbr_step [-j FILTER] [-n DEPTH] [-s EVERY] [-d BYTES] [-o PERF.DATA] [-T TRUTH]
- *		[-F FEED] [-t] [-v] PROGRAM [ARG...]
+ *	lbr_step [-n DEPTH] [-s EVERY] [-d BYTES] [-o PERF.DATA] [-T TRUTH]
+ *		[-t] [-v] PROGRAM [ARG...]
  *
  * -d has a dump of so many bytes beside the records, a multiple of 8, and all that there is go on
  * with each other; the line says then how many callers the dump alone gives.
@@ -16,7 +16,6 @@
  * callers the records tell truly, the ip, and the return addresses, innermost first; and a last
  * line with all that ever were callers, behind a word.
  */
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +25,9 @@
 
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
-#include "symbols/images/disasm.h"
 #include "symbols/images/image.h"
 #include "symbols/images/image_map.h"
 #include "tests/oracle/branch_recorder.h"
-#include "tests/oracle/feeding.h"
 #include "tests/oracle/perf_file.h"
 #include "tests/oracle/stepper.h"
 #include "unwind/unwind.h"
@@ -49,8 +46,6 @@ struct run {
 	bool dump_wrong;	/* and now those are not the true ones */
 	struct perf_file *file; /* NULL: none is written */
 	FILE *truth;
-	const char *feed_path;
-	struct feeding *feeding; /* NULL: no recorder */
 	bool to_trap, verbose;
 	size_t step, looked, wrong, missed, untrue;
 	size_t callers, depth; /* sums: found, and there */
@@ -59,11 +54,6 @@ struct run {
 	MT_ARRAY(uint64_t) list;
 	size_t invented; /* frames that never were one */
 };
-
-static bool calls_mode(const struct run *run)
-{
-	return run->recorder.type & PERF_SAMPLE_BRANCH_CALL_STACK;
-}
 
 /* The return address at depth i, 0 the innermost caller's. */
 static const struct stepper_entry *caller(const struct run *run, size_t i)
@@ -137,11 +127,11 @@ static void judge(struct run *run, const struct mt_stack *stack)
 {
 	size_t found = stack->count ? stack->count - 1 : 0, can = told(run);
 	size_t same = count_same(run, stack);
-	bool untrue = calls_mode(run) && can < run->recorder.count, missed, bad;
+	bool untrue = can < run->recorder.count, missed, bad;
 	/* what was there before the program's trap is not known, and a dump may hold it */
 	bool beyond = run->dump_size && run->to_trap && same == run->stepper.depth;
 
-	missed = calls_mode(run) && same < can && !run->dump_size;
+	missed = same < can && !run->dump_size;
 	bad = !stack->count || stack->frames[0].pc != run->stepper.regs.rip;
 	if (!beyond)
 		bad |= same < found && (run->dump_size ? !run->dump_wrong : !untrue);
@@ -202,8 +192,6 @@ static void check(struct run *run)
 		.has_branches = true,
 		.branches = run->recorder.records,
 		.branch_count = run->recorder.count,
-		.branches_own = run->recorder.count,
-		.branch_type = run->recorder.type,
 	};
 
 	if (run->stepper.remap) {
@@ -218,22 +206,18 @@ static void check(struct run *run)
 		->unwind(run->unwinder, &input, &stack);
 	judge(run, &stack);
 	if (run->file)
-		perf_file_sample(run->file, run->stepper.pid, &input, run->recorder.index);
-	if (run->feeding)
-		feeding_sample(run->feeding, &run->stepper, &input, run->recorder.index);
+		perf_file_sample(run->file, run->stepper.pid, &input);
 	if (run->truth)
 		write_truth(run);
 }
 
 static bool parse(struct run *run, int argc, char **argv)
 {
-	const char *file = NULL, *truth = NULL, *filter = "any,u";
+	const char *file = NULL, *truth = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "+j:n:s:d:o:T:F:tv")) != -1) {
-		if (option == 'j')
-			filter = optarg;
-		else if (option == 'n')
+	while ((option = getopt(argc, argv, "+n:s:d:o:T:tv")) != -1) {
+		if (option == 'n')
 			run->recorder.depth = strtoul(optarg, NULL, 0);
 		else if (option == 's')
 			run->every = strtoul(optarg, NULL, 0);
@@ -243,8 +227,6 @@ static bool parse(struct run *run, int argc, char **argv)
 			file = optarg;
 		else if (option == 'T')
 			truth = optarg;
-		else if (option == 'F')
-			run->feed_path = optarg;
 		else if (option == 't')
 			run->to_trap = true;
 		else if (option == 'v')
@@ -253,11 +235,10 @@ static bool parse(struct run *run, int argc, char **argv)
 			return false;
 	}
 	if (optind == argc || !run->every || run->dump_size > DUMP_MAX || run->dump_size % 8 ||
-	    !run->recorder.depth || run->recorder.depth > RECORDER_DEPTH_MAX ||
-	    !branch_recorder_parse(filter, &run->recorder.type))
+	    !run->recorder.depth || run->recorder.depth > RECORDER_DEPTH_MAX)
 		return false;
 	run->truth = truth ? fopen(truth, "we") : NULL;
-	run->file = file ? perf_file_create(file, run->recorder.type, run->dump_size) : NULL;
+	run->file = file ? perf_file_create(file, run->dump_size) : NULL;
 	if ((truth && !run->truth) || (file && !run->file))
 		stepper_die(truth && !run->truth ? truth : file);
 	return true;
@@ -289,18 +270,11 @@ static void print_tally(const struct run *run)
 int main(int argc, char **argv)
 {
 	static struct run run = {.every = 1, .recorder = {.depth = 32}};
-	struct mt_disasm *disasm = mt_disasm_create();
-	struct mt_decoder decoder = mt_disasm_decoder(disasm);
-	struct mt_unwind_options options = {.decoder = &decoder};
+	struct mt_unwind_options options = {0};
 
 	if (!parse(&run, argc, argv))
 		return 2;
 	stepper_init(&run.stepper, argv + optind);
-	if (run.feed_path) {
-		run.feeding = feeding_begin(run.feed_path, &run.stepper);
-		if (!run.feeding)
-			stepper_die(run.feed_path);
-	}
 	if (run.to_trap && !stepper_run_to_trap(&run.stepper))
 		stepper_die("no int3 was reached");
 	run.unwinder = mt_unwinder_create(&options);
@@ -317,7 +291,6 @@ int main(int argc, char **argv)
 	mt_array_deinit(&run.list);
 	mt_map64_deinit(&run.ever);
 	mt_unwinder_destroy(run.unwinder);
-	mt_disasm_destroy(disasm);
 	if (!WIFEXITED(run.stepper.status) || WEXITSTATUS(run.stepper.status)) {
 		printf("# the program ended with status 0x%x\n", run.stepper.status);
 		return 1;

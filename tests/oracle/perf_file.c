@@ -26,7 +26,6 @@ struct perf_file {
 	FILE *to;
 	uint64_t time, data;
 	size_t dump_size;
-	bool indexed; /* branches have the hardware's index */
 };
 
 /* As tools/perf/Documentation/perf.data-file-format.txt has it. */
@@ -52,7 +51,7 @@ static void put(struct perf_file *file, const void *bytes, size_t size)
 	file->data += fwrite(bytes, 1, size, file->to);
 }
 
-struct perf_file *perf_file_create(const char *path, uint64_t branch_type, size_t dump_size)
+struct perf_file *perf_file_create(const char *path, size_t dump_size)
 {
 	struct perf_file *file = calloc(1, sizeof(*file));
 	struct header header = {
@@ -71,7 +70,8 @@ struct perf_file *perf_file_create(const char *path, uint64_t branch_type, size_
 				 PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				 PERF_SAMPLE_BRANCH_STACK |
 				 (dump_size ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0),
-			 .branch_sample_type = branch_type,
+			 .branch_sample_type =
+				 PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK,
 			 .sample_regs_user = dump_size ? REGISTERS_MASK : 0,
 			 .sample_stack_user = (uint32_t)dump_size,
 			 .exclude_kernel = 1},
@@ -83,7 +83,6 @@ struct perf_file *perf_file_create(const char *path, uint64_t branch_type, size_
 		free(file);
 		return NULL;
 	}
-	file->indexed = branch_type & PERF_SAMPLE_BRANCH_HW_INDEX;
 	file->dump_size = dump_size;
 	put(file, &header, sizeof(header));
 	put(file, &attr, sizeof(attr));
@@ -145,10 +144,8 @@ static void put_dump(struct perf_file *file, const struct mt_unwind_input *input
 	put(file, &dynamic, sizeof(dynamic));
 }
 
-void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_input *input,
-		      uint64_t index)
+void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_input *input)
 {
-	size_t index_size = file->indexed ? sizeof(index) : 0;
 	size_t branches = input->branch_count * sizeof(*input->branches);
 	struct {
 		struct perf_event_header header;
@@ -158,8 +155,7 @@ void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_
 	} record = {
 		.header = {.type = PERF_RECORD_SAMPLE,
 			   .misc = PERF_RECORD_MISC_USER,
-			   .size = (uint16_t)(sizeof(record) + index_size + branches +
-					      dump_part(file))},
+			   .size = (uint16_t)(sizeof(record) + branches + dump_part(file))},
 		.ip = input->ip,
 		.pid = (uint32_t)pid,
 		.tid = (uint32_t)pid,
@@ -168,7 +164,6 @@ void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_
 	};
 
 	put(file, &record, sizeof(record));
-	put(file, &index, index_size);
 	put(file, input->branches, branches);
 	put_dump(file, input);
 }

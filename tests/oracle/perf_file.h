@@ -1,4 +1,4 @@
-/* A perf.data file of one event with branch records, as perf record -b writes it. */
+/* A perf.data file of one event with hardware call stacks, as perf record writes it. */
 #ifndef MT_TESTS_ORACLE_PERF_FILE_H
 #define MT_TESTS_ORACLE_PERF_FILE_H
 
@@ -12,20 +12,19 @@ struct mt_unwind_input;
 struct perf_file;
 
 /*
- * cycles:u with these branch_sample_type bits, and with so many bytes of the stack where that is
+ * cycles:u with hardware call stacks, and with so many bytes of the stack where that is
  * not 0; NULL where the file cannot be made.
  */
-struct perf_file *perf_file_create(const char *path, uint64_t branch_type, size_t dump_size);
+struct perf_file *perf_file_create(const char *path, size_t dump_size);
 
 /* What is mapped executable from now on. */
 void perf_file_map(struct perf_file *file, pid_t pid, const struct mt_image_map *map);
 
 /*
  * One sample, a microsecond behind the one before: its ip, branches and, where the file has dumps,
- * registers and dump; index: of the newest branch's register.
+ * registers and dump.
  */
-void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_input *input,
-		      uint64_t index);
+void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_input *input);
 
 /* Completes and closes it; false where writing failed. */
 bool perf_file_finish(struct perf_file *file);

@@ -40,7 +40,7 @@ MT_TEST(each_feature_has_a_place_of_its_own)
 		for (size_t k = 0; k < count; k++)
 			MT_CHECK_EQ(mt_feature_has(&features, &rows[k]), k == i);
 	}
-	MT_CHECK_EQ(count, offsetof(struct mt_perf_features, branch_index) / sizeof(bool));
+	MT_CHECK_EQ(count, offsetof(struct mt_perf_features, inherited_reads) / sizeof(bool));
 }
 
 MT_TEST(the_perf_clock_is_related_to_the_monotonic_one)

@@ -2,10 +2,10 @@
 #include "unwind/branches/lbr_walk.h"
 
 #include "formats/records/sample.h"
-#include "formats/records/sample_type.h"
 #include "tests/unit/code_builder.h"
 #include "tests/unit/unit.h"
 #include "unwind/unwind.h"
+#include "unwind/walk.h"
 
 #define FRAMES 8
 
@@ -25,8 +25,6 @@ static size_t unwind(uint64_t ip, uint64_t interrupted, uint64_t to, enum mt_sta
 					.has_branches = true,
 					.branches = branches,
 					.branch_count = 2,
-					.branches_own = 2,
-					.branch_type = MT_BRANCH_CALL_STACK,
 					.map = map};
 
 	input.regs.valid = (1u << MT_UNWIND_REGS) - 1;
@@ -68,6 +66,31 @@ MT_TEST(a_call_stack_goes_on_behind_a_tail_call)
 	/* of what no CFI tells of, nobody knows where it goes */
 	MT_CHECK_EQ(unwind(at(HERE, READ, 4), at(HERE, READ, 4), HERE + CODE_NOTHING, &end), 3);
 	code_teardown();
+}
+
+MT_TEST(the_size_of_a_call_is_read_from_its_bytes)
+{
+	static const struct {
+		const char *bytes;
+		size_t n, size;
+	} insns[] = {
+		{"\xe8\x00\x00\x00\x00", 5, 5},		/* call rel32 */
+		{"\xe8\x00\x00\x00", 4, 0},		/* cut */
+		{"\xff\xd0", 2, 2},			/* call *%rax */
+		{"\x41\xff\xd4", 3, 3},			/* call *%r12 */
+		{"\xff\x15\x00\x00\x00\x00", 6, 6},	/* call *disp(%rip) */
+		{"\xff\x54\x24\x08", 4, 4},		/* call *8(%rsp) */
+		{"\xff\x14\xc5\x00\x00\x00\x00", 7, 7}, /* call *disp(,%rax,8) */
+		{"\x67\xe8\x00\x00\x00\x00", 6, 6},
+		{"\xff\xe0", 2, 0}, /* jmp *%rax */
+		{"\xff", 1, 0},
+		{"\x90", 1, 0},
+		{"", 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(insns) / sizeof(insns[0]); i++)
+		MT_CHECK_EQ(mt_fp_call_size((const uint8_t *)insns[i].bytes, insns[i].n),
+			    insns[i].size);
 }
 
 MT_TEST_MAIN

@@ -152,7 +152,7 @@ MT_TEST(help_is_two_screens_of_what_is_most_used)
 
 	MT_CHECK(lines <= 48);
 	MT_CHECK(strstr(text, "--growth") && strstr(text, "--folded") && strstr(text, "--top N"));
-	MT_CHECK(!strstr(text, "--branch-lines") && !strstr(text, "--stitch-lbr"));
+	MT_CHECK(!strstr(text, "--callgrind") && !strstr(text, "--max-stack"));
 	free(text);
 }
 
@@ -165,7 +165,7 @@ MT_TEST(help_all_names_everything)
 		MT_CHECK(strstr(text, mt_analyses[i]->name));
 	for (size_t i = 0; mt_outputs[i]; i++)
 		MT_CHECK(strstr(text, mt_outputs[i]->name));
-	MT_CHECK(strstr(text, "--stitch-lbr") && strstr(text, "Exit status:"));
+	MT_CHECK(strstr(text, "--max-stack") && strstr(text, "Exit status:"));
 	free(text);
 }
 

@@ -367,63 +367,21 @@ MT_TEST(bad_terms_are_told)
 	remove_pmu();
 }
 
-/* perf's own attr tests: test-record-branch-*. */
-MT_TEST(branch_filters_are_perfs)
+MT_TEST(a_hardware_call_stack_comes_in_place_of_a_dump)
 {
-	static const struct {
-		const char *line;
-		uint64_t type;
-	} filters[] = {
-		{"-e cycles -b", 8},
-		{"-e cycles -j any", 8},
-		{"-e cycles -j any_call", 16},
-		{"-e cycles -j any_ret", 32},
-		{"-e cycles -j ind_call", 64},
-		{"-e cycles -j hv", 8},
-		{"-e cycles -j k", 8},
-		{"-e cycles -j u", 8},
-		{"-e cycles -j stack,u", 2049},
-		{"-e cycles -j any,u", 9},
-		{"-e cycles --call-graph lbr", 1 | 1 << 11 | 1 << 14 | 1 << 15},
-	};
+	struct perf_event_attr attr = attr_of("-e cycles --call-graph lbr");
 
-	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
-		struct perf_event_attr attr = attr_of(filters[i].line);
-
-		MT_CHECK_EQ(attr.branch_sample_type, filters[i].type);
-		MT_CHECK(attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
-	}
-}
-
-/* PERF_SAMPLE_BRANCH_TYPE_SAVE is 1 << 16. */
-MT_TEST(the_kernel_classifies_branches_where_it_can)
-{
-	features.branch_types = true;
-	MT_CHECK_EQ(attr_of("-e cycles -b").branch_sample_type, 8 | 1 << 16);
-	MT_CHECK_EQ(attr_of("-e cycles -j any_ret,u").branch_sample_type, 33 | 1 << 16);
-	MT_CHECK_EQ(attr_of("-e cycles -j stack,u").branch_sample_type, 2049);
-	MT_CHECK(!(attr_of("-e cycles --call-graph lbr").branch_sample_type & 1 << 16));
-	features.branch_types = false;
-}
-
-MT_TEST(branches_beside_a_dump_and_instead_of_one)
-{
-	struct perf_event_attr attr = attr_of("-e cycles -b");
-
-	MT_CHECK(attr.sample_stack_user && attr.sample_type & PERF_SAMPLE_STACK_USER);
-	attr = attr_of("-e cycles --call-graph lbr");
+	MT_CHECK_EQ(attr.branch_sample_type, 1 | 1 << 11 | 1 << 14 | 1 << 15);
+	MT_CHECK(attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
 	MT_CHECK(!attr.sample_stack_user && attr.exclude_callchain_user);
-	attr = attr_of("-e page-faults,cycles -b");
+	attr = attr_of("-e page-faults,cycles --call-graph lbr");
 	MT_CHECK(!attr.branch_sample_type);
 }
 
-MT_TEST(branches_want_a_hardware_event)
+MT_TEST(a_hardware_call_stack_wants_a_hardware_event)
 {
-	refuses("-e page-faults -b", "hardware events alone");
-	refuses("-e cpu-clock --call-graph lbr", "-e cycles -b");
-	refuses("-e cycles -j any,foo", "no such branches: 'foo'");
-	refuses("-e cycles -j any,foo", "ind_call");
-	refuses("-e cycles -b --call-graph lbr", "for itself");
+	refuses("-e page-faults --call-graph lbr", "hardware events alone");
+	refuses("-e cpu-clock --call-graph lbr", "-e cycles --call-graph lbr");
 }
 
 /* perf's test-record-count and -freq. */
@@ -588,8 +546,8 @@ MT_TEST(a_cpus_own_events_have_branches)
 
 	make_pmu();
 	put("cpu/type", "11\n");
-	attr = attr_of("-e cpu/event=0xc4/ -b");
-	MT_CHECK(attr.type == 11 && attr.branch_sample_type == 8);
+	attr = attr_of("-e cpu/event=0xc4/ --call-graph lbr");
+	MT_CHECK(attr.type == 11 && attr.branch_sample_type & 1 << 11);
 	remove_pmu();
 }
 

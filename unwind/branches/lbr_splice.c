@@ -10,7 +10,6 @@
  * its frames agree with the records.
  */
 #include "symbols/images/image_map.h"
-#include "unwind/branches/lbr.h"
 #include "unwind/branches/lbr_walk.h"
 #include "unwind/lookup.h"
 #include "unwind/walk.h"
@@ -19,7 +18,7 @@
 
 struct splice {
 	struct mt_walk *walk;
-	struct mt_lbr_entry calls[MT_BRANCHES_MAX];
+	struct mt_branch_call calls[MT_BRANCHES_MAX];
 	size_t count;
 };
 
@@ -34,7 +33,7 @@ static bool is_in(const struct mt_walk *walk, uint64_t address, uint64_t entry)
 	       !mt_lookup_function(walk->input->map, entry, &function);
 }
 
-static uint64_t behind(const struct mt_lbr_entry *call)
+static uint64_t behind(const struct mt_branch_call *call)
 {
 	return call->from + call->size;
 }
@@ -143,9 +142,7 @@ static enum mt_stack_end go_on(struct splice *splice, enum mt_stack_end end)
 
 	while (leads_here(splice, next)) {
 		struct mt_frame frame = {.pc = behind(&splice->calls[next]),
-					 .source = next < walk->input->branches_own
-							   ? MT_FRAME_LBR
-							   : MT_FRAME_STITCHED,
+					 .source = MT_FRAME_LBR,
 					 .call_return = true};
 
 		if (end != MT_END_DUMP && end != MT_END_PAGE && anchor(splice, next, &end)) {
@@ -175,8 +172,7 @@ enum mt_stack_end mt_branches_splice(struct mt_walk *walk, enum mt_stack_end end
 	splice.walk = walk;
 	if (!walk->input->branch_count || walk->stack->count <= walk->first)
 		return end;
-	splice.count =
-		mt_branches_callers(walk, walk->input->regs.value[MT_DWARF_RIP], splice.calls);
+	splice.count = mt_branches_callers(walk, splice.calls);
 	if (agree(&splice, 0) < callers(walk))
 		return end;
 	return go_on(&splice, end);
