@@ -5,8 +5,8 @@
  *
  * A perf.data file is returned in the same form: its header and features as INFO, EVENT, CLOCK,
  * IMAGE and NOTE records, its kernel records as KERNEL (see struct mt_record.bare). It counts as
- * ended in order unless it was cut short. Folded stacks and what `perf script` prints are returned
- * as kernel records, too, with the names of each sample's frames (mt_record.told).
+ * ended in order unless it was cut short. Folded stacks are returned as kernel records, too, with
+ * the names of each sample's frames (mt_record.told).
  *
  * Truncated or damaged input is data (struct mt_damage), not an error. Errors are for files that
  * cannot be read at all: no such file, not a recording, an unknown version or critical chunk, out
@@ -65,7 +65,6 @@ struct mt_place {
 /* One frame of a stack that came as text. Views, valid as long as the record. */
 struct mt_told_frame {
 	struct mt_text name, dso; /* no dso: not code but a text, such as "[lost]" */
-	uint64_t address, offset; /* in memory, and in the function; 0: not said */
 	bool kernel;
 	bool guessed; /* found by a scan; never of an input */
 	bool inlined; /* into the next frame */

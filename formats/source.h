@@ -52,6 +52,6 @@ struct mt_source_ops {
 
 extern const struct mt_source_ops mt_source_recording; /* mtrec's; probes true for any file */
 extern const struct mt_source_ops mt_source_perfdata;
-extern const struct mt_source_ops mt_source_text; /* folded stacks, and what perf script prints */
+extern const struct mt_source_ops mt_source_text; /* folded stacks */
 
 #endif

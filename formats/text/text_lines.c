@@ -4,11 +4,10 @@
 #include "formats/input.h"
 #include "formats/text/told_text.h"
 
-void mt_text_lines_begin(struct mt_text_lines *lines, uint64_t offset)
+void mt_text_lines_begin(struct mt_text_lines *lines)
 {
-	lines->offset = offset;
+	lines->offset = 0;
 	lines->at = lines->end = 0;
-	lines->again = false;
 }
 
 /* Moves what is left to the buffer's start and reads on. */
@@ -72,12 +71,10 @@ static struct mt_error *read_line(struct mt_text_lines *lines, bool *more)
 
 struct mt_error *mt_text_lines_next(struct mt_text_lines *lines, struct mt_text *out, bool *more)
 {
-	struct mt_error *err = NULL;
+	struct mt_error *err;
 
 	*more = true;
-	if (!lines->again)
-		err = read_line(lines, more);
-	lines->again = false;
+	err = read_line(lines, more);
 	*out = lines->line;
 	return err;
 }

@@ -1,7 +1,6 @@
 /*
- * Stacks as text: folded stacks (`comm;root;leaf 12`, or two counts, as difffolded.pl writes them)
- * and what `perf script` prints. Both hold names, not addresses, so that nothing is unwound or
- * symbolized. Private to formats/text.
+ * Folded stacks: `comm;root;leaf 12`, or two counts, as difffolded.pl writes them. They hold names,
+ * not addresses, so that nothing is unwound or symbolized. Private to formats/text.
  */
 #ifndef MT_FORMATS_TEXT_TOLD_TEXT_H
 #define MT_FORMATS_TEXT_TOLD_TEXT_H
@@ -19,14 +18,13 @@ struct mt_input;
 enum mt_text_kind {
 	MT_TEXT_NONE,
 	MT_TEXT_FOLDED,
-	MT_TEXT_PAIRS, /* folded, with two counts a line: before and now */
-	MT_TEXT_SCRIPT,
+	MT_TEXT_PAIRS,	/* folded, with two counts a line: before and now */
+	MT_TEXT_SCRIPT, /* what perf script prints: recognized, and refused */
 };
 
 enum {
-	MT_TEXT_LINE_MAX = 1 << 20,  /* bytes; longer lines are left out */
-	MT_TEXT_STACK_MAX = 4 << 20, /* bytes of a sample of several lines */
-	MT_TEXT_FRAMES_MAX = 65536,  /* of a sample */
+	MT_TEXT_LINE_MAX = 1 << 20, /* bytes; longer lines are left out */
+	MT_TEXT_FRAMES_MAX = 65536, /* of a sample */
 };
 
 /* What a file is that begins with these bytes: the whole of it, or as much as a probe gets. */
@@ -39,12 +37,11 @@ struct mt_text_lines {
 	char *buffer;	 /* MT_TEXT_LINE_MAX bytes */
 	uint64_t offset; /* of the file: what is read next */
 	size_t at, end;
-	bool again; /* the last line is given once more */
 	struct mt_text line;
 };
 
-/* The next line is the one that begins at the offset. */
-void mt_text_lines_begin(struct mt_text_lines *lines, uint64_t offset);
+/* The next line is the first one. */
+void mt_text_lines_begin(struct mt_text_lines *lines);
 
 /*
  * The next line without its newline, borrowed until the next call; *more false at the end. A line
@@ -53,17 +50,6 @@ void mt_text_lines_begin(struct mt_text_lines *lines, uint64_t offset);
 struct mt_error *mt_text_lines_next(struct mt_text_lines *lines, struct mt_text *out, bool *more);
 
 /* ---- What they say ---- */
-
-/* Views into the text that was parsed. */
-struct mt_text_sample {
-	struct mt_text comm, event;
-	int32_t pid, tid;    /* -1: not said */
-	uint32_t cpu;	     /* UINT32_MAX: not said */
-	uint64_t time;	     /* ns; 0: not said */
-	uint64_t period;     /* 1: not said */
-	double counts[2];    /* folded: of the line; of pairs: before and now */
-	struct mt_text tail; /* script: what follows the event */
-};
 
 typedef MT_ARRAY(struct mt_told_frame) mt_told_frames;
 
@@ -79,12 +65,6 @@ bool mt_folded_counts(struct mt_text line, size_t counts, struct mt_text *path, 
  */
 bool mt_folded_path(struct mt_text path, struct mt_text *comm, mt_told_frames *frames);
 
-/* The first line of a sample of perf script: `comm pid/tid [cpu] time: period event: ...`. */
-bool mt_script_head(struct mt_text line, struct mt_text_sample *out);
-
-/* `7f.. name+0x12 (file)`, with blanks before it. */
-bool mt_script_frame(struct mt_text line, struct mt_told_frame *out);
-
 /* ---- Words ---- */
 
 static inline struct mt_text mt_text_trim(struct mt_text text)
@@ -96,11 +76,6 @@ static inline struct mt_text mt_text_trim(struct mt_text text)
 	while (text.size && (text.bytes[text.size - 1] == ' ' || text.bytes[text.size - 1] == '\t'))
 		text.size--;
 	return text;
-}
-
-static inline bool mt_text_is(struct mt_text text, const char *word)
-{
-	return text.size == strlen(word) && !memcmp(text.bytes, word, text.size);
 }
 
 static inline bool mt_text_ends(struct mt_text text, const char *word)

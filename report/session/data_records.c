@@ -282,8 +282,6 @@ static bool take_told(struct mt_session *session, const struct mt_told *told,
 		return true;
 	out->stack = mt_session_told_stack(session, told);
 	out->frames = (uint32_t)session->told_frames.count;
-	if (session->options->addresses)
-		out->addresses = session->told_addresses.items;
 	return out->stack != MT_STACK_NONE;
 }
 

@@ -220,7 +220,6 @@ void mt_session_destroy(struct mt_session *session)
 		mt_byte_runs_destroy(session->told);
 	mt_array_deinit(&session->told_names);
 	mt_array_deinit(&session->told_frames);
-	mt_array_deinit(&session->told_addresses);
 	mt_frames_destroy(session->frames);
 	mt_stacks_destroy(session->stacks);
 	mt_spaces_destroy(session->spaces);

@@ -74,7 +74,6 @@ struct mt_session {
 	struct mt_byte_runs *told;	       /* frames of stacks that came as text; NULL: none */
 	MT_ARRAY(struct mt_symbol) told_names; /* of the frame named last */
 	MT_ARRAY(uint32_t) told_frames;	       /* of the stack interned last */
-	MT_ARRAY(uint64_t) told_addresses;     /* theirs */
 	struct mt_pool *pool;
 	struct mt_pipeline *pipeline;	 /* NULL without stacks */
 	struct mt_return_slots *returns; /* NULL until a return probe's entry comes */

@@ -13,7 +13,6 @@
 /* One function; those inlined come before the one that they are inlined into. */
 struct function {
 	uint32_t name, dso; /* ids in session->strings */
-	uint64_t offset;
 	uint32_t resolved, inlined;
 };
 
@@ -21,34 +20,15 @@ enum {
 	INLINED_MAX = 64, /* functions of a frame; those beyond it make another frame */
 };
 
-/* "[libc.so.6]" for a frame that has no name, as frames of recordings are named. */
-static uint32_t nameless(struct mt_session *session, struct mt_text dso)
-{
-	const char *slash = memrchr(dso.bytes, '/', dso.size);
-	struct mt_text base = dso;
-	char name[256];
-	int size;
-
-	if (slash)
-		base = (struct mt_text){slash + 1, dso.size - (size_t)(slash + 1 - dso.bytes)};
-	base.size = base.size < sizeof(name) - 3 ? base.size : sizeof(name) - 3;
-	if (base.size && *base.bytes == '[')
-		return mt_strings_intern(session->strings, base.bytes, base.size);
-	size = snprintf(name, sizeof(name), "[%.*s]", (int)base.size, base.bytes);
-	return mt_strings_intern(session->strings, name, (size_t)size);
-}
-
 static bool make_function(struct mt_session *session, const struct mt_told_frame *frame,
 			  struct function *out)
 {
 	bool resolved = frame->name.size != 9 || memcmp(frame->name.bytes, "[unknown]", 9) != 0;
+	const struct mt_text *name = resolved ? &frame->name : &frame->dso;
 
 	*out = (struct function){
-		.name = resolved ? mt_strings_intern(session->strings, frame->name.bytes,
-						     frame->name.size)
-				 : nameless(session, frame->dso),
+		.name = mt_strings_intern(session->strings, name->bytes, name->size),
 		.dso = mt_strings_intern(session->strings, frame->dso.bytes, frame->dso.size),
-		.offset = frame->offset,
 		.resolved = resolved,
 		.inlined = frame->inlined,
 	};
@@ -98,15 +78,12 @@ uint32_t mt_session_told_stack(struct mt_session *session, const struct mt_told 
 		session->told = mt_byte_runs_create();
 	if (!session->told)
 		return MT_STACK_NONE;
-	session->told_frames.count = session->told_addresses.count = 0;
+	session->told_frames.count = 0;
 	for (size_t i = 0; i < told->count; i += used) {
 		uint32_t *slot = mt_array_push(&session->told_frames);
 
-		uint64_t *address = mt_array_push(&session->told_addresses);
-
-		if (!slot || !address)
+		if (!slot)
 			return MT_STACK_NONE;
-		*address = told->frames[i].address;
 		*slot = told_frame(session, &told->frames[i], told->count - i, &used);
 		if (*slot == MT_FRAME_NONE)
 			return MT_STACK_NONE;
@@ -132,7 +109,6 @@ const struct mt_symbol *mt_session_told_name(struct mt_session *session,
 		*symbol = (struct mt_symbol){
 			.name = mt_strings_get(session->strings, functions[i].name),
 			.dso = mt_strings_get(session->strings, functions[i].dso),
-			.offset = functions[i].offset,
 			.resolved = functions[i].resolved,
 			.inlined = functions[i].inlined,
 		};

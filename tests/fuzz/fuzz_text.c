@@ -1,7 +1,7 @@
 /*
- * Any bytes as stacks in text: folded lines, or what perf script prints. Reading them ends, stays
- * inside its memory, and names frames that are inside the text. The first byte says which of the
- * two it is made to begin as.
+ * Any bytes as folded stacks. Reading them ends, stays inside its memory, and names frames that are
+ * inside the text. The first byte says whether it begins as one count a line, as two, or as what
+ * perf script prints, which is refused.
  */
 #include <stdint.h>
 #include <stdio.h>

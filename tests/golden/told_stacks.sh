@@ -1,5 +1,5 @@
 #!/bin/bash
-# Stacks that come as text: folded stacks and what perf script prints are inputs like recordings.
+# Folded stacks are an input like recordings; the text that perf script prints is refused by name.
 . "$(dirname "$0")/../lib.sh"
 
 report() { "$MT_BUILD/mtreport" -q "$@"; }
@@ -69,21 +69,17 @@ ${tab}ffffffff81000010 do_page_fault+0x10 ([kernel.kallsyms])
 perf 9 5679.000000001: cycles:  55d0c0ffee12 grow+0x12 (/usr/bin/grower)
 prog 1234 [001] 5680.000000:   1 cycles:
 END
-gives 'what perf script prints is read' 'cycles;perf;grow 1
-cycles;prog 1
-page-faults:u;Web_Content;[libc.so.6];outer(int);inner;std::vector<int, std::allocator<int> >::push_back 1
-page-faults:u;kworker/0:1;do_page_fault 1' report --folded perf.script
-gives 'with thread, cpu, time and period' 'Web Content  1235 [002]  5678.123456:       4096 page-faults:u: ' \
-	sh -c "'$MT_BUILD/mtreport' -q --script perf.script | head -n 1"
-gives '... and each address, offset and file' '	    7f1200000020 outer(int)+0x8 (/usr/bin/prog)' \
-	sh -c "'$MT_BUILD/mtreport' -q --script perf.script | grep outer"
-gives '--time selects' 'prog 1' report --folded --time 75%-100% -e cycles --comm prog perf.script
+sed 's/^# .*//; /^\t/d' perf.script >heads.script
+grep "^$tab" perf.script >frames.script
+for text in perf heads frames; do
+	expect 3 "what perf script prints is refused: $text" report --folded $text.script
+	says '... by its name' 'is the text that perf script prints'
+	says '... and the line says what to give' 'perf.data file itself'
+done
 "$MT_TOP/tests/golden/recording/corpus.py" . stored || exit 1
 report --script stored.mtr >first
-report --script first >second
-sed -i 's/: [^:]*$/: /' first # the fields of tracepoints stay behind
-check 'what --script prints is the same once read' diff first second
+expect 3 'and so is what --script prints' report first
 report --folded stored.mtr >first
 report --folded first >second
-check 'and so is --folded' diff first second
+check 'what --folded prints is the same once read' diff first second
 finish
