@@ -131,6 +131,14 @@ static struct totals run_memcpy(const struct samples *s)
 	return t;
 }
 
+static const struct mt_oracle *const oracles[] = {
+#ifdef HAVE_LIBUNWIND
+	&mt_oracle_libunwind,
+#endif
+	&mt_oracle_libdw,
+	NULL,
+};
+
 static void *make_state(const struct mt_oracle *oracle, const struct samples *s)
 {
 	void *state = oracle->create(s->map);
@@ -226,7 +234,7 @@ static void bench(const char *path)
 	printf("  time / memcpy: %.2f; cache misses %.3f %%\n", plain.seconds / copy.seconds,
 	       100.0 * (double)mt_unwinder_counts(unwinder)->cache_misses /
 		       (double)mt_unwinder_counts(unwinder)->frames);
-	for (const struct mt_oracle *const *o = mt_oracles; *o; o++) {
+	for (const struct mt_oracle *const *o = oracles; *o; o++) {
 		t = run_oracle(&s, *o, 20000);
 		print_row((*o)->name, &t);
 		printf("  ours / %s: %.1f\n", (*o)->name,
@@ -279,7 +287,7 @@ static void dump(const struct samples *s, size_t i)
 		print_pc(s, frames[f].pc);
 		printf(" sp %lx %s\n", frames[f].sp, mt_frame_source_name(frames[f].source));
 	}
-	for (const struct mt_oracle *const *o = mt_oracles; *o; o++) {
+	for (const struct mt_oracle *const *o = oracles; *o; o++) {
 		void *state = make_state(*o, s);
 
 		n = ask(*o, state, &s->inputs[i], pcs);
@@ -375,7 +383,7 @@ static int compare(const char *path)
 	samples_load(path, &s);
 	printf("%s: pid %u, %zu samples, %llu records lost\n", path, s.pid, s.count,
 	       (unsigned long long)s.lost);
-	for (const struct mt_oracle *const *o = mt_oracles; *o; o++) {
+	for (const struct mt_oracle *const *o = oracles; *o; o++) {
 		if (compare_with(&s, *o) * 1000 > s.count)
 			status = s.lost ? STATUS_LOST : STATUS_DIFFERS;
 	}

@@ -4,7 +4,7 @@
 #	tests/bench/unwind.sh [PERF.DATA...]	without files: records faulter, a compiler, gdb and node where they are there
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
-build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c || {
+build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c tests/oracle/oracle_libdw.c || {
 	cat "$TMPDIR/why" >&2
 	exit 1
 }

@@ -15,7 +15,7 @@ for file in /lib/x86_64-linux-gnu/libc.so.6 /lib64/libc.so.6 /lib64/ld-linux-x86
 	sed 's/^/# /' "$out"
 done
 
-if ! build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c; then
+if ! build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c tests/oracle/oracle_libdw.c; then
 	fail 'the stack comparison builds' "$TMPDIR/why"
 	finish
 fi

@@ -1,6 +1,5 @@
 /*
- * The oracles as a list and as unwind methods. An unwinder caches their state for the most recent
- * address spaces, because libdw takes long to load a process's images.
+ * The oracle as an unwind method. An unwinder caches its state for the most recent address spaces.
  */
 #include "unwind/oracle/oracle.h"
 #include "symbols/images/shared_library.h"
@@ -10,14 +9,7 @@
 #include "symbols/images/image_map.h"
 #include "unwind/walk.h"
 
-const struct mt_oracle *const mt_oracles[] = {
 #ifdef HAVE_LIBUNWIND
-	&mt_oracle_libunwind,
-#endif
-	&mt_oracle_libdw,
-	NULL,
-};
-
 enum {
 	SPACES = 16,
 };
@@ -100,7 +92,6 @@ static void unwind_by(const struct mt_oracle *oracle, struct mt_unwinder *unwind
 	counts->frames += stack->count - first;
 }
 
-#ifdef HAVE_LIBUNWIND
 static void by_libunwind(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 			 struct mt_stack *stack)
 {
@@ -113,17 +104,10 @@ static const char *libunwind_problem(void)
 }
 #endif
 
-static void by_libdw(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
-		     struct mt_stack *stack)
-{
-	unwind_by(&mt_oracle_libdw, unwinder, input, stack);
-}
-
 const struct mt_unwind_method mt_unwind_oracle_methods[] = {
 #ifdef HAVE_LIBUNWIND
 	{"libunwind", "libunwind through the stack dump, to compare: slow", by_libunwind,
 	 libunwind_problem},
 #endif
-	{"libdw", "elfutils' libdw through the stack dump, to compare: slow", by_libdw, NULL},
 	{NULL, NULL, NULL, NULL},
 };

@@ -1,6 +1,6 @@
 /*
- * Other unwinders on the same input, to compare ours with: libdw, and libunwind if its headers were
- * installed at build time, loaded on first use. Slow; they do not say why a stack ends.
+ * Other unwinders on the same input, to compare ours with: libunwind if its headers were installed
+ * at build time, loaded on first use; in tests also libdw. Slow; they do not say why a stack ends.
  */
 #ifndef MT_UNWIND_ORACLE_ORACLE_H
 #define MT_UNWIND_ORACLE_ORACLE_H
@@ -19,13 +19,11 @@ struct mt_oracle {
 	void (*unwind)(void *state, const struct mt_unwind_input *input, struct mt_stack *stack);
 };
 
-/* NULL-terminated. */
-extern const struct mt_oracle *const mt_oracles[];
-
-/* The oracles as further rows of mt_unwind_methods, ended by a row of NULLs. Only for mtreport. */
+/* The oracle as a further row of mt_unwind_methods, ended by a row of NULLs. Only for mtreport. */
 extern const struct mt_unwind_method mt_unwind_oracle_methods[];
 
-extern const struct mt_oracle mt_oracle_libunwind, mt_oracle_libdw;
+extern const struct mt_oracle mt_oracle_libunwind;
+extern const struct mt_oracle mt_oracle_libdw; /* tests/oracle/oracle_libdw.c */
 extern const struct mt_shared_library mt_oracle_libunwind_library;
 
 #endif
