@@ -503,7 +503,6 @@ static const struct mt_option names[] = {
 	{0, "symfs", NULL, "DIR", OWN(set_symfs), "find the recorded machine's files below DIR",
 	 "find the recorded machine's files below DIR, by recorded path or its last parts; "
 	 "several DIRs are tried in order; this machine's files then need a recorded build id"},
-	{0, "sysroot", NULL, "DIR", OWN(set_symfs), RARE("the same as --symfs")},
 	{0, "source", NULL, "DIR", OWN(set_source),
 	 RARE("for --annotate and --html: find sources below DIR, by the path as compiled or its "
 	      "last parts; without it, sources that others may read at that path")},

@@ -45,7 +45,7 @@ says '... answered with the known ones' 'known: auto, dwarf, fp'
 expect 2 'an unknown weight is a usage error' "$report" --folded --weight bytes
 says '... answered with the known ones' 'known: count, period, and the fields'
 expect 2 'a bad span is a usage error' "$report" --time 5,1
-expect 2 'a recorded machine that is not there' "$report" --folded --sysroot none mtrec.mtr
+expect 2 'a recorded machine that is not there' "$report" --folded --symfs none mtrec.mtr
 lines 1
 expect 2 'the recording is not written over' "$report" --folded -o mtrec.mtr
 check '... and stays what it was' cmp mtrec.mtr stored.mtr

@@ -110,7 +110,7 @@ def check_symfs(tap, folder, listed, program):
                         (("--symfs", os.path.dirname(os.path.dirname(os.path.dirname(below)))), "a folder of it"),
                         (("--symfs", os.path.dirname(below)), "a heap of files"),
                         (("--symfs", empty, "--symfs", root), "the second of two"),
-                        (("--symfs", root, "--sysroot", empty), "the first of two")):
+                        (("--symfs", root, "--symfs", empty), "the first of two")):
         found, images, said = listed(*words)
         tap.check(found and below in images, f"--symfs: {what}", images + said)
     for value, hint in ((below, f"--symfs {os.path.dirname(below)} finds it"), (f"{root}:{empty}", "several --symfs")):
