@@ -1,0 +1,263 @@
+/* Merges the stacks' histories into paths, and judges the paths. */
+#include "report/verdicts/verdicts_parts.h"
+
+#include <stdlib.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/session/session.h"
+#include "report/stacks/code_class.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/runtime_functions.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/facts.h"
+#include "report/verdicts/tierless_paths.h"
+
+MT_DEFINE_CLEANUP(mt_tierless_paths, struct mt_tierless_paths)
+
+enum {
+	PAGE_ALLOCATOR_DEPTH = 6, /* below it there are the kernel's frames and the C library's */
+};
+
+enum {
+	LEAST_REPLACED = 2, /* pieces of a path that doubles what it has: more take long */
+};
+
+static const struct mt_history_scale *scale_of_space(const struct mt_verdicts *verdicts,
+						     uint32_t space)
+{
+	return &verdicts->scales.items[verdicts->spaces.items[space].recording].history;
+}
+
+/* Whether functions of that kind are innermost in a stack. */
+static bool ends_in(const struct mt_verdicts *verdicts, uint32_t stack, bool (*is)(const char *))
+{
+	struct mt_frames *frames = mt_session_frames(verdicts->session);
+	struct mt_strings *strings = mt_frames_strings(frames);
+	size_t depth, count;
+	const uint32_t *ids = mt_stacks_get(mt_session_stacks(verdicts->session), stack, &depth);
+
+	for (size_t i = 0; i < depth && i < PAGE_ALLOCATOR_DEPTH; i++) {
+		const struct mt_frame_name *names = mt_frames_names(frames, ids[i], &count);
+
+		for (size_t k = 0; names && k < count; k++) {
+			if (is(mt_strings_get(strings, names[k].name)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Whether an allocator with a library of its own is what called the C library. */
+static bool is_in_allocator(const struct mt_verdicts *verdicts, uint32_t stack)
+{
+	const struct mt_frames *frames = mt_session_frames(verdicts->session);
+	size_t depth;
+	const uint32_t *ids = mt_stacks_get(mt_session_stacks(verdicts->session), stack, &depth);
+
+	for (size_t i = 0; i < depth; i++) {
+		const struct mt_frame_key *key = mt_frames_key(frames, ids[i]);
+		const char *path = mt_session_image_path(verdicts->session, key->image);
+
+		if (!(key->flags & MT_FRAME_IN_KERNEL) && !mt_is_c_library(path))
+			return mt_is_allocator(path);
+	}
+	return false;
+}
+
+/*
+ * On whose account a stack's memory is in the end. What a garbage collector got pages for is judged
+ * as a whole, and so is what an allocator mapped for blocks of whoever asks.
+ */
+static uint32_t judged_as(const struct mt_verdicts *verdicts, uint32_t stack)
+{
+	if (stack == MT_STACK_NONE)
+		return stack;
+	if (ends_in(verdicts, stack, mt_is_page_allocator))
+		return verdicts->collected_heap;
+	return ends_in(verdicts, stack, mt_is_arena_mapper) || is_in_allocator(verdicts, stack)
+		       ? verdicts->heap
+		       : stack;
+}
+
+/*
+ * Many programs free all before they exit: that says nothing of what they did before. What is
+ * returned before the last reservation is no clean-up: a cache replaces its entries to the end.
+ */
+static bool forgive_cleanup(struct mt_verdicts_entry *entry, struct mt_history_scale *scale,
+			    uint64_t end)
+{
+	for (size_t i = 0; i < entry->late.count; i++) {
+		const struct mt_verdicts_returned *late = &entry->late.items[i];
+
+		if (late->time + MT_VERDICTS_BURST < end || late->time < entry->history.last)
+			continue;
+		entry->forgiven = true;
+		if (!mt_history_return(&entry->history, scale, late->time, late->reserved,
+				       -late->bytes))
+			return false;
+	}
+	return true;
+}
+
+/* The stacks' histories added up by path: entries of paths follow those of stacks. */
+static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
+				  struct mt_byte_runs *places, struct mt_tierless_paths *paths)
+{
+	for (size_t i = 0; i < stacks; i++) {
+		struct mt_verdicts_place place = verdicts->entries.items[i].place;
+		const struct mt_verdicts_space *space = &verdicts->spaces.items[place.space];
+		uint32_t stack = judged_as(verdicts, place.stack), at;
+		bool moved = stack != place.stack;
+		struct mt_verdicts_entry *entry;
+
+		place.stack =
+			stack == MT_STACK_NONE ? MT_PATH_NONE : mt_tierless_paths_of(paths, stack);
+		if (stack != MT_STACK_NONE && place.stack == MT_PATH_NONE)
+			return mt_error_nomem();
+		if (space->ended &&
+		    !forgive_cleanup(&verdicts->entries.items[i],
+				     &verdicts->scales.items[space->recording].history, space->end))
+			return mt_error_nomem();
+		at = mt_byte_runs_intern(places, &place, sizeof(place));
+		if (at == MT_SEQUENCE_NONE)
+			return mt_error_nomem();
+		if (stacks + at == verdicts->entries.count && !mt_array_push(&verdicts->entries))
+			return mt_error_nomem();
+		entry = &verdicts->entries.items[stacks + at];
+		entry->place = place;
+		entry->stack = stack;
+		entry->held += verdicts->entries.items[i].held;
+		entry->advised += verdicts->entries.items[i].advised;
+		entry->advices += verdicts->entries.items[i].advices;
+		entry->returned += verdicts->entries.items[i].returned;
+		entry->forgiven |= verdicts->entries.items[i].forgiven;
+		entry->reserved += verdicts->entries.items[i].reserved;
+		entry->files += verdicts->entries.items[i].files;
+		entry->heap += moved ? verdicts->entries.items[i].reserved
+				     : verdicts->entries.items[i].heap;
+		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
+				    &verdicts->entries.items[i].history))
+			return mt_error_nomem();
+	}
+	return NULL;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct mt_verdict_row *x = a, *y = b;
+
+	if (x->verdict.bytes != y->verdict.bytes)
+		return x->verdict.bytes > y->verdict.bytes ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+void mt_verdict_rows_sort(struct mt_verdict_row *rows, size_t count)
+{
+	if (count)
+		qsort(rows, count, sizeof(*rows), compare_rows);
+}
+
+/* Any program maps some files once, such as those of its locale. */
+static bool tells_anything(const struct mt_verdict *verdict)
+{
+	return !verdict->files ||
+	       (verdict->kind != MT_VERDICT_ONE_OFF && verdict->kind != MT_VERDICT_TOO_LITTLE);
+}
+
+static bool judge_entry(struct mt_verdicts *verdicts, struct mt_verdicts_entry *entry)
+{
+	const struct mt_verdicts_space *space = &verdicts->spaces.items[entry->place.space];
+	const struct mt_facts_recording *recording =
+		&mt_session_facts(verdicts->session)->recordings.items[space->recording];
+	struct mt_verdict_row *row;
+
+	if (!entry->history.count)
+		return true;
+	row = mt_array_push(&verdicts->rows);
+	if (!row)
+		return false;
+	*row = (struct mt_verdict_row){
+		.pid = space->pid,
+		.process = space->process,
+		.stack = entry->stack,
+		.ended_early = space->ended && mt_facts_ended_early(recording, space->pid,
+								    space->began, space->end),
+	};
+	mt_verdict_judge(&entry->history, scale_of_space(verdicts, entry->place.space), space->end,
+			 &row->verdict);
+	row->verdict.replaced = row->verdict.why && entry->history.replaced >= LEAST_REPLACED &&
+				entry->history.replaced == entry->returned;
+	row->verdict.files = entry->files > entry->reserved / 2;
+	row->of_heap = entry->heap > entry->reserved / 2;
+	if (row->of_heap)
+		mt_verdict_consider_heap(
+			&row->verdict, verdicts->stacks && entry->stack == verdicts->collected_heap,
+			space->ended ? 0 : space->older_back);
+	if (verdicts->stacks && entry->stack == verdicts->stackless)
+		mt_verdict_consider_pathless(&row->verdict);
+	if (space->ended)
+		mt_verdict_consider_end(&row->verdict);
+	if (mt_verdicts_know_pages(verdicts, space) && !entry->forgiven)
+		mt_verdict_consider_pages(&row->verdict, entry->held);
+	mt_verdict_consider_advice(&row->verdict, entry->advices, entry->advised);
+	verdicts->rows.count -= !tells_anything(&row->verdict);
+	return true;
+}
+
+/* No slice is too short for the end of what was observed. */
+static void reach_ends(struct mt_verdicts *verdicts)
+{
+	for (size_t i = 0; i < verdicts->spaces.count; i++) {
+		const struct mt_verdicts_space *space = &verdicts->spaces.items[i];
+		struct mt_history_scale *scale;
+
+		if (space->recording >= verdicts->scales.count) /* nothing of it was selected */
+			continue;
+		scale = &verdicts->scales.items[space->recording].history;
+		if (scale->begun)
+			mt_history_scale_reach(scale, space->end);
+	}
+}
+
+static struct mt_error *judge_paths(struct mt_verdicts *verdicts, struct mt_byte_runs *places)
+{
+	MT_CLEANUP(mt_tierless_paths_destroy_p) struct mt_tierless_paths *paths = NULL;
+	size_t stacks = verdicts->entries.count;
+	struct mt_error *err = NULL;
+
+	if (verdicts->stacks) {
+		struct mt_frames *frames = mt_session_frames(verdicts->session);
+
+		paths = mt_tierless_paths_create(mt_session_stacks(verdicts->session), frames);
+		err = paths ? mt_frames_resolve(frames) : mt_error_nomem();
+	}
+	reach_ends(verdicts);
+	err = err ? err : sum_paths(verdicts, stacks, places, paths);
+	if (err)
+		return err;
+	for (size_t i = stacks; i < verdicts->entries.count; i++) {
+		if (!judge_entry(verdicts, &verdicts->entries.items[i]))
+			return mt_error_nomem();
+	}
+	mt_verdict_rows_sort(verdicts->rows.items, verdicts->rows.count);
+	return NULL;
+}
+
+struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts)
+{
+	struct mt_byte_runs *places = mt_byte_runs_create();
+	struct mt_error *err = places ? judge_paths(verdicts, places) : mt_error_nomem();
+
+	mt_byte_runs_destroy(places);
+	return err;
+}
+
+const struct mt_verdict_row *mt_verdicts_rows(const struct mt_verdicts *verdicts, size_t *count)
+{
+	*count = verdicts->rows.count;
+	return verdicts->rows.items;
+}
