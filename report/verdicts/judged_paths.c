@@ -135,6 +135,7 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry->forgiven |= verdicts->entries.items[i].forgiven;
 		entry->reserved += verdicts->entries.items[i].reserved;
 		entry->files += verdicts->entries.items[i].files;
+		entry->stacks += verdicts->entries.items[i].stacks;
 		entry->heap += moved ? verdicts->entries.items[i].reserved
 				     : verdicts->entries.items[i].heap;
 		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
@@ -161,9 +162,14 @@ void mt_verdict_rows_sort(struct mt_verdict_row *rows, size_t count)
 		qsort(rows, count, sizeof(*rows), compare_rows);
 }
 
-/* Any program maps some files once, such as those of its locale. */
-static bool tells_anything(const struct mt_verdict *verdict)
+/*
+ * Any program maps some files once, such as those of its locale, and threads hardly touch their
+ * stacks.
+ */
+static bool tells_anything(const struct mt_verdicts_entry *entry, const struct mt_verdict *verdict)
 {
+	if (entry->stacks > entry->reserved / 2 && mt_verdict_is_untouched(verdict))
+		return false;
 	return !verdict->files ||
 	       (verdict->kind != MT_VERDICT_ONE_OFF && verdict->kind != MT_VERDICT_TOO_LITTLE);
 }
@@ -204,7 +210,7 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct mt_verdicts_entry *
 	if (mt_verdicts_know_pages(verdicts, space) && !entry->forgiven)
 		mt_verdict_consider_pages(&row->verdict, entry->held);
 	mt_verdict_consider_advice(&row->verdict, entry->advices, entry->advised);
-	verdicts->rows.count -= !tells_anything(&row->verdict);
+	verdicts->rows.count -= !tells_anything(entry, &row->verdict);
 	return true;
 }
 

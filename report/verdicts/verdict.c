@@ -344,6 +344,13 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)
 	verdict->confidence *= verdict->untouched;
 }
 
+bool mt_verdict_is_untouched(const struct mt_verdict *verdict)
+{
+	return verdict->kind == MT_VERDICT_RETENTION ||
+	       (verdict->kind == MT_VERDICT_TOO_LITTLE &&
+		verdict->reservations < LEAST_RESERVATIONS && verdict->untouched >= UNTOUCHED_PART);
+}
+
 void mt_verdict_consider_advice(struct mt_verdict *verdict, uint64_t calls, double bytes)
 {
 	bool stands = verdict->kind == MT_VERDICT_PLATEAU || verdict->kind == MT_VERDICT_ONE_OFF ||

@@ -81,6 +81,9 @@ bool mt_verdict_judge_survivors(struct mt_history *history, const struct mt_hist
 /* Refines a verdict by its pages: `held` bytes are touched and not given back. */
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
 
+/* Whether it is of memory that is hardly touched: "arena retention", or of few reservations. */
+bool mt_verdict_is_untouched(const struct mt_verdict *verdict);
+
 /*
  * The same by pages that madvise gave back while they stayed reserved: `bytes` in all calls. Who
  * gives back more than it holds, again and again, fills it again each time.

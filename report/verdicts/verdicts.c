@@ -280,6 +280,7 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 		entry->reserved += bytes;
 		entry->newest = bytes;
 		entry->files += mt_nature_is_held(told->nature) ? 0 : bytes;
+		entry->stacks += told->nature->kind == MT_REGION_THREAD_STACK ? bytes : 0;
 		entry->heap +=
 			is_of_heap(&verdicts->spaces.items[place.space], told, opened) ? bytes : 0;
 		return mt_history_reserve(&entry->history, &scale->history, change->time, bytes);
@@ -396,7 +397,8 @@ static bool take_move(void *context, const struct mt_ledger *ledger,
 /* Memory of which it matters whether it is touched: not what is only kept free of others. */
 static bool is_for_use(const struct mt_nature *nature)
 {
-	return (nature->kind == MT_REGION_ANONYMOUS || nature->kind == MT_REGION_HEAP) &&
+	return (nature->kind == MT_REGION_ANONYMOUS || nature->kind == MT_REGION_HEAP ||
+		nature->kind == MT_REGION_THREAD_STACK) &&
 	       (nature->prot & PROT_WRITE);
 }
 
@@ -443,6 +445,7 @@ static bool tell_region(const struct mt_verdicts *verdicts, const struct mt_ledg
 	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
 
 	return !verdicts->regions.region || !is_for_use(nature) ||
+	       nature->kind == MT_REGION_THREAD_STACK ||
 	       verdicts->regions.region(verdicts->regions.context, pages->space, region,
 					nature->kind == MT_REGION_HEAP,
 					mt_region_pages_older(pages, region),

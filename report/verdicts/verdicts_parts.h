@@ -33,8 +33,8 @@ struct mt_verdicts_entry {
 	bool forgiven; /* what they returned counts as held; its pages are gone */
 	struct mt_verdicts_place place;
 	uint32_t stack; /* of a path: one of its stacks */
-	/* Bytes reserved in all, in the heap, and of mapped files. */
-	double reserved, heap, files;
+	/* Bytes reserved in all, in the heap, of mapped files, and for stacks of threads. */
+	double reserved, heap, files, stacks;
 	double held;	   /* bytes whose pages are touched and not given back, at the end */
 	double advised;	   /* bytes of pages that madvise gave back while they stayed reserved, */
 	uint64_t advices;  /* in so many calls */

@@ -116,6 +116,31 @@ def check_vector(path):
           "of a buffer that doubles it says that each was replaced by a larger one", row)
 
 
+def check_thread_stacks(path):
+    """Stacks of which a page is touched: a pool of threads is no answer, threads without end are."""
+    described = [make.event(index, 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + index, make.CALL_TYPE, 136))
+                 for name, (index, _) in make.CALLS.items()]
+    described.append(make.event(make.MINOR, 0, "page-faults", "page-faults", make.attr(1, 2, make.MINOR_TYPE), unit="faults", klass=1))
+    for times, touched, want in ((range(1, 2), 1, None), (range(1, 6), 1, None), (range(1, 40), 1, "grows steadily"),
+                                 (range(1, 2), 2048, "one-off")):
+        writer, records = make.begun(b"".join(described)), []
+        for time in times:
+            for thread in range(16 if len(times) == 1 else 1):
+                where = BASE + (time * 16 + thread) * 16 * PIECE
+                records.append(make.call("mmap", time * SECOND + 10000 * thread, where, 0, 8 * PIECE, 3, 0x20022, make.NONE, 0))
+                records += [make.minor_fault(time * SECOND + 10000 * thread + 1 + page, where + 8 * PIECE - 4096 * (page + 1))
+                            for page in range(touched)]
+        writer.chunk(make.STATE, make.task())
+        for at in range(0, len(records), 500):
+            writer.chunk(make.DATA, *records[at:at + 500])
+        writer.chunk(make.DATA, make.call("munmap", 40 * SECOND, -22, 1, 4096))
+        with open(path, "wb") as f:
+            f.write(writer.data)
+        for by in ("process", "stack"):
+            got = [row["verdict"] for row in rows(report(path, "--verdict", "--by", by, "--csv")[1])]
+            check(got == ([want] if want else []), f"stacks of {len(times)} moments, {touched} pages of each touched, by {by}: {want}", got)
+
+
 def report(path, *options):
     run = subprocess.run([MTREPORT, "-q", *options, path], capture_output=True, text=True)
     return run.returncode, run.stdout, run.stderr
@@ -210,6 +235,7 @@ def main():
             if seconds == 40:
                 check_timeline(path, seconds)
         check_vector(os.path.join(folder, "vector.mtr"))
+        check_thread_stacks(os.path.join(folder, "stacks.mtr"))
         check_older(os.path.join(folder, "older.mtr"))
     print(f"1..{checks}")
     return failed != 0
