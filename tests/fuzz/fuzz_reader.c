@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
@@ -17,8 +16,8 @@
 #include "formats/reader.h"
 #include "formats/records/attr.h"
 #include "formats/records/sample.h"
-#include "formats/stacks/planes_pack.h"
 #include "formats/stacks/sample_record.h"
+#include "tests/fuzz/pack_chunks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -159,61 +158,6 @@ static void repair(uint8_t *bytes, size_t size)
 	}
 }
 
-/* Packs a stored chunk's payload, and sets what its header says of that; 0: it stays as it is. */
-static size_t pack(const struct mt_chunk_header *from, const uint8_t *payload, uint8_t *out,
-		   size_t room, struct mt_chunk_header *header)
-{
-	struct mt_planes_packer *packer = mt_planes_packer_create();
-	size_t size = 0;
-
-	*header = *from;
-	if (packer && from->type == MT_CHUNK_DATA)
-		size = mt_planes_pack(packer, payload, from->raw_size, 1, out, room);
-	mt_planes_packer_destroy(packer);
-	header->codec = MT_CODEC_PLANES;
-	if (!size) {
-		header->codec = MT_CODEC_ZSTD;
-		size = ZSTD_compress(out, room, payload, from->raw_size, 1);
-		size = ZSTD_isError(size) ? 0 : size;
-	}
-	header->stored_size = (uint32_t)size;
-	header->payload_crc = mt_crc32c(0, out, size);
-	return size;
-}
-
-/*
- * The same with each stored chunk packed, so that mutated records are read from compressed chunks
- * and from planes, which a mutation of their bytes breaks. Gives the size; room is enough for it.
- */
-static size_t recode(const uint8_t *data, size_t size, uint8_t *out, size_t room)
-{
-	struct mt_chunk_header header, packed;
-	size_t at = 0, to = 0, payload;
-
-	while (at < size) {
-		bool chunk = size - at >= MT_CHUNK_HEADER_SIZE &&
-			     mt_chunk_header_decode(data + at, &header) &&
-			     header.codec == MT_CODEC_STORED && header.raw_size &&
-			     header.raw_size <= size - at - MT_CHUNK_HEADER_SIZE;
-
-		payload = chunk && room - to > MT_CHUNK_HEADER_SIZE
-				  ? pack(&header, data + at + MT_CHUNK_HEADER_SIZE,
-					 out + to + MT_CHUNK_HEADER_SIZE,
-					 room - to - MT_CHUNK_HEADER_SIZE, &packed)
-				  : 0;
-		if (payload) {
-			mt_chunk_header_encode(&packed, out + to);
-			at += MT_CHUNK_HEADER_SIZE + header.raw_size;
-			to += MT_CHUNK_HEADER_SIZE + payload;
-		} else {
-			if (to == room)
-				return to;
-			out[to++] = data[at++];
-		}
-	}
-	return to;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t room = 2 * size + 4096;
@@ -224,7 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_file(copy, size);
 		repair(copy, size);
 		read_file(copy, size);
-		read_file(packed, recode(copy, size, packed, room));
+		read_file(packed, pack_chunks(copy, size, packed, room));
 	}
 	free(copy);
 	free(packed);

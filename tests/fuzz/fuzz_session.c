@@ -1,7 +1,7 @@
 /*
- * Any bytes as the records of STATE and DATA chunks: the session reads them to the end, unwinds and
- * names what there is, and every output writes it. The first byte divides them between the two
- * chunks.
+ * Any bytes as the records of STATE and DATA chunks, stored or packed: the session reads them to
+ * the end, unwinds and names what there is, and every output writes it. The first byte divides them
+ * between the two chunks; where it is odd, the chunks are packed.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "report/session/selection.h"
 #include "report/session/session.h"
 #include "report/tables/table.h"
+#include "tests/fuzz/pack_chunks.h"
 #include "tests/unit/report_records.h"
 #include "unwind/unwind.h"
 
@@ -59,6 +60,16 @@ static void report(const char *file, const struct mt_output *output, FILE *to)
 	mt_session_destroy(session);
 }
 
+static void pack_all(struct mt_builder *b)
+{
+	size_t room = 2 * b->size + 4096;
+	uint8_t *packed = mt_builder_memory(NULL, room);
+
+	b->size = pack_chunks(b->bytes, b->size, packed, room);
+	free(b->bytes);
+	b->bytes = packed;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -74,6 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mt_builder_add(&b, MT_CODEC_STORED);
 	add_chunk(&b, MT_CHUNK_STATE, data + 1, state);
 	add_chunk(&b, MT_CHUNK_DATA, data + 1 + state, size - 1 - state);
+	if (data[0] & 1)
+		pack_all(&b);
 	null = fopen("/dev/null", "w");
 	for (size_t i = 0; mt_outputs[i]; i++)
 		report(mt_builder_file(&b), mt_outputs[i], null);
