@@ -135,20 +135,29 @@ for i in $(seq 500); do cp fake.so "theirs/fake$i.so"; done
 for i in 0 1 2 3 4 5 6 7 8 9; do
 	map $(seq -f "theirs/fake%g.so" $((i * 50 + 1)) $((i * 50 + 50)))
 done
-began=$(now_ms)
-"$mtrec" -e malloc --malloc-sample 64 -a -o many.mtr 2>said &
-recorder=$!
-until_recording $recorder many.mtr
-took=$(($(now_ms) - began))
+# The best of three: other programs may hold the CPUs for a moment.
+best=100000
+for turn in 1 2 3; do
+	rm -f many.mtr
+	began=$(now_ms)
+	"$mtrec" -e malloc --malloc-sample 64 -a -o many.mtr 2>said &
+	recorder=$!
+	until_recording $recorder many.mtr
+	took=$(($(now_ms) - began))
+	count=$(ours $recorder)
+	sleep 0.5
+	began=$(now_ms)
+	kill -TERM $recorder
+	wait $recorder
+	status=$?
+	stopped=$(($(now_ms) - began))
+	[ $stopped -lt $best ] && best=$stopped
+	[ $best -lt 1000 -a $took -lt 5000 ] && break
+	until_true probes_are_gone $recorder
+done
 check "500 copies of an allocator: it records within 5 s ($took ms)" test $took -lt 5000
-count=$(ours $recorder)
 between '... with a bounded number of probes' 10 "$count" 200
-kill -TERM $recorder
-began=$(now_ms)
-wait $recorder
-status=$?
-took=$(($(now_ms) - began))
-check "SIGTERM while it records: gone within 3 s ($took ms)" test $took -lt 3000
+check "SIGTERM while it records: gone within 1 s ($best ms)" test $best -lt 1000
 check '... with the status that it ends with otherwise' test $status -eq 0 -o $status -eq 4
 check '... and a whole file' "$MT_TOP/scripts/mtdump" --check many.mtr
 says '... and says how many files are left out' 'left out: .*and [0-9]+ more' said
@@ -171,11 +180,63 @@ for wait in 0.05 0.5 0.9 1.4; do
 	rm -f stopped.mtr
 done
 
-# --- What is opened ---
+# --- What is opened: 400 links to a device, in place of files that are mapped, and of a perf map, a jitdump and a source file ---
+cat >generated.c <<'C'
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#line 1 "theirs/source.c"
+__attribute__((noinline)) static void touch(volatile char *p, long size) { for (long i = 0; i < size; i += 4096) p[i] = 1; }
+__attribute__((noinline)) static void after(void) {}
+int main(int argc, char **argv)
+{
+	char *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = open(argv[1], O_RDWR);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (unlink(argv[1]) || symlink("/dev/ptmx", argv[1]) || symlink("/dev/ptmx", path))
+		return 1;
+	memcpy(code, (void *)touch, (char *)after - (char *)touch);
+	puts("mapped");
+	fflush(stdout);
+	for (;;) {
+		char *p = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		((void (*)(volatile char *, long))code)(p, 1 << 19);
+		touch(p + (1 << 19), 1 << 19);
+		munmap(p, 1 << 20);
+		usleep(20000);
+	}
+}
+C
+${CC:-cc} -g -O1 -fcf-protection=none -o generated generated.c || exit 1
+for i in $(seq 400); do ln -sf /dev/ptmx "theirs/fake$i.so"; done
+ln -s /dev/ptmx theirs/source.c
 ln -s /dev/ptmx theirs/link.so
 mkfifo theirs/pipe.so
-strace -f -e trace=openat,open -o opened "$mtrec" -q -e malloc --malloc-sample 64 -a -o trace.mtr -- sleep 0.1 2>"$err"
-is 'no device and no pipe is opened' "$(grep -v O_PATH opened | grep -cE '"(/dev/ptmx|/dev/pts|[^"]*theirs/(link|pipe)\.so)')" 0
-is 'no foreign file is opened by its path' "$(grep -v O_PATH opened | grep -c '"[^"]*theirs/')" 0
+chown -h 65534 theirs/*
+cp fake.so theirs/jit-1.dump
+chown 65534 theirs/jit-1.dump
+as_other ./generated theirs/jit-1.dump >mapped &
+others+=($!)
+until_true grep -q mapped mapped
+# opened WORDS: of the calls in `opened`, those that did more than look.
+opened() {
+	grep -v O_PATH opened | grep -cE "$1"
+}
+for what in 'malloc --malloc-sample 64' vm,rss,page-faults; do
+	strace -f -y -e trace=openat,open -o opened "$mtrec" -q -e $what -a -o trace.mtr -- sleep 0.5 2>"$err"
+	is "$what: no device and no pipe is opened" "$(opened '"(/dev/ptmx|/dev/pts)|= [0-9]+</dev/(ptmx|pts)|/(link|pipe)\.so"')" 0
+	is "$what: no foreign file is opened by its path" "$(opened ', "[^" ]*theirs/')" 0
+done
+for how in '--annotate touch' '--html out.html' '--info' ''; do
+	strace -f -y -e trace=openat,open -o opened "$MT_BUILD/mtreport" $how trace.mtr >"$out" 2>"$err"
+	is "mtreport $how: no device and no pipe is opened" "$(opened '= [0-9]+</dev/(ptmx|pts)')" 0
+done
+rm -f "/tmp/perf-${others[-1]}.map"
 unmap
 finish
