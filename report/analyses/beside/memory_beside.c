@@ -311,6 +311,11 @@ static struct mt_error *add_blocks(struct mt_memory_beside *memory)
 
 	if (!mt_judgement_has_blocks(memory->judgement))
 		return NULL;
+	/* Where pages are known, they are shown at its peak. */
+	if (memory->ended_largest && !knows_growth(memory) && !has_event(memory, is_count) &&
+	    !has_event(memory, is_fault) &&
+	    !mt_block_rows_add_ended(memory->live, memory->ended_largest->pid))
+		return mt_error_nomem();
 	err = mt_block_rows_table(memory->live, mt_judgement_lost(memory->judgement), &table);
 	return err ? err : add(memory, "blocks", table);
 }

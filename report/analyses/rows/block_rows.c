@@ -65,6 +65,14 @@ static bool is_left_out(const struct mt_block_rows *rows, const struct mt_blocks
 	       mt_facts_ended_early(recording, space->pid, recording->start, space->time);
 }
 
+static bool is_suppressed(struct mt_block_rows *rows, const struct mt_origin *origin, size_t blocks,
+			  double bytes)
+{
+	return mt_suppressions_match(rows->suppress, mt_session_frames(rows->rows.session),
+				     mt_session_stacks(rows->rows.session), origin->stack,
+				     (double)blocks, bytes);
+}
+
 bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block,
 		       const struct mt_value *values)
@@ -73,10 +81,10 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 	bool good;
 
 	if (is_left_out(rows, space))
-		return true;
-	if (block && mt_suppressions_match(rows->suppress, mt_session_frames(rows->rows.session),
-					   mt_session_stacks(rows->rows.session), origin->stack, 1,
-					   (double)block->bytes))
+		return !block || space->execed ||
+		       mt_ended_blocks_add(&rows->ended, space, origin, block, values,
+					   rows->of->value_count, rows->of->most);
+	if (block && is_suppressed(rows, origin, 1, (double)block->bytes))
 		return true;
 	if (block && mt_block_rows_one_in(rows, origin) > 1)
 		mt_row_keys_cluster(rows->grouping, block->address);
@@ -88,6 +96,47 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 	       mt_row_keys_add(rows->grouping, &facts, values);
 }
 
+/* "worker [exited]", or of the two largest of a name "worker x2 [exited]". */
+static uint32_t name_ended(struct mt_strings *strings, uint32_t process, bool both)
+{
+	char name[80];
+	int length = snprintf(name, sizeof(name), "%.60s x2", mt_strings_get(strings, process));
+
+	if (both)
+		process = mt_strings_intern(strings, name, (size_t)length);
+	return process == MT_STRING_NONE ? process : mt_ended_name(strings, process, false);
+}
+
+static bool add_ended(struct mt_block_rows *rows, const struct mt_ended_space *space, bool both)
+{
+	struct mt_strings *strings = mt_session_strings(rows->rows.session);
+	struct mt_row_facts facts;
+
+	for (size_t i = 0; i < space->paths.count; i++) {
+		const struct mt_ended_path *path = &space->paths.items[i];
+
+		if (is_suppressed(rows, &path->origin, path->blocks, path->values[0].value))
+			continue;
+		if (!mt_origin_row_facts(&rows->rows, &path->origin, &facts))
+			return false;
+		facts.process = name_ended(strings, facts.process, both);
+		if (facts.process == MT_STRING_NONE ||
+		    !mt_row_keys_add(rows->grouping, &facts, path->values))
+			return false;
+	}
+	return true;
+}
+
+bool mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid)
+{
+	const struct mt_ended_space *shown = mt_ended_blocks_of(&rows->ended, pid);
+	const struct mt_ended_space *second =
+		shown ? mt_ended_blocks_alike(&rows->ended, shown) : NULL;
+
+	return !shown ||
+	       (add_ended(rows, shown, second) && (!second || add_ended(rows, second, true)));
+}
+
 /* ---- Running ---- */
 
 void mt_block_rows_destroy(struct mt_block_rows *rows)
@@ -95,6 +144,7 @@ void mt_block_rows_destroy(struct mt_block_rows *rows)
 	if (!rows)
 		return;
 	mt_blocks_destroy(rows->blocks);
+	mt_ended_blocks_deinit(&rows->ended);
 	mt_ledger_rows_deinit(&rows->rows);
 	mt_row_keys_destroy(rows->grouping);
 	free(rows);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "report/analyses/analyses.h"
+#include "report/analyses/rows/ended_blocks.h"
 #include "report/analyses/rows/ledger_rows.h"
 #include "report/blocks/blocks.h"
 
@@ -42,6 +43,7 @@ struct mt_block_rows {
 	struct mt_ledger_rows rows;
 	struct mt_suppressions *suppress; /* or NULL */
 	struct mt_row_keys *grouping;	  /* taken by mt_row_keys_table() */
+	struct mt_ended_blocks ended;	  /* of those that the summary leaves out */
 	uint32_t sizes[MT_SIZE_CLASSES];  /* names of size classes: string id + 1 */
 };
 
@@ -71,5 +73,11 @@ uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_
 bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block,
 		       const struct mt_value *values);
+
+/*
+ * Adds the blocks that the process had as it ended, one of those that the summary leaves out, and
+ * of another of that program that had as many. None where others had more. False out of memory.
+ */
+bool mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid);
 
 #endif

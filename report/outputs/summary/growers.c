@@ -372,7 +372,7 @@ static struct mt_error *print_outside(const struct mt_summary *s, const struct g
 		return err;
 	fprintf(s->to, "        %s %s\n", mt_summary_signed(outside).text,
 		s->view->facts->samples
-			? "outside live blocks, freed and kept or mapped: mtrec -e vm,rss,malloc"
+			? "in no live block, freed or mapped: mtrec -e vm,rss,malloc"
 			: "outside malloc: mtrec -e vm,rss");
 	return NULL;
 }
@@ -392,7 +392,7 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 	for (size_t i = 0; i < shown; i++)
 		print_grower(s, growers, &growers->items.items[i]);
 	others -= print_others(s, growers, shown, paths);
-	if (shown && growers->items.items[0].early && !s->resident) {
+	if (shown && growers->items.items[0].early && !s->resident && !s->blocks) {
 		snprintf(whose, sizeof(whose), "%ld's", growers->items.items[0].pid);
 		print_paths_of_ended(s, whose);
 	}

@@ -712,6 +712,17 @@ bool mt_memory_paths_has(const struct mt_memory_paths *paths, const char *proces
 	return false;
 }
 
+static bool has_ended(const struct section *section)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < section->entries.items.count && !has; i++)
+		has = strstr(mt_strings_get(section->top.table->strings,
+					    section->entries.items.items[i].who),
+			     " [exited]");
+	return has;
+}
+
 struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memory_paths **out)
 {
 	MT_CLEANUP(mt_memory_paths_destroy_p)
@@ -726,6 +737,9 @@ struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memo
 	paths->blocks.title = "BY WHICH PATH (allocated, not freed)";
 	paths->pages.title = title_of_pages(s);
 	err = read_section(s, s->blocks, &paths->blocks, names);
+	if (!err && has_ended(&paths->blocks))
+		paths->blocks.title =
+			"BY WHICH PATH (allocated, not freed; of what ended, as it ended)";
 	err = err ? err : read_section(s, s->resident ?: s->growth, &paths->pages, names);
 	err = err ? err : read_verdicts(s, &paths->verdicts, names);
 	if (err)

@@ -1,0 +1,58 @@
+/*
+ * Blocks that lived as their process ended, by path: those of the few processes that had most.
+ * Which of them are shown is known at the recording's end alone.
+ */
+#ifndef MT_REPORT_ANALYSES_ROWS_ENDED_BLOCKS_H
+#define MT_REPORT_ANALYSES_ROWS_ENDED_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "report/ledger/origins.h"
+#include "report/tables/table.h"
+
+struct mt_block;
+struct mt_blocks_space;
+
+enum {
+	MT_ENDED_SPACES = 4,
+	MT_ENDED_VALUES = 8, /* at most, of a row */
+};
+
+/* The blocks of one path and thread. */
+struct mt_ended_path {
+	struct mt_origin origin;
+	size_t blocks;
+	struct mt_value values[MT_ENDED_VALUES];
+};
+
+struct mt_ended_space {
+	uint32_t recording, generation;
+	int32_t pid;
+	uint64_t bytes;
+	MT_ARRAY(struct mt_ended_path) paths;
+	struct mt_map64 by_origin;
+};
+
+struct mt_ended_blocks {
+	struct mt_ended_space spaces[MT_ENDED_SPACES];
+};
+
+/*
+ * Adds `count` values of a block of a space that ended; all blocks of a space come one after
+ * another. Bit i of `most`: value i is the largest, not the sum. False out of memory.
+ */
+bool mt_ended_blocks_add(struct mt_ended_blocks *ended, const struct mt_blocks_space *space,
+			 const struct mt_origin *origin, const struct mt_block *block,
+			 const struct mt_value *values, size_t count, uint32_t most);
+/* The space of a process; NULL: others had more bytes. */
+const struct mt_ended_space *mt_ended_blocks_of(const struct mt_ended_blocks *ended, int32_t pid);
+/* The largest other space of that program with half as many bytes at least, or NULL. */
+const struct mt_ended_space *mt_ended_blocks_alike(const struct mt_ended_blocks *ended,
+						   const struct mt_ended_space *space);
+void mt_ended_blocks_deinit(struct mt_ended_blocks *ended);
+
+#endif
