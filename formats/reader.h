@@ -42,7 +42,7 @@ struct mt_damage {
 
 struct mt_recording {
 	const char *foreign; /* "perf.data", "folded stacks"; NULL: of mtrec, and has header */
-	bool told;	     /* samples name their frames (mt_record.told), and have no addresses */
+	bool reported;	     /* samples name their frames (mt_record.told), and have no addresses */
 	bool pairs;	     /* folded stacks with two counts a line: before and now */
 	struct mt_header_record header;
 	uint64_t size;			/* bytes of the file up to the next recording */
@@ -63,15 +63,15 @@ struct mt_place {
 };
 
 /* One frame of a stack that came as text. Views, valid as long as the record. */
-struct mt_told_frame {
+struct mt_reported_frame {
 	struct mt_text name, dso; /* no dso: not code but a text, such as "[lost]" */
 	bool kernel;
 	bool guessed; /* found by a scan; never of an input */
 	bool inlined; /* into the next frame */
 };
 
-struct mt_told {
-	const struct mt_told_frame *frames; /* innermost first */
+struct mt_reported_stack {
+	const struct mt_reported_frame *frames; /* innermost first */
 	size_t count;
 	double weight; /* number of samples that this one stands for */
 };
@@ -103,7 +103,7 @@ struct mt_record {
 	 */
 	bool bare;
 	uint32_t event;
-	const struct mt_told *told; /* of a sample that came as text; else NULL */
+	const struct mt_reported_stack *reported; /* of a sample that came as text; else NULL */
 };
 
 /* How to decode the dumps of PACKED records, which take most of a reader's time and memory. */

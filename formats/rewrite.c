@@ -220,7 +220,7 @@ static struct mt_error *rewrite_chunk(struct rewriter *r, const struct mt_chunk_
 
 /* ---- One recording ---- */
 
-static struct mt_error *tell_statements(struct rewriter *r, const struct mt_scanned *scanned)
+static struct mt_error *report_statements(struct rewriter *r, const struct mt_scanned *scanned)
 {
 	struct mt_error *err = NULL;
 	struct mt_damage damage;
@@ -348,7 +348,7 @@ static struct mt_error *rewrite_recording(struct rewriter *r, size_t i)
 	if (r->how->begin)
 		err = r->how->begin(r->how->context, i);
 	if (!err && r->how->statement)
-		err = tell_statements(r, scanned);
+		err = report_statements(r, scanned);
 	err = err ? err : mt_writer_create(r->fd, MT_CHUNK_RAW_MAX, &writer);
 	r->writer = writer;
 	r->added = r->dropped = 0;

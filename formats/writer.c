@@ -34,8 +34,8 @@ struct mt_writer {
 	uint64_t limit; /* 0: none */
 	bool (*give_up)(void *context);
 	void *give_up_context;
-	mt_words_tell *tell; /* or NULL */
-	void *tell_context;
+	mt_words_deliver *deliver; /* or NULL */
+	void *deliver_context;
 };
 
 #define PATIENCE_MS 100
@@ -179,13 +179,14 @@ static struct mt_error *output_error(const struct mt_writer *writer)
 }
 
 /* Planes were told of as they were made. A block's bytes are as aligned as memory is. */
-static void tell_words(const struct mt_writer *writer, const struct mt_block *block, uint8_t codec)
+static void report_words(const struct mt_writer *writer, const struct mt_block *block,
+			 uint8_t codec)
 {
-	if (!writer->tell || block->type != MT_CHUNK_DATA)
+	if (!writer->deliver || block->type != MT_CHUNK_DATA)
 		return;
 	if (codec != MT_CODEC_PLANES)
-		writer->tell(writer->tell_context, (const uint64_t *)(const void *)block->bytes,
-			     block->used / 8);
+		writer->deliver(writer->deliver_context,
+				(const uint64_t *)(const void *)block->bytes, block->used / 8);
 }
 
 static uint64_t now_ns(void)
@@ -261,7 +262,7 @@ struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block
 	err = put_chunk(writer, &header, payload, &written);
 	if (err || !written)
 		return err;
-	tell_words(writer, block, header.codec);
+	report_words(writer, block, header.codec);
 	writer->counts.pack_ns += packed - began;
 	writer->counts.write_ns += now_ns() - packed;
 	return NULL;
@@ -290,12 +291,12 @@ void mt_writer_set_patience(struct mt_writer *writer, bool (*give_up)(void *cont
 }
 
 void mt_writer_set_words(struct mt_writer *writer,
-			 void (*tell)(void *context, const uint64_t *words, size_t count),
+			 void (*deliver)(void *context, const uint64_t *words, size_t count),
 			 void *context)
 {
-	writer->tell = tell;
-	writer->tell_context = context;
-	mt_planes_packer_set_words(writer->planes, tell, context);
+	writer->deliver = deliver;
+	writer->deliver_context = context;
+	mt_planes_packer_set_words(writer->planes, deliver, context);
 }
 
 void mt_writer_set_limit(struct mt_writer *writer, uint64_t bytes)

@@ -56,7 +56,7 @@ struct mt_error *mt_writer_write_packed(struct mt_writer *writer,
  * during the call.
  */
 void mt_writer_set_words(struct mt_writer *writer,
-			 void (*tell)(void *context, const uint64_t *words, size_t count),
+			 void (*deliver)(void *context, const uint64_t *words, size_t count),
 			 void *context);
 
 /*

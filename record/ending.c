@@ -22,11 +22,11 @@
 static bool counts_samples(const struct mt_plan *plan, uint32_t event)
 {
 	const struct mt_planned_event *planned = &plan->events.items[event];
-	bool twins = planned->full != event;
+	bool variants = planned->full != event;
 
 	for (uint32_t i = 0; i < plan->events.count; i++)
-		twins |= i != event && plan->events.items[i].full == event;
-	return !twins && planned->decoded.type == PERF_TYPE_TRACEPOINT &&
+		variants |= i != event && plan->events.items[i].full == event;
+	return !variants && planned->decoded.type == PERF_TYPE_TRACEPOINT &&
 	       planned->decoded.sample_period == 1 && !mt_attr_has(&planned->decoded, MT_ATTR_FREQ);
 }
 
@@ -72,32 +72,32 @@ static uint64_t settle_unwritten(struct mt_recorder *r, struct mt_state *state)
 }
 
 /* Losses that no LOST record told of, because none of its ring's records came after. */
-static uint64_t settle_untold(struct mt_recorder *r, uint64_t told, struct mt_state *state)
+static uint64_t settle_unreported(struct mt_recorder *r, uint64_t reported, struct mt_state *state)
 {
 	uint64_t counted = 0;
 
 	for (uint32_t i = 0; i < r->plan->events.count; i++)
 		counted += mt_event_set_lost(&r->opened, i);
-	if (counted <= told)
+	if (counted <= reported)
 		return 0;
-	put_counted_loss(r, state, MT_EVENT_NONE, counted - told);
-	return counted - told;
+	put_counted_loss(r, state, MT_EVENT_NONE, counted - reported);
+	return counted - reported;
 }
 
 static uint64_t settle_losses(struct mt_recorder *r)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
-	uint64_t told = mt_recorder_sum_counts(r).lost, lost = told;
+	uint64_t reported = mt_recorder_sum_counts(r).lost, lost = reported;
 
-	lost += settle_untold(r, told, &state);
-	if (!told || r->features.format_lost) /* else nobody knows of which event those are */
+	lost += settle_unreported(r, reported, &state);
+	if (!reported || r->features.format_lost) /* else nobody knows of which event those are */
 		lost += settle_unwritten(r, &state);
 	mt_state_flush(&state);
 	return lost;
 }
 
 /* What --max-size left out, as a LOSS: the pack's thread has ended. */
-static struct mt_error *tell_left_out(struct mt_recorder *r, struct mt_recorder_result *result)
+static struct mt_error *report_left_out(struct mt_recorder *r, struct mt_recorder_result *result)
 {
 	const struct mt_pack_counts counts = mt_pack_counts(r->pack);
 	uint8_t bytes[256];
@@ -121,7 +121,7 @@ static struct mt_error *tell_left_out(struct mt_recorder *r, struct mt_recorder_
 }
 
 /* What is known once the writing thread has ended, to the user and as a NOTE. */
-static struct mt_error *tell_late(struct mt_recorder *r, int level, const char *text)
+static struct mt_error *report_late(struct mt_recorder *r, int level, const char *text)
 {
 	uint8_t bytes[512];
 	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
@@ -134,7 +134,7 @@ static struct mt_error *tell_late(struct mt_recorder *r, int level, const char *
 }
 
 /* What another signal left out. */
-static struct mt_error *tell_not_carried(struct mt_recorder *r)
+static struct mt_error *report_not_carried(struct mt_recorder *r)
 {
 	const struct mt_pack_counts counts = mt_pack_counts(r->pack);
 	char text[160];
@@ -145,11 +145,11 @@ static struct mt_error *tell_not_carried(struct mt_recorder *r)
 		 "ended by another signal: %zu images are not carried, nor the last names of "
 		 "kernel and perf maps",
 		 counts.not_carried);
-	return tell_late(r, 0, text);
+	return report_late(r, 0, text);
 }
 
 /* What --strip could not do. */
-static struct mt_error *tell_stripped(struct mt_recorder *r, struct mt_recorder_result *result)
+static struct mt_error *report_stripped(struct mt_recorder *r, struct mt_recorder_result *result)
 {
 	const struct mt_strip_counts counts = mt_pack_counts(r->pack).strip;
 	struct mt_error *err = NULL;
@@ -160,7 +160,7 @@ static struct mt_error *tell_stripped(struct mt_recorder *r, struct mt_recorder_
 			 "--strip: no room for the unwind tables of %zu images, where stacks end "
 			 "then; --memory gives more",
 			 counts.images.no_room);
-		err = tell_late(r, 1, text);
+		err = report_late(r, 1, text);
 	}
 	if (err || !counts.left_out)
 		return err;
@@ -171,7 +171,7 @@ static struct mt_error *tell_stripped(struct mt_recorder *r, struct mt_recorder_
 	result->counts.samples -=
 		counts.left_out < result->counts.samples ? counts.left_out : result->counts.samples;
 	result->lost += counts.left_out;
-	return tell_late(r, 1, text);
+	return report_late(r, 1, text);
 }
 
 static struct mt_error *write_end(struct mt_recorder *r, const struct mt_recorder_result *result)
@@ -222,9 +222,9 @@ static void fill_result(struct mt_recorder *r, struct mt_recorder_result *result
 			r, 1,
 			"events were thinned: counts are estimates, each sample weighs what it "
 			"stands for");
-	if (result->counts.odd)
+	if (result->counts.malformed)
 		mt_recorder_say(r, 1, "%llu records of the kernel made no sense",
-				(unsigned long long)result->counts.odd);
+				(unsigned long long)result->counts.malformed);
 	if (result->counts.helped)
 		mt_recorder_say(r, 2, "buddies helped %llu times",
 				(unsigned long long)result->counts.helped);
@@ -250,8 +250,9 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 		.memory = r->memory,
 		.spool_peak = mt_spool_peak(r->spool),
 		.pack = mt_pack_counts(r->pack),
-		.healing = r->heal,
-		.heal = r->heal ? mt_heal_counts(r->heal) : (struct mt_heal_counts){0},
+		.healing = r->prefault,
+		.prefault = r->prefault ? mt_prefault_counts(r->prefault)
+					: (struct mt_prefault_counts){0},
 		.locked = r->locked,
 		.oom_adj = r->oom_adj,
 		.seconds = result->seconds,
@@ -292,11 +293,11 @@ void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result
 	result->output_error = mt_pack_finish(r->pack);
 	say_hurried(r);
 	if (!result->output_error)
-		result->output_error = tell_left_out(r, result);
+		result->output_error = report_left_out(r, result);
 	if (!result->output_error)
-		result->output_error = tell_not_carried(r);
+		result->output_error = report_not_carried(r);
 	if (!result->output_error)
-		result->output_error = tell_stripped(r, result);
+		result->output_error = report_stripped(r, result);
 	if (!result->output_error)
 		result->output_error = write_end(r, result);
 	result->written = mt_writer_counts(mt_pack_writer(r->pack)).written;

@@ -25,7 +25,7 @@ enum exit_status {
 	EXIT_CANNOT = 3,
 	EXIT_NOTHING = 4,
 	EXIT_OUTPUT = 5,
-	EXIT_FAILED_BESIDE_COMMAND = 125,
+	EXIT_FAILED_ALONGSIDE_COMMAND = 125,
 	EXIT_CANNOT_EXECUTE = 126,
 	EXIT_NO_COMMAND = 127,
 };
@@ -117,7 +117,7 @@ static bool print(void *context, const char *text)
 static int fail(struct mt_error *err, bool with_command)
 {
 	int status = err->kind == MT_ERR_USAGE	  ? EXIT_USAGE
-		     : with_command		  ? EXIT_FAILED_BESIDE_COMMAND
+		     : with_command		  ? EXIT_FAILED_ALONGSIDE_COMMAND
 		     : err->kind == MT_ERR_OUTPUT ? EXIT_OUTPUT
 						  : EXIT_CANNOT;
 

@@ -20,14 +20,14 @@
 #include "record/plan/filter.h"
 #include "record/plan/plan.h"
 #include "record/plan/seeds.h"
-#include "record/plan/twins.h"
+#include "record/plan/variants.h"
 #include "record/probes/probe_events.h"
 #include "record/probes/probes.h"
 #include "record/proc/stopping.h"
 #include "record/recorder.h"
 #include "record/rings/ahead.h"
 #include "record/rings/governor.h"
-#include "record/rings/heal.h"
+#include "record/rings/prefault.h"
 #include "record/rings/ring_sizes.h"
 #include "record/rings/state_writer.h"
 #include "record/rings/task_filter.h"
@@ -84,24 +84,24 @@ static struct mt_throttle_limits throttle_limits(const struct mt_recorder *r)
 
 /*
  * Twins and seeds cost a file for each thread, CPU and event: for running threads only where a
- * limit asks for them. (mt_plan_add_twins() says which there are then, and which otherwise.)
+ * limit asks for them. (mt_plan_add_variants() says which there are then, and which otherwise.)
  */
-static struct mt_error *plan_twins(struct mt_recorder *r, size_t cpus)
+static struct mt_error *plan_variants(struct mt_recorder *r, size_t cpus)
 {
 	struct mt_throttle_limits limits = throttle_limits(r);
 	bool all = r->options->budget > 0 || r->options->max_rate;
-	enum mt_twins which = all		    ? MT_TWINS_ALL
-			      : r->plan->storm_rate ? MT_TWINS_STORMS
-						    : MT_TWINS_SMALL;
+	enum mt_variants which = all		       ? MT_VARIANTS_ALL
+				 : r->plan->storm_rate ? MT_VARIANTS_STORMS
+						       : MT_VARIANTS_SMALL;
 	struct mt_error *err = NULL;
 
-	if (mt_options_target_tasks(r->options) && which == MT_TWINS_SMALL)
+	if (mt_options_target_tasks(r->options) && which == MT_VARIANTS_SMALL)
 		return NULL;
 	r->plan->start_level = mt_throttle_start(&limits);
 	if (all)
 		err = mt_plan_limit_others(r->plan, r->options->max_rate, cpus);
 	if (!err)
-		err = mt_plan_add_twins(r->plan, which);
+		err = mt_plan_add_variants(r->plan, which);
 	return err || r->options->no_seeds ? err : mt_plan_add_seeds(r->plan);
 }
 
@@ -172,7 +172,7 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 		err = mt_filter_check(r->plan, &r->features, &r->trials,
 				      mt_tracepoints_tracefs(r->tracepoints));
 	if (!err && r->options->action != MT_ACTION_COUNT)
-		err = plan_twins(r, cpus->count);
+		err = plan_variants(r, cpus->count);
 	if (!err && r->options->action == MT_ACTION_COUNT) {
 		mt_plan_count_only(r->plan);
 		mt_recorder_leave_out_unsupported(r);
@@ -317,8 +317,9 @@ static bool drains_answered(void *context)
 static struct mt_error *start_drains(struct mt_recorder *r)
 {
 	enum mt_priority lowest = MT_PRIORITY_REALTIME;
-	bool heals = !r->options->no_heal && r->options->dump_size && r->features.user_stack;
-	struct mt_error *err = heals ? mt_heal_create(&r->heal) : NULL;
+	bool prefaults =
+		!r->options->no_prefault && r->options->dump_size && r->features.user_stack;
+	struct mt_error *err = prefaults ? mt_prefault_create(&r->prefault) : NULL;
 
 	if (!err && r->filter)
 		err = mt_task_filter_start(r->filter);
@@ -328,7 +329,7 @@ static struct mt_error *start_drains(struct mt_recorder *r)
 						     .levels = r->opened.levels,
 						     .spool = r->spool,
 						     .filter = r->filter,
-						     .heal = r->heal,
+						     .prefault = r->prefault,
 						     .images = r->memory.images,
 						     .ahead = r->ahead,
 						     .self = getpid()};
@@ -363,7 +364,7 @@ static size_t count_streams(const struct mt_recorder *r)
 }
 
 /* --strip is about raw bytes of stacks: where none are recorded, it has little to do. */
-static void tell_nothing_to_strip(struct mt_recorder *r)
+static void report_nothing_to_strip(struct mt_recorder *r)
 {
 	enum mt_call_graph how = r->options->call_graph;
 
@@ -421,7 +422,7 @@ static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **ar
 	describe_choice(r, &head);
 	mt_state_flush(&head);
 	mt_recorder_put_waiting_notes(r);
-	tell_nothing_to_strip(r);
+	report_nothing_to_strip(r);
 	return NULL;
 }
 

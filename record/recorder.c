@@ -12,7 +12,7 @@
 #include "record/recorder_parts.h"
 #include "record/rings/ahead.h"
 #include "record/rings/governor.h"
-#include "record/rings/heal.h"
+#include "record/rings/prefault.h"
 #include "record/rings/spool.h"
 #include "record/rings/task_filter.h"
 #include "record/state/gauges.h"
@@ -73,7 +73,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_destroy(r->drains.items[i]);
 	mt_array_deinit(&r->drains);
-	mt_heal_destroy(r->heal);
+	mt_prefault_destroy(r->prefault);
 	mt_spool_destroy(r->spool);
 	mt_governor_destroy(r->governor);
 	mt_event_set_deinit(&r->opened);

@@ -36,7 +36,7 @@ struct mt_count;
 struct mt_error;
 struct mt_gauges;
 struct mt_governor;
-struct mt_heal;
+struct mt_prefault;
 struct mt_plan;
 struct mt_probes;
 struct mt_record_options;
@@ -76,7 +76,7 @@ struct mt_recorder {
 	struct mt_governor *governor;
 	struct mt_control control;
 	struct mt_task_filter *filter;
-	struct mt_heal *heal; /* NULL with --no-heal */
+	struct mt_prefault *prefault; /* NULL with --no-prefault */
 	struct mt_ahead *ahead;
 	struct mt_memory_share memory;
 	int oom_adj;

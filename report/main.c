@@ -19,9 +19,9 @@
 #include "formats/base/heap.h"
 #include "formats/base/pool.h"
 #include "formats/chunks/chunk.h"
+#include "report/alongside.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/suppressions.h"
-#include "report/beside.h"
 #include "report/cli/options.h"
 #include "report/cli/request.h"
 #include "report/copies/perf_export.h"
@@ -54,7 +54,7 @@ enum status {
 	STATUS_OUTPUT = 5,
 };
 
-MT_DEFINE_CLEANUP(mt_beside, struct mt_beside)
+MT_DEFINE_CLEANUP(mt_alongside, struct mt_alongside)
 MT_DEFINE_CLEANUP(mt_debuginfod, struct mt_debuginfod)
 MT_DEFINE_CLEANUP(mt_follow, struct mt_follow)
 MT_DEFINE_CLEANUP(mt_session, struct mt_session)
@@ -177,8 +177,8 @@ static struct mt_error *print_limits(const struct mt_report_options *options,
 				     const struct mt_view *view, const struct mt_facts *facts,
 				     FILE *to)
 {
-	unsigned int needs =
-		options->analysis->needs | (mt_view_beside(view, "growth") ? MT_NEEDS_GROWTH : 0);
+	unsigned int needs = options->analysis->needs |
+			     (mt_view_alongside(view, "growth") ? MT_NEEDS_GROWTH : 0);
 	MT_CLEANUP_FREE char *text = NULL;
 	struct mt_error *err = needs ? mt_preconditions_describe(needs, facts, &text) : NULL;
 
@@ -350,14 +350,15 @@ static struct mt_error *report(const struct mt_report_options *options,
 			       struct progress *progress)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
-	MT_CLEANUP(mt_beside_destroy_p) struct mt_beside *beside = NULL;
+	MT_CLEANUP(mt_alongside_destroy_p) struct mt_alongside *alongside = NULL;
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
-	struct mt_error *err = mt_beside_listen(options, sides->session, sides->baseline, &beside);
+	struct mt_error *err =
+		mt_alongside_listen(options, sides->session, sides->baseline, &alongside);
 	struct mt_view view;
 	bool json_line;
 
 	err = err ? err : analyse(options, request, sides, &table);
-	err = err ? err : mt_beside_finish(beside);
+	err = err ? err : mt_alongside_finish(alongside);
 	if (!err && !sides->follow) /* else the time may be yet to come */
 		err = mt_nothing_at_times(options, mt_session_facts(sides->session),
 					  base_facts(sides));
@@ -367,11 +368,11 @@ static struct mt_error *report(const struct mt_report_options *options,
 	err = request->listing ? NULL : check_rows(options, table, sides);
 	if (err)
 		return err;
-	sides->gauged = mt_beside_is_gauged(beside) &&
+	sides->gauged = mt_alongside_is_gauged(alongside) &&
 			mt_nothing_ends_before_time(options, mt_session_facts(sides->session)) <= 0;
 	/* Nothing is written over where there is nothing to say. */
 	if (!request->listing && !has_rows(options, sides) &&
-	    !(options->output->needs & MT_TELLS_FACTS))
+	    !(options->output->needs & MT_REPORTS_FACTS))
 		return NULL;
 	err = mt_outfile_open(options->output_path, &out);
 	if (err)
@@ -380,8 +381,8 @@ static struct mt_error *report(const struct mt_report_options *options,
 	json_line = sides->follow && !request->listing && (options->output->needs & MT_IS_JSON);
 	if (sides->follow && !out.path && !json_line)
 		mt_follow_begin(sides->follow, view.facts, out.file);
-	if (beside)
-		mt_beside_show(beside, &view);
+	if (alongside)
+		mt_alongside_show(alongside, &view);
 	view.gauged = sides->gauged;
 	err = print_limits(options, &view, view.facts, out.file);
 	if (!err && sides->baseline)
@@ -428,7 +429,7 @@ static void print_remarks(const struct mt_facts *facts)
 	if (facts->kernel_problem)
 		fprintf(stderr, TOOL ": kernel functions have no names: %s\n",
 			facts->kernel_problem);
-	mt_facts_tell_unseen(facts, print_remark, NULL);
+	mt_facts_report_unseen(facts, print_remark, NULL);
 	if (facts->ended)
 		fprintf(stderr, TOOL ": processes that exited or called exec are shown as they "
 				     "stood just before; --by process marks them\n");
@@ -447,7 +448,7 @@ static void print_lines_problem(const struct mt_session *session)
 	print_clean_line(problem);
 }
 
-static void tell_fetch(void *context, const char *line)
+static void report_fetch(void *context, const char *line)
 {
 	end_progress(context);
 	print_remark(NULL, line);
@@ -461,7 +462,7 @@ static struct mt_error *open_debuginfod(const struct mt_report_options *options,
 	if (!options->debuginfod)
 		return NULL;
 	if (!options->quiet)
-		teller.tell = tell_fetch;
+		teller.deliver = report_fetch;
 	return mt_debuginfod_create(options->debuginfod_urls, teller, out);
 }
 
@@ -509,10 +510,10 @@ static enum status conclude(const struct mt_report_options *options, const struc
 
 	if (base && !options->quiet)
 		print_remarks(base);
-	if (!options->quiet && !(options->output->needs & MT_TELLS_FACTS))
+	if (!options->quiet && !(options->output->needs & MT_REPORTS_FACTS))
 		print_remarks(facts);
 	if (!options->quiet)
-		mt_suppressions_tell(options->wishes.suppress, print_remark, NULL);
+		mt_suppressions_report(options->wishes.suppress, print_remark, NULL);
 	if (!options->quiet) {
 		print_lines_problem(sides->session);
 		mt_session_print_missing_names(sides->session, TOOL ": ", stderr);
@@ -597,10 +598,10 @@ static enum status run_pairs(const struct mt_report_options *options)
 }
 
 /* Stacks as text say nothing of memory. */
-static struct mt_error *check_told(const struct mt_report_options *options,
-				   const struct mt_session *session)
+static struct mt_error *check_reported(const struct mt_report_options *options,
+				       const struct mt_session *session)
 {
-	if (options->analysis->told || !mt_session_told(session, false))
+	if (options->analysis->reported || !mt_session_has_reported(session, false))
 		return NULL;
 	return mt_error_create(MT_ERR_NOT_FOUND,
 			       "%s: has stacks and counts, not what --%s follows: that takes a "
@@ -637,8 +638,8 @@ static enum status run(const struct mt_report_options *options, struct mt_follow
 	err = mt_session_open(&session_options, &sides.session);
 	if (err && !strcmp(options->files[0], "mtrec.mtr") && access("mtrec.mtr", F_OK))
 		err = mt_error_hint(err, "record one: mtrec -a -- sleep 30");
-	err = err ? err : check_told(options, sides.session);
-	if (!err && mt_session_told(sides.session, true) &&
+	err = err ? err : check_reported(options, sides.session);
+	if (!err && mt_session_has_reported(sides.session, true) &&
 	    !mt_baseline_given(&options->baseline)) {
 		mt_session_destroy(MT_TAKE(sides.session));
 		return run_pairs(options);
@@ -710,7 +711,7 @@ static void print_left_out(const struct mt_rewrite_counts *c, uint64_t samples)
 			mt_text_count((double)(samples + c->records_left_out)).text);
 }
 
-static void tell_lack(void *context, const char *line)
+static void report_lack(void *context, const char *line)
 {
 	struct copying *c = context;
 
@@ -736,7 +737,7 @@ static struct mt_error *seal(struct copying *c, int fd)
 		.wish = c->options->wish,
 		.kallsyms = c->options->kallsyms,
 		.by = by,
-		.tell = tell_lack,
+		.deliver = report_lack,
 		.context = c,
 	};
 

@@ -42,8 +42,8 @@ static inline struct mt_cache_entry *mt_cache_entry(struct mt_cache_entry *entri
 	return &entries[(pc ^ mixed) & (MT_CACHE_ENTRIES - 1)];
 }
 
-static inline struct mt_cache_entry *mt_cache_beside(struct mt_cache_entry *entries,
-						     const struct mt_cache_entry *entry)
+static inline struct mt_cache_entry *mt_cache_neighbor(struct mt_cache_entry *entries,
+						       const struct mt_cache_entry *entry)
 {
 	return &entries[(size_t)(entry - entries) ^ 1];
 }
@@ -51,18 +51,18 @@ static inline struct mt_cache_entry *mt_cache_beside(struct mt_cache_entry *entr
 /* Displaces an entry: to its neighbour, or from there back to its own slot. */
 static inline void mt_cache_move(struct mt_cache_entry *entries, const struct mt_cache_entry *entry)
 {
-	struct mt_cache_entry *beside = mt_cache_beside(entries, entry);
+	struct mt_cache_entry *alongside = mt_cache_neighbor(entries, entry);
 
 	if (entry->tag)
-		*beside = (struct mt_cache_entry){.tag = entry->tag ^ MT_CACHE_MOVED,
-						  .rule = entry->rule};
+		*alongside = (struct mt_cache_entry){.tag = entry->tag ^ MT_CACHE_MOVED,
+						     .rule = entry->rule};
 }
 
 /* Whether the rule for tag was displaced from entry; if so, swaps the two entries back. */
 static inline bool mt_cache_recall(struct mt_cache_entry *entries, struct mt_cache_entry *entry,
 				   uint64_t tag)
 {
-	struct mt_cache_entry moved = *mt_cache_beside(entries, entry);
+	struct mt_cache_entry moved = *mt_cache_neighbor(entries, entry);
 
 	if (moved.tag != (tag | MT_CACHE_MOVED))
 		return false;

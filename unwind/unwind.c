@@ -221,7 +221,7 @@ const char *mt_stack_end_name(enum mt_stack_end end)
 		[MT_END_LIMIT] = "frame limit",
 		[MT_END_BRANCHES] = "branch records end",
 		[MT_END_NO_BRANCHES] = "no hardware call stack",
-		[MT_END_UNTOLD] = "not told",
+		[MT_END_UNREPORTED] = "not told",
 	};
 
 	return (unsigned int)end < MT_END_REASONS ? names[end] : "unknown";

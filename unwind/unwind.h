@@ -57,7 +57,7 @@ enum mt_stack_end {
 	/* the hardware call stack ended: no more calls were kept */
 	MT_END_BRANCHES,
 	MT_END_NO_BRANCHES, /* a hardware call stack was asked for, and the sample has none */
-	MT_END_UNTOLD,	    /* from another unwinder, which gives no reason (oracle.h) */
+	MT_END_UNREPORTED,  /* from another unwinder, which gives no reason (oracle.h) */
 	MT_END_REASONS
 };
 

@@ -27,7 +27,7 @@ enum {
 	SOFTWARE_DUMMY = 9,
 	STRING_PADDING = 64, /* perf's strings are padded to that */
 	CLOCK_DATA_VERSION = 1,
-	PAGE_SIZE_TOLD = 4096,
+	PAGE_SIZE_REPORTED = 4096,
 };
 
 /* Bits of attr.flags that say what is counted, and how; those of the event with the side-band. */
@@ -297,7 +297,7 @@ static void put_tracing(struct mt_perf_bytes *to, const struct mt_perf_closing *
 	mt_perf_put_bytes(to, "0.5", 4);
 	mt_perf_put_u8(to, 0);		      /* little-endian */
 	mt_perf_put_u8(to, sizeof(uint64_t)); /* of a long */
-	mt_perf_put_u32(to, PAGE_SIZE_TOLD);
+	mt_perf_put_u32(to, PAGE_SIZE_REPORTED);
 	mt_perf_put_bytes(to, page, sizeof(page));
 	mt_perf_put_u64(to, sizeof(page_format) - 1);
 	mt_perf_put_bytes(to, page_format, sizeof(page_format) - 1);

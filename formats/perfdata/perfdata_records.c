@@ -415,7 +415,7 @@ static struct mt_error *file_next(struct mt_perf_records *records, struct mt_per
 }
 
 /* What belongs to a record beyond its size: AUXTRACE's is passed over. */
-static struct mt_error *take_behind(struct mt_perf_records *records, struct mt_perf_record *record)
+static struct mt_error *take_after(struct mt_perf_records *records, struct mt_perf_record *record)
 {
 	uint32_t type = mt_get_le32(record->bytes);
 
@@ -439,6 +439,6 @@ struct mt_error *mt_perf_records_next(struct mt_perf_records *records, struct mt
 		if (err || !*more)
 			return err;
 		if (!unpack_begin(records, out))
-			return take_behind(records, out);
+			return take_after(records, out);
 	}
 }

@@ -14,16 +14,16 @@ enum {
  */
 static size_t attr_bytes(const uint8_t *bytes, size_t size)
 {
-	size_t told;
+	size_t reported;
 
 	if (size < ATTR_SIZE_FIRST)
 		return 0;
-	told = mt_get_le32(bytes + 4);
-	if (!told)
-		told = ATTR_SIZE_FIRST;
-	if (told < ATTR_SIZE_FIRST)
+	reported = mt_get_le32(bytes + 4);
+	if (!reported)
+		reported = ATTR_SIZE_FIRST;
+	if (reported < ATTR_SIZE_FIRST)
 		return 0;
-	return told < size ? told : size;
+	return reported < size ? reported : size;
 }
 
 static void decode_fields(const uint8_t *b, struct mt_attr *out)

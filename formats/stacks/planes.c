@@ -70,8 +70,8 @@ struct mt_plane_splitter {
 	uint8_t *begin[MT_PLANES], *at[MT_PLANES], *end[MT_PLANES];
 	uint64_t time;
 	uint8_t head[HEAD];
-	mt_words_tell *tell; /* or NULL */
-	void *tell_context;
+	mt_words_deliver *deliver; /* or NULL */
+	void *deliver_context;
 };
 
 /*
@@ -251,11 +251,11 @@ static bool split_other(struct mt_plane_splitter *s, const uint8_t *record, size
 	return put(s, MT_PLANE_KINDS, &kind, 1) && put(s, MT_PLANE_OTHERS, record, size);
 }
 
-void mt_plane_splitter_set_words(struct mt_plane_splitter *splitter, mt_words_tell *tell,
+void mt_plane_splitter_set_words(struct mt_plane_splitter *splitter, mt_words_deliver *deliver,
 				 void *context)
 {
-	splitter->tell = tell;
-	splitter->tell_context = context;
+	splitter->deliver = deliver;
+	splitter->deliver_context = context;
 }
 
 bool mt_planes_split(struct mt_plane_splitter *splitter, const uint8_t *records, size_t size,
@@ -276,8 +276,9 @@ bool mt_planes_split(struct mt_plane_splitter *splitter, const uint8_t *records,
 			    : !split_other(splitter, records + at, record))
 			return false;
 	}
-	if (splitter->tell)
-		mt_word_encoder_tell(&splitter->words, splitter->tell, splitter->tell_context);
+	if (splitter->deliver)
+		mt_word_encoder_deliver(&splitter->words, splitter->deliver,
+					splitter->deliver_context);
 	mt_word_encoder_end(&splitter->words, planes + MT_PLANE_WORDS);
 	for (size_t i = 0; i < MT_PLANE_WORDS; i++)
 		planes[i] = (struct mt_plane){splitter->begin[i],

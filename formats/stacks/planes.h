@@ -34,7 +34,7 @@ void mt_plane_splitter_destroy(struct mt_plane_splitter *splitter);
  * Sets a callback that receives each word of a PACKED record that is split, at least once, except
  * times and 0.
  */
-void mt_plane_splitter_set_words(struct mt_plane_splitter *splitter, mt_words_tell *tell,
+void mt_plane_splitter_set_words(struct mt_plane_splitter *splitter, mt_words_deliver *deliver,
 				 void *context);
 
 /*

@@ -23,8 +23,8 @@
 struct mt_planes_packer {
 	struct mt_plane_splitter *splitter;
 	struct mt_compressor *search, *entropy; /* each with the memory for what it does */
-	mt_words_tell *tell;			/* or NULL */
-	void *tell_context;
+	mt_words_deliver *deliver;		/* or NULL */
+	void *deliver_context;
 };
 
 /*
@@ -97,11 +97,11 @@ static size_t compress(struct mt_planes_packer *packer, size_t number, const str
 }
 
 /* Planes begin at multiples of 8, and records are of multiples of 8. */
-static void tell_others(const struct mt_planes_packer *packer, const struct mt_plane *others)
+static void report_others(const struct mt_planes_packer *packer, const struct mt_plane *others)
 {
-	if (packer->tell)
-		packer->tell(packer->tell_context, (const uint64_t *)(const void *)others->bytes,
-			     others->size / 8);
+	if (packer->deliver)
+		packer->deliver(packer->deliver_context,
+				(const uint64_t *)(const void *)others->bytes, others->size / 8);
 }
 
 size_t mt_planes_pack(struct mt_planes_packer *packer, const uint8_t *records, size_t size,
@@ -112,7 +112,7 @@ size_t mt_planes_pack(struct mt_planes_packer *packer, const uint8_t *records, s
 
 	if (room < DIRECTORY || !mt_planes_split(packer->splitter, records, size, planes))
 		return 0;
-	tell_others(packer, &planes[MT_PLANE_OTHERS]);
+	report_others(packer, &planes[MT_PLANE_OTHERS]);
 	for (size_t i = 0; i < MT_PLANES; i++) {
 		size_t stored = compress(packer, i, &planes[i], level, out + at, room - at);
 
@@ -129,11 +129,12 @@ size_t mt_planes_pack(struct mt_planes_packer *packer, const uint8_t *records, s
 	return at;
 }
 
-void mt_planes_packer_set_words(struct mt_planes_packer *packer, mt_words_tell *tell, void *context)
+void mt_planes_packer_set_words(struct mt_planes_packer *packer, mt_words_deliver *deliver,
+				void *context)
 {
-	packer->tell = tell;
-	packer->tell_context = context;
-	mt_plane_splitter_set_words(packer->splitter, tell, context);
+	packer->deliver = deliver;
+	packer->deliver_context = context;
+	mt_plane_splitter_set_words(packer->splitter, deliver, context);
 }
 
 /* What the directory says of a plane: how long it is, and its bytes in the payload. */

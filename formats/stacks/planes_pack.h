@@ -31,7 +31,7 @@ size_t mt_planes_pack(struct mt_planes_packer *packer, const uint8_t *records, s
  * word at least once, except 0 and the times of PACKED records. It is also called for records that
  * then do not fit.
  */
-void mt_planes_packer_set_words(struct mt_planes_packer *packer, mt_words_tell *tell,
+void mt_planes_packer_set_words(struct mt_planes_packer *packer, mt_words_deliver *deliver,
 				void *context);
 
 /*

@@ -23,7 +23,7 @@ enum mt_coding {
 /* The codes in a FRAMES record are below these bounds; unwind/unwind.h has their names. */
 #define MT_UNWOUND_SOURCES 9u
 #define MT_UNWOUND_ENDS 17u
-#define MT_UNWOUND_END_UNTOLD 16u
+#define MT_UNWOUND_END_UNREPORTED 16u
 #define MT_UNWOUND_RETURN 0x80u /* bit of a source: pc is a return address */
 #define MT_UNWOUND_MAX 65536u	/* most frames */
 

@@ -9,10 +9,10 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cursor.h"
 
-#define LOW_BITS 16	/* in which words that are alike may differ */
-#define LITERALS_MANY 2 /* more than one word in so many */
-#define AT_ONCE 32	/* numbers, which compilers make a few instructions of */
-#define TOLD_TAGS 0xaa	/* of four tags the bits that TAG_ALIKE and TAG_LITERAL have */
+#define LOW_BITS 16	   /* in which words that are alike may differ */
+#define LITERALS_MANY 2	   /* more than one word in so many */
+#define AT_ONCE 32	   /* numbers, which compilers make a few instructions of */
+#define REPORTED_TAGS 0xaa /* of four tags the bits that TAG_ALIKE and TAG_LITERAL have */
 #define MIX UINT64_C(0x9e3779b97f4a7c15)
 
 enum tag {
@@ -173,26 +173,27 @@ static unsigned tags_of(const struct mt_word_encoder *encoder, size_t four)
 	return left < 4 ? encoder->tag_bytes[four] >> 2 * (4 - left) : encoder->tag_bytes[four];
 }
 
-void mt_word_encoder_tell(const struct mt_word_encoder *encoder, mt_words_tell *tell, void *context)
+void mt_word_encoder_deliver(const struct mt_word_encoder *encoder, mt_words_deliver *deliver,
+			     void *context)
 {
-	uint64_t told[256];
+	uint64_t reported[256];
 	size_t count = 0;
 
 	for (size_t four = 0; 4 * four < encoder->count - 1; four++) {
 		unsigned tags = tags_of(encoder, four);
 
-		if (!(tags & TOLD_TAGS))
+		if (!(tags & REPORTED_TAGS))
 			continue;
 		for (unsigned i = 0; i < 4 && 4 * four + i < encoder->count - 1; i++) {
-			told[count] = encoder->words[1 + 4 * four + i];
+			reported[count] = encoder->words[1 + 4 * four + i];
 			count += tags >> (2 * i + 1) & 1;
 		}
-		if (count < sizeof(told) / sizeof(*told) - 4)
+		if (count < sizeof(reported) / sizeof(*reported) - 4)
 			continue;
-		tell(context, told, count);
+		deliver(context, reported, count);
 		count = 0;
 	}
-	tell(context, told, count);
+	deliver(context, reported, count);
 }
 
 void mt_word_encoder_end(struct mt_word_encoder *encoder, struct mt_plane planes[MT_WORD_PLANES])

@@ -62,9 +62,9 @@ void mt_word_encode(struct mt_word_encoder *encoder, const uint8_t *from, size_t
  * during the call: every word but 0 at least once, most of them once. Only before
  * mt_word_encoder_end().
  */
-typedef void mt_words_tell(void *context, const uint64_t *words, size_t count);
-void mt_word_encoder_tell(const struct mt_word_encoder *encoder, mt_words_tell *tell,
-			  void *context);
+typedef void mt_words_deliver(void *context, const uint64_t *words, size_t count);
+void mt_word_encoder_deliver(const struct mt_word_encoder *encoder, mt_words_deliver *deliver,
+			     void *context);
 
 /*
  * Ends the chunk. The planes lie in the encoder's memory and are valid until the next chunk begins.

@@ -1,5 +1,5 @@
 /* Folded stacks: what one line says. */
-#include "formats/text/told_text.h"
+#include "formats/text/reported_text.h"
 
 /* The number that the text ends in, and what is before it; false without one. */
 static bool take_number(struct mt_text *text, double *out)
@@ -45,9 +45,9 @@ bool mt_folded_counts(struct mt_text line, size_t counts, struct mt_text *path, 
 }
 
 /* Marks that flamegraph.pl knows behind names: kernel, inlined, made by a JIT compiler. */
-static struct mt_told_frame frame_of(struct mt_text name)
+static struct mt_reported_frame frame_of(struct mt_text name)
 {
-	struct mt_told_frame frame = {.name = name, .dso = {"[unknown]", 9}};
+	struct mt_reported_frame frame = {.name = name, .dso = {"[unknown]", 9}};
 
 	frame.kernel = mt_text_ends(name, "_[k]");
 	frame.inlined = mt_text_ends(name, "_[i]");
@@ -62,14 +62,14 @@ static struct mt_told_frame frame_of(struct mt_text name)
 	return frame;
 }
 
-bool mt_folded_path(struct mt_text path, struct mt_text *comm, mt_told_frames *frames)
+bool mt_folded_path(struct mt_text path, struct mt_text *comm, mt_reported_frames *frames)
 {
 	const char *begin = path.bytes, *end = begin + path.size;
 
 	frames->count = 0;
 	while (end > begin && frames->count < MT_TEXT_FRAMES_MAX) {
 		const char *mark = memrchr(begin, ';', (size_t)(end - begin));
-		struct mt_told_frame *frame;
+		struct mt_reported_frame *frame;
 
 		if (!mark)
 			break;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "formats/input.h"
-#include "formats/text/told_text.h"
+#include "formats/text/reported_text.h"
 
 void mt_text_lines_begin(struct mt_text_lines *lines)
 {

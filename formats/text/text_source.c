@@ -16,7 +16,7 @@
 #include "formats/records/sample.h"
 #include "formats/records/sample_type.h"
 #include "formats/source.h"
-#include "formats/text/told_text.h"
+#include "formats/text/reported_text.h"
 
 enum {
 	HEAD_LINES = 64, /* of a file that are looked at */
@@ -46,8 +46,8 @@ struct text_source {
 	struct mt_text_lines lines;
 	enum stage stage;
 	struct mt_text command; /* of the line */
-	mt_told_frames frames;
-	struct mt_told told;
+	mt_reported_frames frames;
+	struct mt_reported_stack reported;
 	struct mt_strings *comms;
 	uint32_t comm; /* id of the last one */
 	bool event_given;
@@ -172,7 +172,7 @@ static void describe(struct text_source *source)
 
 	r->foreign = source->kind == MT_TEXT_PAIRS ? "folded stacks, two counts a line"
 						   : "folded stacks";
-	r->told = true;
+	r->reported = true;
 	r->pairs = source->kind == MT_TEXT_PAIRS;
 	r->header.clock = MT_CLOCK_PERF;
 	r->size = r->raw_bytes = source->input->size;
@@ -241,8 +241,8 @@ static struct mt_error *read_folded(struct text_source *source, struct mt_text l
 		source->stage = STAGE_BAD;
 		return NULL;
 	}
-	source->told.weight = counts[!source->before];
-	if (!source->told.weight)
+	source->reported.weight = counts[!source->before];
+	if (!source->reported.weight)
 		return NULL;
 	if (!mt_folded_path(path, &source->command, &source->frames))
 		return mt_error_nomem();
@@ -355,9 +355,9 @@ static void give_sample(struct text_source *source, struct mt_record *out)
 	mt_put_le64(bytes + 24, UINT32_MAX); /* CPU: not known */
 	mt_put_le64(bytes + 32, 1);	     /* period */
 	give_kernel(source, MT_KERNEL_SAMPLE, SAMPLE_SIZE, out);
-	source->told.frames = source->frames.items;
-	source->told.count = source->frames.count;
-	out->told = &source->told;
+	source->reported.frames = source->frames.items;
+	source->reported.count = source->frames.count;
+	out->reported = &source->reported;
 }
 
 static struct mt_error *text_next(void *of, struct mt_record *out, bool *more)

@@ -14,7 +14,7 @@
 #include "formats/base/err.h"
 #include "record/allocators/allocator_files.h"
 #include "record/allocators/allocators.h"
-#include "record/allocators/own_functions.h"
+#include "record/allocators/custom_functions.h"
 #include "record/probes/probe_files.h"
 #include "record/probes/probe_sites.h"
 #include "record/probes/probes.h"
@@ -49,7 +49,7 @@ struct defining {
 	FILE *left_out;
 };
 
-static struct mt_error *tell(void *context, const struct mt_defined_probe *defined)
+static struct mt_error *notify(void *context, const struct mt_defined_probe *defined)
 {
 	struct defining *defining = context;
 	MT_CLEANUP_FREE char *account = mt_allocator_account(defining->function, defining->moment);
@@ -76,7 +76,7 @@ static struct mt_error *define(struct defining *defining, const struct mt_probe_
 		return mt_error_nomem();
 	defining->moment = moment;
 	defining->defined++;
-	return mt_probes_define_in(defining->probes, file, defining->elf, word, tell, defining);
+	return mt_probes_define_in(defining->probes, file, defining->elf, word, notify, defining);
 }
 
 /* A name that is no function to the probes is none here. */
@@ -196,7 +196,8 @@ static struct mt_error *define_file(struct defining *defining, const struct mt_p
 	return err;
 }
 
-static struct mt_error *define_own_in(struct defining *defining, const struct mt_probe_file *file)
+static struct mt_error *define_custom_in(struct defining *defining,
+					 const struct mt_probe_file *file)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
 	struct mt_error *err = mt_elf_read_fd(file->fd, file->path, &elf);
@@ -206,11 +207,11 @@ static struct mt_error *define_own_in(struct defining *defining, const struct mt
 }
 
 /* In every file of the targets, or the one that is named, in which it is found. */
-static struct mt_error *define_own(struct defining *defining, const char *text, bool frees)
+static struct mt_error *define_custom(struct defining *defining, const char *text, bool frees)
 {
-	MT_CLEANUP(mt_own_function_deinit) struct mt_own_function own = {0};
+	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function own = {0};
 	MT_CLEANUP(mt_probe_files_deinit) struct mt_probe_files files = {0};
-	struct mt_error *err = mt_own_function_parse(text, frees, &own);
+	struct mt_error *err = mt_custom_function_parse(text, frees, &own);
 	size_t before = defining->functions;
 
 	if (!err)
@@ -222,7 +223,7 @@ static struct mt_error *define_own(struct defining *defining, const char *text, 
 	for (size_t i = 0; i < files.items.count && !err; i++) {
 		size_t so_far = defining->functions;
 
-		err = define_own_in(defining, &files.items.items[i]);
+		err = define_custom_in(defining, &files.items.items[i]);
 		if (!err && defining->functions > so_far)
 			fprintf(defining->places, "%s%s of %s", ftell(defining->places) ? ", " : "",
 				own.name, files.items.items[i].path);
@@ -301,9 +302,9 @@ static struct mt_error *define_all(struct defining *defining,
 	if (!err && choice->allocators)
 		err = define_allocators(defining);
 	for (size_t i = 0; i < choice->gives_count && !err; i++)
-		err = define_own(defining, choice->gives[i], false);
+		err = define_custom(defining, choice->gives[i], false);
 	for (size_t i = 0; i < choice->frees_count && !err; i++)
-		err = define_own(defining, choice->frees[i], true);
+		err = define_custom(defining, choice->frees[i], true);
 	return err;
 }
 

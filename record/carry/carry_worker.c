@@ -112,7 +112,7 @@ static void job_destroy(struct mt_carry_worker *embed, struct job *job)
 /* ---- On the carrying thread ---- */
 
 /* Hands a chunk on, waiting while too many wait to be written. */
-static void hand_on(struct mt_carry_worker *embed, struct mt_carry_worker_chunk *chunk)
+static void deliver(struct mt_carry_worker *embed, struct mt_carry_worker_chunk *chunk)
 {
 	pthread_mutex_lock(&embed->lock);
 	while (embed->ready_bytes >= READY_MAX && !embed->ended)
@@ -125,7 +125,7 @@ static void hand_on(struct mt_carry_worker *embed, struct mt_carry_worker_chunk 
 }
 
 /* Without memory to say so, it is left out silently. */
-static void hand_on_problem(struct mt_carry_worker *embed, const struct mt_text *path,
+static void deliver_problem(struct mt_carry_worker *embed, const struct mt_text *path,
 			    const char *problem)
 {
 	struct mt_carry_worker_chunk *chunk = calloc(1, sizeof(*chunk));
@@ -135,7 +135,7 @@ static void hand_on_problem(struct mt_carry_worker *embed, const struct mt_text 
 	if (asprintf(&chunk->problem, "%.*s is not carried: %s", (int)path->size, path->bytes,
 		     problem) < 0)
 		chunk->problem = NULL;
-	hand_on(embed, chunk);
+	deliver(embed, chunk);
 }
 
 /* What file_chunks.c made; false where the limit, or memory, leaves no room. */
@@ -154,7 +154,7 @@ static bool take_chunk(void *context, struct mt_file_chunk *made)
 	embed->made += size;
 	chunk->header = made->header;
 	chunk->payload = made->payload;
-	hand_on(embed, chunk);
+	deliver(embed, chunk);
 	return true;
 }
 
@@ -172,10 +172,10 @@ static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
 }
 
 /* Behind a put that did not succeed. */
-static void tell_no_room(struct mt_carry_worker *embed, const struct mt_text *path)
+static void report_no_room(struct mt_carry_worker *embed, const struct mt_text *path)
 {
 	if (!atomic_load(&embed->stopped))
-		hand_on_problem(embed, path, "no room within --embed-limit");
+		deliver_problem(embed, path, "no room within --embed-limit");
 }
 
 static bool put_content(struct mt_carry_worker *embed, uint64_t time,
@@ -197,7 +197,7 @@ static void carry_vdso(struct mt_carry_worker *embed, struct mt_file_record *fil
 	file->kept = MT_KEPT_NAMES | MT_KEPT_UNWIND;
 	file->size = size;
 	if (!put_content(embed, 0, file, bytes))
-		tell_no_room(embed, &file->path);
+		report_no_room(embed, &file->path);
 }
 
 /* Reads the file, and makes what is carried of it, around places or all. */
@@ -211,7 +211,7 @@ static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_re
 	struct mt_skeleton *skeleton;
 
 	if (err) {
-		hand_on_problem(embed, &file->path, err->message);
+		deliver_problem(embed, &file->path, err->message);
 		mt_error_destroy(err);
 		return;
 	}
@@ -221,7 +221,7 @@ static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_re
 	file->size = mt_skeleton_size(skeleton);
 	mt_file_chunks_begin(embed->chunks, time, file);
 	if (!mt_skeleton_write(skeleton, &output))
-		tell_no_room(embed, &file->path);
+		report_no_room(embed, &file->path);
 }
 
 /* Whether all of that image was carried; set: it is now. */
@@ -265,13 +265,13 @@ static bool put_names(void *context, uint64_t time, const struct mt_file_record 
 	bool good = put_content(embed, time, file, bytes);
 
 	if (!good)
-		tell_no_room(embed, &file->path);
+		report_no_room(embed, &file->path);
 	return good;
 }
 
-static void tell_of_names(void *context, const struct mt_text *path, const char *problem)
+static void report_of_names(void *context, const struct mt_text *path, const char *problem)
 {
-	hand_on_problem(context, path, problem);
+	deliver_problem(context, path, problem);
 }
 
 /* What was offered of the kernel, and the time it was. */
@@ -352,7 +352,7 @@ static void carry(struct mt_carry_worker *embed, struct job *job)
 	if (job->fd < 0)
 		job->fd = mt_file_worker_open(embed->files, &job->file->at, &status);
 	if (job->fd < 0)
-		hand_on_problem(embed, &file.path, mt_file_problem(errno));
+		deliver_problem(embed, &file.path, mt_file_problem(errno));
 	else if (job->kind != JOB_IMAGE)
 		carry_seen(embed, job, &file);
 	else if (mt_jitdump_path(file.path.bytes, file.path.size, &number))
@@ -495,7 +495,7 @@ struct mt_error *mt_carry_worker_create(const struct mt_embed_options *options,
 	embed->chunks = mt_file_chunks_create(&(struct mt_file_chunk_sink){embed, take_chunk});
 	embed->files = mt_file_worker_create();
 	embed->names = mt_embed_names_create(
-		&options->wish, &(struct mt_embed_names_sink){embed, put_names, tell_of_names},
+		&options->wish, &(struct mt_embed_names_sink){embed, put_names, report_of_names},
 		embed->files);
 	if (!embed->files || !embed->chunks || !embed->names)
 		return mt_error_nomem();

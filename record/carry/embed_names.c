@@ -84,7 +84,7 @@ static bool put(const struct mt_embed_names *names, uint64_t time,
 	return names->sink.put(names->sink.context, time, file, bytes);
 }
 
-static void tell(const struct mt_embed_names *names, const char *path, const char *problem)
+static void notify(const struct mt_embed_names *names, const char *path, const char *problem)
 {
 	const struct mt_text text = {.bytes = path, .size = strlen(path)};
 
@@ -212,7 +212,7 @@ static void carry_end(struct mt_embed_names *names, struct mt_perf_map_file *map
 	}
 	if (size && put_perf_map(names, map->read, map, size, false) &&
 	    end < (uint64_t)map->status.st_size)
-		tell(names, map->path, "too large: its end is left out");
+		notify(names, map->path, "too large: its end is left out");
 }
 
 /* Takes map->fd. */
@@ -276,7 +276,7 @@ static void carry_jitdump(struct mt_embed_names *names, uint64_t time, struct mt
 		if (!size)
 			return;
 		if (dump->carried + size > MAP_MAX) {
-			tell(names, dump->path, "too large: its end is left out");
+			notify(names, dump->path, "too large: its end is left out");
 			dump->ended = true;
 		} else {
 			dump->ended = !put_jitdump(names, dump, time, names->slice, size, true);
@@ -292,9 +292,9 @@ static void end_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_j
 		(void)put_jitdump(names, dump, time, dump->copy.header, sizeof(dump->copy.header),
 				  false);
 	if (!dump->copy.at && dump->size)
-		tell(names, dump->path, "it is no jitdump");
+		notify(names, dump->path, "it is no jitdump");
 	if (dump->copy.left_out)
-		tell(names, dump->path, "some records of it are too large");
+		notify(names, dump->path, "some records of it are too large");
 }
 
 /* ---- The kernel's ---- */
@@ -365,7 +365,7 @@ static void carry_kernel(struct mt_embed_names *names, uint64_t time, bool last)
 	if (names->kernel_whole || (!names->kernel.count && !all) || !have_slice(names))
 		return;
 	if (!mt_kernel_text_update(&names->kernel_text, &mt_kernel_files)) {
-		tell(names, mt_kernel_files.symbols, strerror(errno));
+		notify(names, mt_kernel_files.symbols, strerror(errno));
 		return;
 	}
 	lines = all ? NULL : mt_kernel_lines_create(names->kernel.items, names->kernel.count);
@@ -376,7 +376,7 @@ static void carry_kernel(struct mt_embed_names *names, uint64_t time, bool last)
 	sum = put_lines(names, time, lines, last);
 	names->kernel_whole = all || !sum;
 	if (!sum)
-		tell(names, mt_kernel_files.symbols, "it tells no addresses (kptr_restrict)");
+		notify(names, mt_kernel_files.symbols, "it tells no addresses (kptr_restrict)");
 	names->kernel.count = 0;
 }
 

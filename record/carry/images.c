@@ -187,7 +187,7 @@ static void take_image(struct mt_images *images, struct mt_image_file *file,
 }
 
 /* Mappings of that file are told of now. */
-static void tell_waiting(struct mt_images *images, const struct mt_image_file *file)
+static void report_waiting(struct mt_images *images, const struct mt_image_file *file)
 {
 	size_t kept = 0;
 
@@ -215,7 +215,7 @@ static void take_answer(struct mt_images *images, struct mt_file_probe *probe)
 	else
 		take_image(images, file, probe);
 	if (images->config.code)
-		tell_waiting(images, file);
+		report_waiting(images, file);
 	free(probe->front);
 }
 

@@ -7,13 +7,13 @@
 #include "record/cli/option_rows.h"
 #include "record/cli/options.h"
 
-#define BESIDE_DUMP 4096 /* of a sample: callchain, registers, a tracepoint's fields */
+#define ALONGSIDE_DUMP 4096 /* of a sample: callchain, registers, a tracepoint's fields */
 
 /* A ring that has no room for one whole sample records nothing, however few there are. */
 static struct mt_error *check_ring(const struct mt_record_options *options)
 {
 	size_t least =
-		(options->call_graph == MT_GRAPH_DWARF ? options->dump_size : 0) + BESIDE_DUMP;
+		(options->call_graph == MT_GRAPH_DWARF ? options->dump_size : 0) + ALONGSIDE_DUMP;
 	size_t size = 4096;
 
 	if (!options->ring_size || options->ring_size >= least)

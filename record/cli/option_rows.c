@@ -109,7 +109,7 @@ const struct mt_option_row mt_option_rows[] = {
 	      "-e malloc: dwarf,4096); fp: the kernel's frame pointer walk; lbr: the "
 	      "hardware's call stack; none")},
 	{NULL, 'g', NULL, NULL, RARE("record stacks, as by default")},
-	{NULL, MT_OPT_NO_HEAL, "no-heal", NULL,
+	{NULL, MT_OPT_NO_PREFAULT, "no-prefault", NULL,
 	 RARE("do not fault in the absent stack pages that end dumps")},
 	{NULL, MT_OPT_NO_SEEDS, "no-seeds", NULL,
 	 RARE("no larger dumps (64 KiB) beside one in 37 small ones")},

@@ -12,7 +12,7 @@
 #include "formats/base/err.h"
 #include "formats/base/nearest.h"
 #include "formats/records/address_sample.h"
-#include "record/allocators/own_functions.h"
+#include "record/allocators/custom_functions.h"
 #include "record/cli/option_checks.h"
 #include "record/cli/option_rows.h"
 
@@ -123,14 +123,14 @@ static struct mt_error *parse_malloc_sample(const char *text, struct mt_record_o
 	return NULL;
 }
 
-static struct mt_error *parse_own_function(const char *text, bool frees,
-					   struct mt_record_options *options)
+static struct mt_error *parse_custom_function(const char *text, bool frees,
+					      struct mt_record_options *options)
 {
-	MT_CLEANUP(mt_own_function_deinit) struct mt_own_function own = {0};
-	struct mt_error *err = mt_own_function_parse(text, frees, &own);
+	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function own = {0};
+	struct mt_error *err = mt_custom_function_parse(text, frees, &own);
 	const char **slot = err	    ? NULL
-			    : frees ? mt_array_push(&options->own_frees)
-				    : mt_array_push(&options->own_gives);
+			    : frees ? mt_array_push(&options->custom_frees)
+				    : mt_array_push(&options->custom_allocs);
 
 	if (slot)
 		*slot = text;
@@ -281,8 +281,8 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	case MT_OPT_ALL_KERNEL:
 		options->all_kernel = true;
 		return true;
-	case MT_OPT_NO_HEAL:
-		options->no_heal = true;
+	case MT_OPT_NO_PREFAULT:
+		options->no_prefault = true;
 		return true;
 	case MT_OPT_NO_SEEDS:
 		options->no_seeds = true;
@@ -460,7 +460,7 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 		return parse_malloc_sample(text, options);
 	case MT_OPT_ALLOC_FUNCTION:
 	case MT_OPT_FREE_FUNCTION:
-		return parse_own_function(text, key == MT_OPT_FREE_FUNCTION, options);
+		return parse_custom_function(text, key == MT_OPT_FREE_FUNCTION, options);
 	case MT_OPT_MALLOC_SIZE:
 		return parse_malloc_size(text, options);
 	case 'z':
@@ -650,7 +650,8 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 
 static struct mt_error *set_defaults(struct mt_record_options *options)
 {
-	bool given = options->events.count || options->own_gives.count || options->own_frees.count;
+	bool given = options->events.count || options->custom_allocs.count ||
+		     options->custom_frees.count;
 	const char **slot = given ? NULL : mt_array_push(&options->events);
 
 	if (options->action == MT_ACTION_RECORD && !options->output)
@@ -663,8 +664,8 @@ static struct mt_error *set_defaults(struct mt_record_options *options)
 void mt_record_options_deinit(struct mt_record_options *options)
 {
 	mt_array_deinit(&options->events);
-	mt_array_deinit(&options->own_gives);
-	mt_array_deinit(&options->own_frees);
+	mt_array_deinit(&options->custom_allocs);
+	mt_array_deinit(&options->custom_frees);
 	mt_array_deinit(&options->filters);
 	mt_array_deinit(&options->cpus);
 	mt_array_deinit(&options->pids);

@@ -57,15 +57,15 @@ struct mt_record_options {
 	uint64_t max_rate;		    /* samples per second and event; 0: not given */
 	uint32_t malloc_sample;		    /* 1 in so many blocks; a power of two; 0: auto */
 	uint64_t malloc_least, malloc_most; /* bytes of a block; most 0: --malloc-size not given */
-	MT_ARRAY(const char *) own_gives, own_frees; /* --alloc-function, --free-function */
-	int level;				     /* zstd's; 0 stores */
+	MT_ARRAY(const char *) custom_allocs, custom_frees; /* --alloc-function, --free-function */
+	int level;					    /* zstd's; 0 stores */
 	MT_ARRAY(struct mt_filter_option) filters;
 	const char *comm;    /* --comm, a POSIX extended expression, or NULL */
 	const char *user;    /* -u, a name or a number, or NULL */
 	const char *cgroup;  /* -G, or NULL */
 	bool no_inherit;     /* do not follow children */
 	bool children;	     /* of -p: those that run already, too */
-	bool no_heal;	     /* do not heal holes in stacks (heal.h) */
+	bool no_prefault;    /* do not heal holes in stacks (prefault.h) */
 	bool no_seeds;	     /* no seeds (seeds.h) */
 	uint64_t duration;   /* ns; 0: not given */
 	uint64_t gauges;     /* ns between readings of /proc; 0: only at start and end */

@@ -173,16 +173,16 @@ static struct mt_error *open_stdout(int *fd)
 static struct mt_error *keep_as_old(const struct place *place, const char *path)
 {
 	char old[NAME_MAX + 8];
-	MT_CLEANUP_FREE char *told = NULL;
+	MT_CLEANUP_FREE char *reported = NULL;
 
 	snprintf(old, sizeof(old), "%s.old", place->name);
 	if (!renameat(place->dir, place->name, place->dir, old))
 		return NULL;
-	if (asprintf(&told, "%s.old", path) < 0) {
-		told = NULL;
+	if (asprintf(&reported, "%s.old", path) < 0) {
+		reported = NULL;
 		return mt_error_nomem();
 	}
-	return output_error(errno, told);
+	return output_error(errno, reported);
 }
 
 struct mt_error *mt_output_open(const char *path, int signals, int *fd)

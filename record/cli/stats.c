@@ -38,7 +38,7 @@ static void print_ring(const struct mt_stats *stats, size_t cpu, enum mt_event_c
 		n(c->helped));
 	sum->own += c->own;
 	sum->left_out += c->left_out;
-	sum->odd += c->odd;
+	sum->malformed += c->malformed;
 	if (c->images > sum->images)
 		sum->images = c->images;
 }
@@ -64,19 +64,20 @@ static struct mt_stream_counts print_rings(const struct mt_stats *stats, FILE *t
 	fprintf(to,
 		"drains     %s; %llu wake-ups; left out: %llu samples of others, %llu of our own; "
 		"%llu odd records\n",
-		mt_drain_priority_name(lowest), n(wakes), n(sum.left_out), n(sum.own), n(sum.odd));
+		mt_drain_priority_name(lowest), n(wakes), n(sum.left_out), n(sum.own),
+		n(sum.malformed));
 	return sum;
 }
 
-static void print_heal(const struct mt_stats *stats, FILE *to)
+static void print_prefault(const struct mt_stats *stats, FILE *to)
 {
-	const struct mt_heal_counts *h = &stats->heal;
+	const struct mt_prefault_counts *h = &stats->prefault;
 
 	if (stats->healing)
 		fprintf(to,
 			"holes      %llu absent stack pages made present by reading a byte; "
 			"%llu ends of stacks, %llu not to be read, %llu put off\n",
-			n(h->healed), n(h->ends), n(h->refused), n(h->put_off));
+			n(h->faulted_in), n(h->ends), n(h->refused), n(h->put_off));
 }
 
 static void print_writer(const struct mt_stats *stats, FILE *to)
@@ -181,7 +182,7 @@ char *mt_stats_text(const struct mt_stats *stats)
 		stats->memory.images);
 	print_writer(stats, to);
 	print_stripped(stats, to);
-	print_heal(stats, to);
+	print_prefault(stats, to);
 	print_process(stats, to);
 	fclose(to);
 	return text;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "record/rings/heal.h"
+#include "record/rings/prefault.h"
 #include "record/rings/self_limits.h"
 #include "record/write/pack.h"
 
@@ -20,7 +20,7 @@ struct mt_stats {
 	size_t spool_peak;
 	struct mt_pack_counts pack;
 	bool healing;
-	struct mt_heal_counts heal;
+	struct mt_prefault_counts prefault;
 	bool locked;
 	int oom_adj;
 	double seconds;

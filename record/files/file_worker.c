@@ -51,7 +51,7 @@ struct call {
 	struct call *next;
 };
 
-struct hand {
+struct worker_thread {
 	struct mt_file_worker *worker;
 	bool left;	   /* behind: it ends when its call does */
 	struct call *call; /* under way, or NULL */
@@ -63,9 +63,9 @@ struct mt_file_worker {
 	pthread_cond_t posted, done;
 	struct call *queue, **queue_end;
 	struct call *finished, **finished_end;
-	struct hand *hand; /* NULL once too many were left behind */
+	struct worker_thread *worker_thread; /* NULL once too many were left behind */
 	pthread_t thread;
-	size_t hands, asked;
+	size_t worker_threads, asked;
 	bool closed;
 	MT_ARRAY(uint64_t) silent; /* keys of file systems that did not answer */
 };
@@ -180,7 +180,7 @@ static void finish(struct mt_file_worker *worker, struct call *call)
 }
 
 /* With the lock, which is let go of meanwhile; false where nobody waits for it any more. */
-static bool make_next(struct mt_file_worker *worker, struct hand *hand)
+static bool make_next(struct mt_file_worker *worker, struct worker_thread *worker_thread)
 {
 	struct call *call = take_first(&worker->queue, &worker->queue_end);
 
@@ -188,13 +188,13 @@ static bool make_next(struct mt_file_worker *worker, struct hand *hand)
 		finish(worker, fail(call));
 		return true;
 	}
-	hand->call = call;
-	hand->since = mt_clock_monotonic();
+	worker_thread->call = call;
+	worker_thread->since = mt_clock_monotonic();
 	pthread_mutex_unlock(&worker->lock);
 	make_call(call);
 	pthread_mutex_lock(&worker->lock);
-	hand->call = NULL;
-	if (!hand->left) {
+	worker_thread->call = NULL;
+	if (!worker_thread->left) {
 		finish(worker, call);
 		return true;
 	}
@@ -207,7 +207,7 @@ static bool make_next(struct mt_file_worker *worker, struct hand *hand)
 /* The last to go, a hand or its owner, frees it. */
 static void let_go(struct mt_file_worker *worker)
 {
-	bool last = !--worker->hands;
+	bool last = !--worker->worker_threads;
 
 	pthread_mutex_unlock(&worker->lock);
 	if (!last)
@@ -219,19 +219,19 @@ static void let_go(struct mt_file_worker *worker)
 	free(worker);
 }
 
-static void *hand_main(void *argument)
+static void *thread_main(void *argument)
 {
-	struct hand *hand = argument;
-	struct mt_file_worker *worker = hand->worker;
+	struct worker_thread *worker_thread = argument;
+	struct mt_file_worker *worker = worker_thread->worker;
 	bool wanted = true;
 
 	pthread_mutex_lock(&worker->lock);
 	while (wanted) {
 		while (!worker->queue && !worker->closed)
 			pthread_cond_wait(&worker->posted, &worker->lock);
-		wanted = worker->queue && make_next(worker, hand);
+		wanted = worker->queue && make_next(worker, worker_thread);
 	}
-	free(hand);
+	free(worker_thread);
 	let_go(worker);
 	return NULL;
 }
@@ -239,21 +239,21 @@ static void *hand_main(void *argument)
 /* ---- On the caller's ---- */
 
 /* With the lock, or where no hand is. */
-static bool start_hand(struct mt_file_worker *worker)
+static bool start_thread(struct mt_file_worker *worker)
 {
-	struct hand *hand = calloc(1, sizeof(*hand));
+	struct worker_thread *worker_thread = calloc(1, sizeof(*worker_thread));
 
-	worker->hand = NULL;
-	if (!hand)
+	worker->worker_thread = NULL;
+	if (!worker_thread)
 		return false;
-	hand->worker = worker;
-	worker->hands++;
-	if (mt_thread_start(&worker->thread, hand_main, hand)) {
-		worker->hands--;
-		free(hand);
+	worker_thread->worker = worker;
+	worker->worker_threads++;
+	if (mt_thread_start(&worker->thread, thread_main, worker_thread)) {
+		worker->worker_threads--;
+		free(worker_thread);
 		return false;
 	}
-	worker->hand = hand;
+	worker->worker_thread = worker_thread;
 	return true;
 }
 
@@ -272,8 +272,8 @@ struct mt_file_worker *mt_file_worker_create(void)
 	pthread_condattr_destroy(&attr);
 	worker->queue_end = &worker->queue;
 	worker->finished_end = &worker->finished;
-	worker->hands = 1; /* the owner */
-	if (start_hand(worker))
+	worker->worker_threads = 1; /* the owner */
+	if (start_thread(worker))
 		return worker;
 	pthread_mutex_lock(&worker->lock);
 	let_go(worker);
@@ -281,11 +281,11 @@ struct mt_file_worker *mt_file_worker_create(void)
 }
 
 /* The hand is on its own from now on. */
-static void leave_behind(struct mt_file_worker *worker)
+static void abandon(struct mt_file_worker *worker)
 {
-	worker->hand->left = true;
+	worker->worker_thread->left = true;
 	pthread_detach(worker->thread);
-	worker->hand = NULL;
+	worker->worker_thread = NULL;
 }
 
 static void drop_all(struct call **first, struct call ***end)
@@ -310,10 +310,10 @@ void mt_file_worker_destroy(struct mt_file_worker *worker)
 	worker->closed = true;
 	drop_all(&worker->queue, &worker->queue_end);
 	drop_all(&worker->finished, &worker->finished_end);
-	idle = worker->hand && !worker->hand->call;
+	idle = worker->worker_thread && !worker->worker_thread->call;
 	thread = worker->thread;
-	if (worker->hand && !idle)
-		leave_behind(worker);
+	if (worker->worker_thread && !idle)
+		abandon(worker);
 	pthread_cond_broadcast(&worker->posted);
 	if (idle) {
 		pthread_mutex_unlock(&worker->lock);
@@ -329,7 +329,7 @@ void mt_file_worker_destroy(struct mt_file_worker *worker)
  */
 static struct call *give_up(struct mt_file_worker *worker)
 {
-	const struct call *stuck = worker->hand->call;
+	const struct call *stuck = worker->worker_thread->call;
 	struct call *answer = stuck->kind == CALL_CLOSE ? NULL : calloc(1, sizeof(*answer));
 	uint64_t key = stuck->kind > CALL_OPEN_WITH ? mount_of(stuck->fd) : stuck->key;
 	uint64_t *slot = key ? mt_array_push(&worker->silent) : NULL;
@@ -340,9 +340,9 @@ static struct call *give_up(struct mt_file_worker *worker)
 		answer->tag = stuck->tag;
 		(void)fail(answer);
 	}
-	leave_behind(worker);
-	if (worker->hands < LEFT_MAX)
-		(void)start_hand(worker);
+	abandon(worker);
+	if (worker->worker_threads < LEFT_MAX)
+		(void)start_thread(worker);
 	return answer;
 }
 
@@ -356,9 +356,10 @@ static void fail_queued(struct mt_file_worker *worker)
 }
 
 /* Waits, with the lock, for the hand: until that time, or a deadline. */
-static void wait_for_hand(struct mt_file_worker *worker, uint64_t now, uint64_t until)
+static void wait_for_thread(struct mt_file_worker *worker, uint64_t now, uint64_t until)
 {
-	uint64_t deadline = (worker->hand->call ? worker->hand->since : now) + DEADLINE_NS;
+	uint64_t deadline =
+		(worker->worker_thread->call ? worker->worker_thread->since : now) + DEADLINE_NS;
 	uint64_t next = deadline < until ? deadline : until;
 
 	pthread_cond_timedwait(&worker->done, &worker->lock,
@@ -372,19 +373,20 @@ static struct call *wait_for_call(struct mt_file_worker *worker, uint64_t until)
 	while (!worker->finished) {
 		uint64_t now = mt_clock_monotonic();
 
-		if (!worker->hand)
+		if (!worker->worker_thread)
 			fail_queued(worker);
 		if (worker->finished)
 			break;
-		if (!worker->hand || now >= until)
+		if (!worker->worker_thread || now >= until)
 			return NULL;
-		if (worker->hand->call && now >= worker->hand->since + DEADLINE_NS) {
+		if (worker->worker_thread->call &&
+		    now >= worker->worker_thread->since + DEADLINE_NS) {
 			struct call *answer = give_up(worker);
 
 			if (answer)
 				return answer;
 		} else {
-			wait_for_hand(worker, now, until);
+			wait_for_thread(worker, now, until);
 		}
 	}
 	return take_first(&worker->finished, &worker->finished_end);
@@ -608,7 +610,8 @@ uint64_t mt_file_worker_since(struct mt_file_worker *worker)
 	uint64_t since;
 
 	pthread_mutex_lock(&worker->lock);
-	since = worker->hand && worker->hand->call ? worker->hand->since : 0;
+	since = worker->worker_thread && worker->worker_thread->call ? worker->worker_thread->since
+								     : 0;
 	pthread_mutex_unlock(&worker->lock);
 	return since;
 }

@@ -233,7 +233,7 @@ static void step_down(struct mt_perf_features *features)
 }
 
 /* Whether groups can be read in inherited events, and the largest rate. */
-static void probe_beside(struct mt_perf_features *features)
+static void probe_alongside(struct mt_perf_features *features)
 {
 	struct perf_event_attr attr = base_attr();
 
@@ -257,7 +257,7 @@ struct mt_error *mt_features_probe(struct mt_perf_features *out)
 	}
 	if (!opens_with(&features))
 		step_down(&features);
-	probe_beside(&features);
+	probe_alongside(&features);
 	*out = features;
 	return NULL;
 }

@@ -79,13 +79,13 @@ char *mt_limits_ring_fix(size_t bytes_a_cpu, size_t cpus)
 {
 	size_t kib = (bytes_a_cpu + 1023) >> 10;
 	long each = mt_read_number(MLOCK_KB, 0);
-	uint64_t beside = each < 0 || (uint64_t)each >= kib ? 0 : (kib - (uint64_t)each) * cpus;
+	uint64_t alongside = each < 0 || (uint64_t)each >= kib ? 0 : (kib - (uint64_t)each) * cpus;
 	char *text;
 
 	if (asprintf(&text,
 		     "as root: sysctl kernel.perf_event_mlock_kb=%zu (it is %ld), or: ulimit -l "
 		     "%llu (it is %ld)",
-		     kib, each, (unsigned long long)beside, memlock_kib()) < 0)
+		     kib, each, (unsigned long long)alongside, memlock_kib()) < 0)
 		return NULL;
 	return text;
 }

@@ -553,7 +553,7 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 
 	for (size_t i = 0; i < options->events.count && !err; i++)
 		err = mt_planner_list(planner, options->events.items[i]);
-	if (!err && (options->own_gives.count || options->own_frees.count) &&
+	if (!err && (options->custom_allocs.count || options->custom_frees.count) &&
 	    !mt_plan_has_blocks(planner->plan))
 		err = mt_planner_allocators(planner, false);
 	if (!err && options->frequency)

@@ -132,10 +132,10 @@ struct mt_error *mt_planner_allocators(struct mt_planner *planner, bool allocato
 {
 	const struct mt_allocator_choice choice = {
 		.allocators = allocators,
-		.gives = planner->options->own_gives.items,
-		.gives_count = planner->options->own_gives.count,
-		.frees = planner->options->own_frees.items,
-		.frees_count = planner->options->own_frees.count,
+		.gives = planner->options->custom_allocs.items,
+		.gives_count = planner->options->custom_allocs.count,
+		.frees = planner->options->custom_frees.items,
+		.frees_count = planner->options->custom_frees.count,
 	};
 	const struct mt_tracepoint_source *source = planner->tracepoints;
 	struct mt_error *err = check_limits(planner->options);

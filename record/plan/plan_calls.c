@@ -159,7 +159,7 @@ static bool has_page_faults(const struct mt_plan *plan)
  * by which stack, and the side-band's mmap records, of data too, what was mapped and where the heap
  * grew.
  */
-static struct mt_error *stand_in_for_calls(struct mt_planner *planner)
+static struct mt_error *replace_calls(struct mt_planner *planner)
 {
 	struct mt_error *err =
 		has_page_faults(planner->plan) ? NULL : mt_planner_list(planner, "page-faults");
@@ -216,7 +216,7 @@ static struct mt_error *note_missing(struct mt_planner *planner)
 
 struct mt_error *mt_planner_finish_calls(struct mt_planner *planner)
 {
-	struct mt_error *err = planner->no_calls ? stand_in_for_calls(planner) : NULL;
+	struct mt_error *err = planner->no_calls ? replace_calls(planner) : NULL;
 
 	if (!err)
 		err = note_refused(planner);

@@ -89,7 +89,7 @@ static struct mt_error *plan_mark(struct mt_planner *planner, const struct mt_ev
 	return event->filter ? NULL : mt_error_nomem();
 }
 
-static bool is_told_each(const struct mt_tracepoint_source *tracepoints)
+static bool is_reported_each(const struct mt_tracepoint_source *tracepoints)
 {
 	return tracepoints->rss_each && tracepoints->rss_each(tracepoints->context);
 }
@@ -101,7 +101,7 @@ static struct mt_error *plan_mark_or_note(struct mt_planner *planner,
 
 	if (planner->options->action == MT_ACTION_COUNT || /* a mark is not counted */
 	    mt_planner_has(planner, MT_ROLE_MARK, word->text, word->length) ||
-	    (word->def->batched && is_told_each(planner->tracepoints)))
+	    (word->def->batched && is_reported_each(planner->tracepoints)))
 		return NULL;
 	err = plan_mark(planner, word);
 	if (err && !mt_planner_is_fatal(err)) {

@@ -66,7 +66,7 @@ static uint64_t monotonic_us(void)
 	return mt_clock_monotonic() / 1000;
 }
 
-static void tell(int eventfd)
+static void notify(int eventfd)
 {
 	uint64_t one = 1;
 
@@ -75,7 +75,7 @@ static void tell(int eventfd)
 
 static void wake(struct mt_drain *drain)
 {
-	tell(drain->wake);
+	notify(drain->wake);
 }
 
 /* For the rare ring of each CPU: all drains are each other's buddies in a circle. */
@@ -92,14 +92,14 @@ static bool for_rare(struct mt_drain *own, bool (*act)(struct mt_stream *stream)
 	return all;
 }
 
-static bool hear(struct mt_stream *stream)
+static bool listener(struct mt_stream *stream)
 {
-	return mt_stream_drain(stream) != MT_STREAM_UNTOLD;
+	return mt_stream_drain(stream) != MT_STREAM_UNREPORTED;
 }
 
-static bool tell_stream(struct mt_stream *stream)
+static bool report_stream(struct mt_stream *stream)
 {
-	mt_stream_tell(stream);
+	mt_stream_notify(stream);
 	return true;
 }
 
@@ -107,15 +107,15 @@ static bool tell_stream(struct mt_stream *stream)
  * Before samples are filtered by their threads' names: a thread may have got its name on another
  * CPU just before.
  */
-static bool hear_names(void *context)
+static bool deliver_names(void *context)
 {
-	return for_rare(context, hear);
+	return for_rare(context, listener);
 }
 
 /* Before samples are handed on: what was mapped on another CPU before the thread came to this. */
-static void tell_maps(void *context)
+static void report_maps(void *context)
 {
-	(void)for_rare(context, tell_stream);
+	(void)for_rare(context, report_stream);
 }
 
 /* Whether the ring fills fast, as far as can be told since it was last asked. */
@@ -151,7 +151,7 @@ static bool leave_to_buddy(struct mt_drain *drain, const struct mt_stream *strea
 /* The remainder stays in the ring, and is worth another try soon. */
 static bool is_held_up(enum mt_stream_result result)
 {
-	return result == MT_STREAM_STALLED || result == MT_STREAM_UNTOLD;
+	return result == MT_STREAM_STALLED || result == MT_STREAM_UNREPORTED;
 }
 
 /* What a wake-up asks for; false where that is to be tried again. */
@@ -309,7 +309,7 @@ static void answer_flush(struct mt_drain *drain)
 		return;
 	flush_all(drain);
 	atomic_store(&drain->done, asked);
-	tell(drain->answered);
+	notify(drain->answered);
 }
 
 /*
@@ -407,9 +407,9 @@ struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT
 		}
 	}
 	if (drain->streams[MT_CLASS_STORM])
-		mt_stream_before(drain->streams[MT_CLASS_STORM], tell_maps, drain);
+		mt_stream_before(drain->streams[MT_CLASS_STORM], report_maps, drain);
 	if (drain->streams[MT_CLASS_STORM] && config->filter)
-		mt_stream_hear(drain->streams[MT_CLASS_STORM], hear_names, drain);
+		mt_stream_set_listener(drain->streams[MT_CLASS_STORM], deliver_names, drain);
 	*out = drain;
 	return NULL;
 }

@@ -49,7 +49,7 @@ static uint64_t samples_of(const struct mt_governor *governor, uint32_t event)
 }
 
 /* Samples of an event by whichever twin. */
-static uint64_t samples_of_twins(const struct mt_governor *governor, uint32_t full)
+static uint64_t samples_of_variants(const struct mt_governor *governor, uint32_t full)
 {
 	const struct mt_plan *plan = governor->config.plan;
 	uint64_t sum = 0;
@@ -66,23 +66,23 @@ static bool find_governed(struct mt_governor *governor)
 	const struct mt_plan *plan = governor->config.plan;
 
 	for (uint32_t i = 0; i < plan->events.count; i++) {
-		const struct mt_planned_event *twin = &plan->events.items[i];
+		const struct mt_planned_event *variant = &plan->events.items[i];
 		struct governed *g = governor->events.count
 					     ? &governor->events.items[governor->events.count - 1]
 					     : NULL;
 
-		if (twin->full == i)
+		if (variant->full == i)
 			continue;
-		if (!g || g->event != twin->full) {
+		if (!g || g->event != variant->full) {
 			g = mt_array_push(&governor->events);
 			if (!g)
 				return false;
-			g->event = twin->full;
+			g->event = variant->full;
 			g->throttle.level = mt_throttle_start(&governor->config.limits);
 			governor->thinned |= g->throttle.level > MT_LEVEL_SMALL;
 		}
-		g->small_dumps |= twin->level == MT_LEVEL_SMALL;
-		g->thins |= mt_levels[twin->level].thinning > 1;
+		g->small_dumps |= variant->level == MT_LEVEL_SMALL;
+		g->thins |= mt_levels[variant->level].thinning > 1;
 	}
 	return true;
 }
@@ -131,7 +131,7 @@ static void switch_level(struct mt_governor *governor, const struct governed *g,
 static void tick_event(struct mt_governor *governor, struct governed *g,
 		       struct mt_throttle_input *input)
 {
-	uint64_t samples = samples_of_twins(governor, g->event);
+	uint64_t samples = samples_of_variants(governor, g->event);
 
 	input->samples = samples - g->samples;
 	input->small_dumps = g->small_dumps;

@@ -216,7 +216,7 @@ static struct wanting wanting_locked(const struct mt_spool *spool)
 				   : (struct wanting){NULL, NULL};
 }
 
-static void tell(const struct wanting *wanting)
+static void notify(const struct wanting *wanting)
 {
 	if (wanting->want)
 		wanting->want(wanting->context);
@@ -231,7 +231,7 @@ struct mt_block *mt_spool_take(struct mt_spool *spool)
 	block = take_locked(spool);
 	wanting = wanting_locked(spool);
 	pthread_mutex_unlock(&spool->lock);
-	tell(&wanting);
+	notify(&wanting);
 	return block;
 }
 
@@ -249,7 +249,7 @@ struct mt_block *mt_spool_take_wait(struct mt_spool *spool)
 	}
 	wanting = wanting_locked(spool);
 	pthread_mutex_unlock(&spool->lock);
-	tell(&wanting);
+	notify(&wanting);
 	return block;
 }
 

@@ -21,9 +21,9 @@
 #include "record/open/clock.h"
 #include "record/open/ring.h"
 #include "record/plan/plan.h"
-#include "record/plan/twins.h"
+#include "record/plan/variants.h"
 #include "record/rings/ahead.h"
-#include "record/rings/heal.h"
+#include "record/rings/prefault.h"
 #include "record/rings/spool.h"
 #include "record/rings/task_filter.h"
 
@@ -47,8 +47,8 @@
 #define PRESSING ((size_t)4 << 20)
 
 struct counters {
-	_Atomic uint64_t samples, records, raw_bytes, lost, own, odd, stalls, helped, left_out,
-		coded, passes, ring_peak;
+	_Atomic uint64_t samples, records, raw_bytes, lost, own, malformed, stalls, helped,
+		left_out, coded, passes, ring_peak;
 };
 
 struct last_sample {
@@ -66,12 +66,13 @@ struct mt_stream {
 	uint64_t last_id; /* most records of a ring are of one event */
 	uint32_t last_event;
 	struct last_sample last_sample;
-	struct mt_block *block; /* being filled, or NULL */
-	_Atomic bool tells;	/* the block holds what samples of other rings need: maps, names */
+	struct mt_block *block;	       /* being filled, or NULL */
+	_Atomic bool has_shared_state; /* the block holds what samples of other rings need: maps,
+					  names */
 	void (*before)(void *context);
 	void *before_context;
-	bool (*hear)(void *context);
-	void *hear_context;
+	bool (*listener)(void *context);
+	void *listener_context;
 	struct mt_stack_encoder *encoder;
 	size_t coded_from; /* bytes that the block's samples were, before they were coded */
 	uint64_t last_time;
@@ -134,7 +135,7 @@ static void push_block(struct mt_stream *stream)
 	count(&stream->counts.coded, stream->block->used);
 	mt_spool_push(stream->config->spool, stream->block);
 	stream->block = NULL;
-	atomic_store_explicit(&stream->tells, false, memory_order_relaxed);
+	atomic_store_explicit(&stream->has_shared_state, false, memory_order_relaxed);
 }
 
 /* The block to fill, with room for one more record of any size; NULL where the spool is full. */
@@ -163,7 +164,8 @@ static bool foreign_event(const struct mt_stream *stream, uint32_t *event)
 	*event = stream->only_software;
 	/* the twin that is on: the id does not tell */
 	if (*event != MT_EVENT_NONE)
-		*event = mt_plan_twin(stream->config->plan, *event, stream->config->levels[*event]);
+		*event = mt_plan_variant(stream->config->plan, *event,
+					 stream->config->levels[*event]);
 	return *event != MT_EVENT_NONE;
 }
 
@@ -208,12 +210,13 @@ static bool find_pieces(const struct mt_planned_event *planned, const uint8_t *r
 }
 
 /* The kernel stopped at the end of a page, or had none to begin with. */
-static void tell_hole(struct mt_heal *heal, uint32_t pid, const struct mt_sample_pieces *pieces)
+static void report_hole(struct mt_prefault *prefault, uint32_t pid,
+			const struct mt_sample_pieces *pieces)
 {
 	uint64_t end = mt_sample_pieces_address(pieces) + pieces->dump_size;
 
 	if (pieces->dump_size && !(end % PAGE))
-		mt_heal_tell(heal, pid, end);
+		mt_prefault_request(prefault, pid, end);
 }
 
 /*
@@ -230,9 +233,9 @@ static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *
 
 	if (find_pieces(planned, record, size, &pieces)) {
 		pieces.tid = mt_get_le32(record + planned->pid_offset + 4);
-		if (pieces.dump_size < pieces.dump_asked && stream->config->heal)
-			tell_hole(stream->config->heal, mt_get_le32(record + planned->pid_offset),
-				  &pieces);
+		if (pieces.dump_size < pieces.dump_asked && stream->config->prefault)
+			report_hole(stream->config->prefault,
+				    mt_get_le32(record + planned->pid_offset), &pieces);
 	} else {
 		pieces = (struct mt_sample_pieces){
 			.head = record, .head_size = size, .tid = EVENT_AS_TID | event};
@@ -248,7 +251,7 @@ static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *
  * Where the kernel prepares a software event's sample once for all who opened it, an event and its
  * seed record the same fault as two equal samples, with one id. The second is the other one's.
  */
-static uint32_t tell_apart(struct mt_stream *stream, uint32_t event, uint32_t tid, uint64_t time)
+static uint32_t distinguish(struct mt_stream *stream, uint32_t event, uint32_t tid, uint64_t time)
 {
 	const struct mt_planned_event *planned = &stream->config->plan->events.items[event];
 	struct last_sample *last = &stream->last_sample;
@@ -290,7 +293,7 @@ static void pass_sample(struct mt_stream *stream, uint32_t event, uint64_t time,
 	const struct mt_planned_event *planned = &stream->config->plan->events.items[event];
 
 	if (!put_sample(stream, planned, event, time, record, size)) {
-		count(&stream->counts.odd, 1);
+		count(&stream->counts.malformed, 1);
 		return;
 	}
 	stream->last_time = time;
@@ -310,12 +313,12 @@ static bool take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 	bool own;
 
 	if (!event_of(stream, record, size, &event)) {
-		count(&stream->counts.odd, 1);
+		count(&stream->counts.malformed, 1);
 		return true;
 	}
 	planned = &stream->config->plan->events.items[event];
 	if (size < planned->time_offset + 8) {
-		count(&stream->counts.odd, 1);
+		count(&stream->counts.malformed, 1);
 		return true;
 	}
 	time = mt_get_le64(record + planned->time_offset);
@@ -324,9 +327,9 @@ static bool take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 	/* what others let go of is often freed in an interrupt, by RCU: that can be upon us */
 	own = pid == (uint32_t)stream->config->self && !in_interrupt(planned, record, size);
 	verdict = judge(stream, own, tid, time);
-	if (verdict == MT_TASK_UNTOLD)
+	if (verdict == MT_TASK_UNKNOWN)
 		return false;
-	event = tell_apart(stream, event, tid, time);
+	event = distinguish(stream, event, tid, time);
 	count(&stream->event_samples[event], 1);
 	if (own)
 		count(&stream->counts.own, 1);
@@ -374,7 +377,7 @@ static bool take_other(struct mt_stream *stream, const struct perf_event_header 
 	uint64_t time;
 
 	if (size < sizeof(*header) + 32) {
-		count(&stream->counts.odd, 1);
+		count(&stream->counts.malformed, 1);
 		return true;
 	}
 	time = mt_get_le64(record + size - 24);
@@ -384,7 +387,7 @@ static bool take_other(struct mt_stream *stream, const struct perf_event_header 
 	if (header->type == PERF_RECORD_LOST && size >= sizeof(*header) + 48)
 		note_loss(stream, mt_get_le64(record + 8), mt_get_le64(record + 16), time);
 	if (mt_kernel_put(stream->block, time, 0, record, size)) {
-		atomic_store_explicit(&stream->tells, true, memory_order_relaxed);
+		atomic_store_explicit(&stream->has_shared_state, true, memory_order_relaxed);
 		stream->last_time = time;
 		count(&stream->counts.records, 1);
 		count(&stream->counts.raw_bytes, size);
@@ -418,14 +421,14 @@ static enum mt_stream_result take_next(struct mt_stream *stream)
 		return MT_STREAM_STALLED;
 	header = mt_ring_next(ring);
 	if (!header) {
-		count(&stream->counts.odd, 1);
+		count(&stream->counts.malformed, 1);
 		return MT_STREAM_EMPTY;
 	}
 	mt_ring_ask_begin(ring);
 	if (take_record(stream, header))
 		return MT_STREAM_EMPTY;
 	ring->tail = before;
-	return MT_STREAM_UNTOLD;
+	return MT_STREAM_UNREPORTED;
 }
 
 /* Takes records up to the head, at most about `limit` bytes, giving room back now and then. */
@@ -436,8 +439,8 @@ static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t lim
 	enum mt_stream_result result = MT_STREAM_EMPTY;
 
 	count(&stream->counts.passes, 1);
-	if (stream->hear && found && !stream->hear(stream->hear_context))
-		return MT_STREAM_UNTOLD;
+	if (stream->listener && found && !stream->listener(stream->listener_context))
+		return MT_STREAM_UNREPORTED;
 	if (found > stream->counts.ring_peak)
 		count(&stream->counts.ring_peak, found - stream->counts.ring_peak);
 	while (ring->tail != ring->head && result == MT_STREAM_EMPTY) {
@@ -495,15 +498,15 @@ enum mt_stream_result mt_stream_help(struct mt_stream *stream)
 	return result;
 }
 
-void mt_stream_tell(struct mt_stream *stream)
+void mt_stream_notify(struct mt_stream *stream)
 {
 	if ((!mt_ring_used(stream->ring) &&
-	     !atomic_load_explicit(&stream->tells, memory_order_relaxed)) ||
+	     !atomic_load_explicit(&stream->has_shared_state, memory_order_relaxed)) ||
 	    !try_hold(stream))
 		return;
 	if (mt_ring_begin(stream->ring))
 		(void)take_records(stream, GIVE_BACK);
-	if (atomic_load_explicit(&stream->tells, memory_order_relaxed))
+	if (atomic_load_explicit(&stream->has_shared_state, memory_order_relaxed))
 		push_block(stream);
 	let_go(stream);
 }
@@ -585,10 +588,11 @@ void mt_stream_before(struct mt_stream *stream, void (*before)(void *context), v
 	stream->before_context = context;
 }
 
-void mt_stream_hear(struct mt_stream *stream, bool (*hear)(void *context), void *context)
+void mt_stream_set_listener(struct mt_stream *stream, bool (*listener)(void *context),
+			    void *context)
 {
-	stream->hear = hear;
-	stream->hear_context = context;
+	stream->listener = listener;
+	stream->listener_context = context;
 }
 
 void mt_stream_destroy(struct mt_stream *stream)
@@ -633,7 +637,7 @@ void mt_stream_add_counts(const struct mt_stream *stream, struct mt_stream_count
 		sum->ring_peak = stream->counts.ring_peak;
 	if (mt_stack_encoder_slots(stream->encoder) > sum->images)
 		sum->images = mt_stack_encoder_slots(stream->encoder);
-	sum->odd += stream->counts.odd;
+	sum->malformed += stream->counts.malformed;
 	sum->stalls += stream->counts.stalls;
 	sum->helped += stream->counts.helped;
 }

@@ -13,7 +13,7 @@
 #include "formats/events.h"
 
 struct mt_ahead;
-struct mt_heal;
+struct mt_prefault;
 struct mt_map64;
 struct mt_plan;
 struct mt_ring;
@@ -30,7 +30,8 @@ struct mt_stream_config {
 	/* Level of the enabled twin, by index of the full event; changes while streams run. */
 	const _Atomic int *levels;
 	struct mt_task_filter *filter; /* chooses tasks; NULL: samples of all tasks are kept */
-	struct mt_heal *heal;	/* gets the dumps that the kernel ended early; NULL: none does */
+	struct mt_prefault
+		*prefault;	/* gets the dumps that the kernel ended early; NULL: none does */
 	unsigned images;	/* stack images of each stream, 64 KiB each */
 	struct mt_ahead *ahead; /* woken when a stream needs more images */
 	pid_t self;		/* the recorder, whose samples are dropped */
@@ -46,18 +47,19 @@ struct mt_stream_counts {
 	uint64_t coded;	    /* bytes put into blocks */
 	uint64_t passes;    /* passes that found records */
 	uint64_t ring_peak; /* most bytes in the ring at a pass; in a sum: the maximum */
-	uint64_t odd;	    /* records that make no sense */
+	uint64_t malformed; /* records that make no sense */
 	uint64_t stalls;    /* passes that found no free block */
 	uint64_t helped;    /* passes by a buddy */
 	unsigned images;    /* stack images allocated; in a sum: the maximum */
 };
 
 enum mt_stream_result {
-	MT_STREAM_EMPTY,   /* the ring is empty */
-	MT_STREAM_MORE,	   /* stopped at the limit of a pass */
-	MT_STREAM_STALLED, /* no block was free; the remainder stays in the ring */
-	MT_STREAM_UNTOLD,  /* the filter does not know a thread yet; the remainder stays in the ring
-			    */
+	MT_STREAM_EMPTY,      /* the ring is empty */
+	MT_STREAM_MORE,	      /* stopped at the limit of a pass */
+	MT_STREAM_STALLED,    /* no block was free; the remainder stays in the ring */
+	MT_STREAM_UNREPORTED, /* the filter does not know a thread yet; the remainder stays in the
+			       * ring
+			       */
 };
 
 /* Borrows ring and config. number: of the stream in the recording. NULL out of memory. */
@@ -66,7 +68,7 @@ struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum m
 void mt_stream_destroy(struct mt_stream *stream);
 
 /*
- * Sets the function that is called before `stream` pushes a block. It must call mt_stream_tell()
+ * Sets the function that is called before `stream` pushes a block. It must call mt_stream_notify()
  * for the streams with the maps and names that the samples need, so that a file that is cut there
  * has them.
  */
@@ -77,14 +79,15 @@ void mt_stream_before(struct mt_stream *stream, void (*before)(void *context), v
  * ring: the kernel wrote them on the CPU where a thread ran before. Never waits: if another thread
  * holds the stream, that thread will push them.
  */
-void mt_stream_tell(struct mt_stream *stream);
+void mt_stream_notify(struct mt_stream *stream);
 
 /*
  * Sets the function that is called before records of `stream` are drained: it passes all records
  * before these, of every ring, to the filter. If it returns false, the records stay in the ring:
- * MT_STREAM_UNTOLD.
+ * MT_STREAM_UNREPORTED.
  */
-void mt_stream_hear(struct mt_stream *stream, bool (*hear)(void *context), void *context);
+void mt_stream_set_listener(struct mt_stream *stream, bool (*listener)(void *context),
+			    void *context);
 
 /*
  * Drains until the ring is empty. Spins while a buddy holds the stream, which takes microseconds.

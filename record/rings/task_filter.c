@@ -89,7 +89,7 @@ struct mt_task_filter {
 	struct slot slots[SETS][WAYS];
 	struct question questions[QUESTIONS];
 	bool running; /* the thread that answers: else each look-up is the caller's */
-	_Atomic bool told, stop;
+	_Atomic bool reported, stop;
 	int wake; /* eventfd */
 	pthread_t thread;
 };
@@ -104,7 +104,7 @@ static bool effective_user(const char *status, uint32_t *out)
 	return line && sscanf(line, " Uid: %*u %u", out) == 1;
 }
 
-static uint32_t number_behind(const char *status, const char *key)
+static uint32_t number_after(const char *status, const char *key)
 {
 	const char *line = strstr(status, key);
 
@@ -119,8 +119,8 @@ static bool look_into_proc(void *context, uint32_t tid, struct mt_task_facts *ou
 	(void)context;
 	if (!comm || !effective_user(status, &out->uid))
 		return false;
-	out->process = number_behind(status, "\nTgid:");
-	out->parent = number_behind(status, "\nPPid:");
+	out->process = number_after(status, "\nTgid:");
+	out->parent = number_after(status, "\nPPid:");
 	comm[strcspn(comm, "\n")] = '\0';
 	snprintf(out->comm, sizeof(out->comm), "%s", comm);
 	return true;
@@ -338,7 +338,7 @@ static void wake(struct mt_task_filter *filter)
 {
 	uint64_t one = 1;
 
-	if (!atomic_exchange(&filter->told, true))
+	if (!atomic_exchange(&filter->reported, true))
 		(void)!write(filter->wake, &one, sizeof(one));
 }
 
@@ -421,7 +421,7 @@ enum mt_task_verdict mt_task_filter_wants(struct mt_task_filter *filter, uint32_
 		slot = find(filter, tid);
 	}
 	if (!slot && filter->running)
-		return MT_TASK_UNTOLD;
+		return MT_TASK_UNKNOWN;
 	if (!slot) /* another thread took the slot */
 		return keeps(facts) ? MT_TASK_KEPT : MT_TASK_DROPPED;
 	word = atomic_load(&slot->word);
@@ -503,7 +503,7 @@ static void *answer_main(void *argument)
 	while (!atomic_load(&filter->stop)) {
 		if (read(filter->wake, &ignored, sizeof(ignored)) < 0 && errno != EINTR)
 			break;
-		atomic_store(&filter->told, false);
+		atomic_store(&filter->reported, false);
 		for (size_t i = 0; i < QUESTIONS; i++)
 			answer(filter, &filter->questions[i]);
 	}

@@ -63,7 +63,7 @@ void mt_task_filter_meet(struct mt_task_filter *filter, uint32_t tid, uint64_t t
 enum mt_task_verdict {
 	MT_TASK_DROPPED,
 	MT_TASK_KEPT,
-	MT_TASK_UNTOLD, /* being looked up: ask again; only after mt_task_filter_start() */
+	MT_TASK_UNKNOWN, /* being looked up: ask again; only after mt_task_filter_start() */
 };
 
 /*
@@ -75,7 +75,7 @@ enum mt_task_verdict mt_task_filter_wants(struct mt_task_filter *filter, uint32_
 
 /*
  * Learns names and parents from a COMM or FORK record; ignores other records. False: call again
- * with the same record, as for MT_TASK_UNTOLD.
+ * with the same record, as for MT_TASK_UNKNOWN.
  */
 bool mt_task_filter_see(struct mt_task_filter *filter, const uint8_t *record, size_t size,
 			uint64_t time);

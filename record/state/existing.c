@@ -125,23 +125,23 @@ struct belongings {
 	char exe[PATH_MAX];
 };
 
-static void read_belongings(struct belongings *own, struct mt_task_record *task, char *status,
+static void read_belongings(struct belongings *details, struct mt_task_record *task, char *status,
 			    bool arguments)
 {
 	char path[64];
 	size_t size = 0;
 	ssize_t n;
 
-	own->cgroup = mt_read_textf(NULL, "/proc/%d/cgroup", task->pid);
-	own->cmdline = mt_read_textf(&size, "/proc/%d/cmdline", task->pid);
+	details->cgroup = mt_read_textf(NULL, "/proc/%d/cgroup", task->pid);
+	details->cmdline = mt_read_textf(&size, "/proc/%d/cmdline", task->pid);
 	snprintf(path, sizeof(path), "/proc/%d/exe", task->pid);
-	n = readlink(path, own->exe, sizeof(own->exe));
-	task->exe = (struct mt_text){.bytes = own->exe, .size = n > 0 ? (size_t)n : 0};
-	if (!arguments && own->cmdline)
-		size = strnlen(own->cmdline, size);
-	task->cmdline = (struct mt_text){.bytes = own->cmdline,
+	n = readlink(path, details->exe, sizeof(details->exe));
+	task->exe = (struct mt_text){.bytes = details->exe, .size = n > 0 ? (size_t)n : 0};
+	if (!arguments && details->cmdline)
+		size = strnlen(details->cmdline, size);
+	task->cmdline = (struct mt_text){.bytes = details->cmdline,
 					 .size = size < CMDLINE_MAX ? size : CMDLINE_MAX};
-	task->cgroup = text_of(own->cgroup);
+	task->cgroup = text_of(details->cgroup);
 	task->nspid = nspid_of(status);
 }
 
@@ -157,7 +157,7 @@ static bool put_leader(struct mt_state *state, pid_t pid, bool arguments,
 	MT_CLEANUP_FREE char *status =
 		stat && !kernels ? mt_read_textf(NULL, "/proc/%d/status", pid) : NULL;
 	MT_CLEANUP_FREE char *comm = NULL;
-	struct belongings own = {0};
+	struct belongings details = {0};
 	struct mt_task_record task = {.pid = pid, .tid = pid};
 
 	if (!stat || (!status && !kernels))
@@ -167,11 +167,11 @@ static bool put_leader(struct mt_state *state, pid_t pid, bool arguments,
 	task.comm = name_of(stat, pid, pid, &comm);
 	if (!kernels) { /* those run as root */
 		task.uid = (uint32_t)strtoul(status_value(status, "\nUid:").bytes, NULL, 10);
-		read_belongings(&own, &task, status, arguments);
+		read_belongings(&details, &task, status, arguments);
 	}
 	(void)mt_state_put(state, mt_task_put, &task);
-	free(own.cgroup);
-	free(own.cmdline);
+	free(details.cgroup);
+	free(details.cmdline);
 	*leader = (struct mt_task_record){.pid = pid, .ppid = task.ppid, .uid = task.uid};
 	return !kernels;
 }

@@ -107,8 +107,9 @@ char *mt_host_quote(int argc, char *const *argv)
 static void put_command(struct mt_state *state, const struct mt_record_options *options, int argc,
 			char **argv)
 {
-	int told = options->strip && options->command ? (int)(options->command - argv) + 1 : argc;
-	MT_CLEANUP_FREE char *line = mt_host_quote(told < argc ? told : argc, argv);
+	int reported =
+		options->strip && options->command ? (int)(options->command - argv) + 1 : argc;
+	MT_CLEANUP_FREE char *line = mt_host_quote(reported < argc ? reported : argc, argv);
 
 	if (line)
 		put_info(state, "command", line);

@@ -41,7 +41,7 @@ struct mt_allocator_probe {
 /* Whose functions are probed; borrowed for a call. */
 struct mt_allocator_choice {
 	bool allocators;			 /* those of the targets' allocators */
-	const char *const *gives, *const *frees; /* the user's own (own_functions.h) */
+	const char *const *gives, *const *frees; /* the user's own (custom_functions.h) */
 	size_t gives_count, frees_count;
 };
 

@@ -285,21 +285,21 @@ static struct mt_error *find_by_name(struct mt_tracepoints *tracepoints, const c
 static struct mt_error *find_by_number(struct mt_tracepoints *tracepoints, const char *name,
 				       const char *number, struct mt_tracepoint *out)
 {
-	struct mt_tracepoint told = {0};
+	struct mt_tracepoint reported = {0};
 	struct mt_error *err;
 	uint64_t id;
 
 	if (!mt_parse_u64(number, &id) || !id || id > UINT16_MAX)
 		return mt_error_create(MT_ERR_USAGE, "%s: '%s' is not the id of a tracepoint", name,
 				       number);
-	err = find_by_name(tracepoints, name, &told);
-	if (!err && told.id != id) {
-		free(told.format);
+	err = find_by_name(tracepoints, name, &reported);
+	if (!err && reported.id != id) {
+		free(reported.format);
 		return mt_error_create(MT_ERR_USAGE, "%s: its id is %llu on this kernel, not %s",
-				       name, (unsigned long long)told.id, number);
+				       name, (unsigned long long)reported.id, number);
 	}
 	if (!err) {
-		*out = told;
+		*out = reported;
 		return NULL;
 	}
 	if (err->kind != MT_ERR_PERMISSION)
@@ -356,7 +356,7 @@ static void touch_pages(void)
 }
 
 /* As many events as pages; where they are batched by 64 pages a thread, none or one. */
-static bool rss_is_told_each(void *context)
+static bool rss_is_reported_each(void *context)
 {
 	struct mt_tracepoints *tracepoints = context;
 	struct mt_tracepoint found = {0};
@@ -389,7 +389,7 @@ struct mt_tracepoint_source mt_tracepoints_source(struct mt_tracepoints *tracepo
 		.context = tracepoints,
 		.find = mt_tracepoints_find,
 		.each = each_by_name,
-		.rss_each = rss_is_told_each,
+		.rss_each = rss_is_reported_each,
 	};
 }
 

@@ -48,7 +48,7 @@
 struct asking {
 	bool asked, answered;
 	uint64_t below;
-	size_t behind; /* once answered: so many blocks that were queued then */
+	size_t after; /* once answered: so many blocks that were queued then */
 };
 
 struct mt_pack {
@@ -73,7 +73,7 @@ struct mt_pack {
 	const struct mt_plan *plan;
 	_Atomic uint64_t limit; /* bytes of file; 0: none */
 	int full_fd;
-	bool told_full;
+	bool reported_full;
 	uint64_t data_raw, data_written; /* of DATA chunks */
 	uint64_t last_time;		 /* of all records so far */
 	uint64_t written_time;		 /* of the block being written, its last */
@@ -213,9 +213,9 @@ static void watch_output(struct mt_pack *pack, const struct mt_block *block,
 		pack->data_raw += now.raw - before.raw;
 		pack->data_written += now.written - before.written;
 	}
-	if (!limit || pack->told_full || now.written + under_way(pack) < limit)
+	if (!limit || pack->reported_full || now.written + under_way(pack) < limit)
 		return;
-	pack->told_full = true;
+	pack->reported_full = true;
 	(void)!write(pack->full_fd, &one, sizeof(one));
 }
 
@@ -255,7 +255,7 @@ static void put_image(void *context, const struct mt_image_record *record)
 	(void)mt_image_put(pack->images_block, record); /* fits: an empty block holds any path */
 }
 
-static void tell_words(void *context, const uint64_t *words, size_t count)
+static void report_words(void *context, const uint64_t *words, size_t count)
 {
 	const struct mt_pack *pack = context;
 
@@ -273,7 +273,7 @@ static struct mt_error *start_carrying(struct mt_pack *pack, const struct mt_emb
 		return err;
 	pack->embed = mt_carrying_embed(pack->carrying);
 	if (mt_carrying_wants_words(pack->carrying))
-		mt_writer_set_words(pack->writer, tell_words, pack);
+		mt_writer_set_words(pack->writer, report_words, pack);
 	return NULL;
 }
 
@@ -355,7 +355,7 @@ static void write_last_carried(struct mt_pack *pack)
 }
 
 /* Maps are in STATE, and in the streams of the rare events. */
-static bool may_tell_of_images(const struct mt_block *block)
+static bool may_report_of_images(const struct mt_block *block)
 {
 	return block->type == MT_CHUNK_STATE ||
 	       (block->type == MT_CHUNK_DATA && block->stream % MT_CLASSES == MT_CLASS_RARE);
@@ -421,11 +421,11 @@ static void ask_drains(struct mt_pack *pack)
 		flusher->ask(flusher->context);
 	} else if (!asking->answered && flusher->answered(flusher->context)) {
 		asking->answered = true;
-		asking->behind = mt_spool_queued(pack->spool);
-	} else if (asking->answered && asking->behind) {
-		asking->behind--;
+		asking->after = mt_spool_queued(pack->spool);
+	} else if (asking->answered && asking->after) {
+		asking->after--;
 	}
-	if (!asking->answered || asking->behind)
+	if (!asking->answered || asking->after)
 		return;
 	mt_strip_put(pack->strip, asking->below);
 	asking->asked = false;
@@ -445,7 +445,7 @@ static void pass_on(struct mt_pack *pack, struct mt_block *block)
 
 static void take_block(struct mt_pack *pack, struct mt_block *block)
 {
-	if (may_tell_of_images(block))
+	if (may_report_of_images(block))
 		mt_images_see(pack->images, block);
 	if (block->type == MT_CHUNK_DATA)
 		mt_images_see_samples(pack->images, block);

@@ -7,15 +7,16 @@
 #include <sys/mman.h>
 
 #include "report/account/account_parts.h"
-#include "report/account/nature.h"
+#include "report/account/region_attrs.h"
 
-struct mt_account *mt_account_create(struct mt_natures *natures, const struct mt_account_sink *sink)
+struct mt_account *mt_account_create(struct mt_attr_table *attr_table,
+				     const struct mt_account_sink *sink)
 {
 	struct mt_account *account = calloc(1, sizeof(*account));
 
 	if (!account)
 		return NULL;
-	account->natures = natures;
+	account->attr_table = attr_table;
 	account->sink = sink;
 	account->regions = mt_extents_create();
 	account->doubts = mt_extents_create();
@@ -44,7 +45,7 @@ static bool drop_unforked(struct mt_account *account)
 	while (region) {
 		uint64_t start = region->start, end = region->end;
 
-		if ((mt_natures_get(account->natures, region->nature)->flags &
+		if ((mt_attrs_get(account->attr_table, region->attrs)->flags &
 		     MT_REGION_NOT_FORKED) &&
 		    !mt_extents_remove(account->regions, start, end, NULL))
 			return false;
@@ -103,7 +104,7 @@ bool mt_account_remove(struct mt_account *account, uint64_t start, uint64_t end,
 							.start = gone->start,
 							.end = gone->end,
 							.sign = -1,
-							.nature = gone->nature,
+							.attrs = gone->attrs,
 							.origin = origin,
 							.reserved_by = gone->origin,
 							.reserved = gone->time,
@@ -120,7 +121,7 @@ bool mt_account_put(struct mt_account *account, const struct mt_extent *region)
 						.start = region->start,
 						.end = region->end,
 						.sign = 1,
-						.nature = region->nature,
+						.attrs = region->attrs,
 						.origin = region->origin,
 						.reserved_by = region->origin,
 						.reserved = region->time,
@@ -128,14 +129,14 @@ bool mt_account_put(struct mt_account *account, const struct mt_extent *region)
 }
 
 bool mt_account_add(struct mt_account *account, uint64_t start, uint64_t end,
-		    const struct mt_nature *nature, uint64_t time, uint32_t origin)
+		    const struct mt_region_attrs *attrs, uint64_t time, uint32_t origin)
 {
-	struct mt_extent region = {start, end, time, mt_natures_intern(account->natures, nature),
-				   origin};
+	struct mt_extent region = {start, end, time,
+				   mt_attr_table_intern(account->attr_table, attrs), origin};
 
 	if (start >= end)
 		return true;
-	return region.nature != UINT32_MAX && settle(account, start, end) &&
+	return region.attrs != UINT32_MAX && settle(account, start, end) &&
 	       mt_account_put(account, &region);
 }
 
@@ -164,13 +165,14 @@ uint64_t mt_account_doubtful(const struct mt_account *account, uint64_t start, u
 
 /* ---- What no call made ---- */
 
-static struct mt_nature nature_of(const struct mt_account *account, const struct mt_found *found)
+static struct mt_region_attrs attrs_of(const struct mt_account *account,
+				       const struct mt_found *found)
 {
-	struct mt_file_identity file = mt_natures_file_get(account->natures, found->file);
+	struct mt_file_identity file = mt_attr_table_file_get(account->attr_table, found->file);
 	enum mt_region_kind kind = mt_region_kind_of(file.name, found->shared);
 	bool has_offset = kind == MT_REGION_FILE || kind == MT_REGION_SHM;
 
-	return (struct mt_nature){
+	return (struct mt_region_attrs){
 		.delta = has_offset ? found->offset - found->start : 0,
 		.file = has_offset || kind == MT_REGION_VDSO ? found->file : MT_FILE_NONE,
 		.prot = found->prot & 7,
@@ -183,15 +185,16 @@ static struct mt_nature nature_of(const struct mt_account *account, const struct
  * exec maps the whole span of a file first and its further segments over that; what it unmaps of
  * the first is told by no record. So a later segment ends the first one.
  */
-static bool clip_first(struct mt_account *account, const struct mt_nature *nature, uint64_t start)
+static bool clip_first(struct mt_account *account, const struct mt_region_attrs *attrs,
+		       uint64_t start)
 {
-	const struct mt_nature *first = mt_natures_get(account->natures, account->first);
+	const struct mt_region_attrs *first = mt_attrs_get(account->attr_table, account->first);
 	const struct mt_extent *region;
 
-	if (first->file != nature->file)
+	if (first->file != attrs->file)
 		return true;
 	region = mt_extents_after(account->regions, start);
-	while (region && region->nature == account->first) {
+	while (region && region->attrs == account->first) {
 		uint64_t from = region->start > start ? region->start : start, to = region->end;
 
 		if (!mt_account_remove(account, from, to, region->time, region->origin))
@@ -203,24 +206,23 @@ static bool clip_first(struct mt_account *account, const struct mt_nature *natur
 
 /* A file that exec maps. */
 static bool replace(struct mt_account *account, const struct mt_found *found,
-		    const struct mt_nature *nature)
+		    const struct mt_region_attrs *attrs)
 {
-	if (account->has_first && !clip_first(account, nature, found->start))
+	if (account->has_first && !clip_first(account, attrs, found->start))
 		return false;
 	if (!account->has_first ||
-	    mt_natures_get(account->natures, account->first)->file != nature->file) {
-		account->first = mt_natures_intern(account->natures, nature);
+	    mt_attrs_get(account->attr_table, account->first)->file != attrs->file) {
+		account->first = mt_attr_table_intern(account->attr_table, attrs);
 		account->has_first = true;
 		if (account->first == UINT32_MAX)
 			return false;
 	}
 	return mt_account_remove(account, found->start, found->end, found->time, found->origin) &&
-	       mt_account_add(account, found->start, found->end, nature, found->time,
-			      found->origin);
+	       mt_account_add(account, found->start, found->end, attrs, found->time, found->origin);
 }
 
 /* Whether a region may be what the record tells of, with other protection. */
-static bool same_thing(const struct mt_nature *a, const struct mt_nature *b)
+static bool same_thing(const struct mt_region_attrs *a, const struct mt_region_attrs *b)
 {
 	if (a->kind == MT_REGION_FILE || b->kind == MT_REGION_FILE)
 		return a->kind == b->kind && a->file == b->file && a->delta == b->delta;
@@ -229,37 +231,38 @@ static bool same_thing(const struct mt_nature *a, const struct mt_nature *b)
 
 /* Pieces known already take the protection, gaps between them are new. */
 static bool fill_in(struct mt_account *account, const struct mt_found *found,
-		    const struct mt_nature *nature)
+		    const struct mt_region_attrs *attrs)
 {
 	mt_extent_list known = {0};
 	uint64_t at = found->start;
-	struct mt_nature gap = *nature;
+	struct mt_region_attrs gap = *attrs;
 	bool good = mt_extents_list(account->regions, found->start, found->end, &known);
 
 	for (size_t i = 0; good && i < known.count; i++) {
-		struct mt_nature was = *mt_natures_get(account->natures, known.items[i].nature);
+		struct mt_region_attrs was =
+			*mt_attrs_get(account->attr_table, known.items[i].attrs);
 
-		if (same_thing(&was, nature))
+		if (same_thing(&was, attrs))
 			gap.kind = was.kind; /* a stack that grew keeps its name */
 	}
 	for (size_t i = 0; good && i < known.count; i++) {
 		struct mt_extent piece = known.items[i];
-		struct mt_nature was = *mt_natures_get(account->natures, piece.nature);
+		struct mt_region_attrs was = *mt_attrs_get(account->attr_table, piece.attrs);
 
 		good = mt_account_add(account, at, piece.start, &gap, found->time, found->origin);
 		at = piece.end;
-		if (!good || (same_thing(&was, nature) && was.prot == nature->prot))
+		if (!good || (same_thing(&was, attrs) && was.prot == attrs->prot))
 			continue;
-		if (same_thing(&was, nature)) {
-			was.prot = nature->prot;
-			piece.nature = mt_natures_intern(account->natures, &was);
-			good = piece.nature != UINT32_MAX &&
+		if (same_thing(&was, attrs)) {
+			was.prot = attrs->prot;
+			piece.attrs = mt_attr_table_intern(account->attr_table, &was);
+			good = piece.attrs != UINT32_MAX &&
 			       mt_account_take(account, piece.start, piece.end) &&
 			       mt_extents_insert(account->regions, &piece);
 		} else {
 			good = mt_account_remove(account, piece.start, piece.end, found->time,
 						 found->origin) &&
-			       mt_account_add(account, piece.start, piece.end, nature, found->time,
+			       mt_account_add(account, piece.start, piece.end, attrs, found->time,
 					      found->origin);
 		}
 	}
@@ -270,11 +273,11 @@ static bool fill_in(struct mt_account *account, const struct mt_found *found,
 
 bool mt_account_found(struct mt_account *account, const struct mt_found *found)
 {
-	struct mt_nature nature = nature_of(account, found);
+	struct mt_region_attrs attrs = attrs_of(account, found);
 
 	/* Where no call tells that exec is over, memory that grew is told of as a whole. */
-	return found->exec && nature.kind == MT_REGION_FILE ? replace(account, found, &nature)
-							    : fill_in(account, found, &nature);
+	return found->exec && attrs.kind == MT_REGION_FILE ? replace(account, found, &attrs)
+							   : fill_in(account, found, &attrs);
 }
 
 /* ---- Readings ---- */
@@ -283,32 +286,32 @@ bool mt_account_found(struct mt_account *account, const struct mt_found *found)
 static bool confirm(struct mt_account *account, const struct mt_reading_piece *piece,
 		    const struct mt_extent *line, const mt_extent_list *old)
 {
-	const struct mt_nature *nature = mt_natures_get(account->natures, line->nature);
+	const struct mt_region_attrs *attrs = mt_attrs_get(account->attr_table, line->attrs);
 	uint64_t at = line->start;
 
 	for (size_t i = 0; i < old->count; i++) {
 		struct mt_extent was = old->items[i];
-		const struct mt_nature *known = mt_natures_get(account->natures, was.nature);
+		const struct mt_region_attrs *known = mt_attrs_get(account->attr_table, was.attrs);
 
 		was.start = was.start > at ? was.start : at;
 		was.end = was.end < line->end ? was.end : line->end;
-		if (was.start >= was.end || !same_thing(known, nature))
+		if (was.start >= was.end || !same_thing(known, attrs))
 			continue;
-		if (!mt_account_add(account, at, was.start, nature, piece->time, piece->origin))
+		if (!mt_account_add(account, at, was.start, attrs, piece->time, piece->origin))
 			return false;
 		/* A thread's stack is known as such by its call alone. */
-		if (known->kind != MT_REGION_THREAD_STACK || known->prot != nature->prot)
-			was.nature = line->nature;
+		if (known->kind != MT_REGION_THREAD_STACK || known->prot != attrs->prot)
+			was.attrs = line->attrs;
 		if (!mt_extents_insert(account->regions, &was))
 			return false;
 		at = was.end;
 	}
-	return mt_account_add(account, at, line->end, nature, piece->time, piece->origin);
+	return mt_account_add(account, at, line->end, attrs, piece->time, piece->origin);
 }
 
 /* What stood there before and is not confirmed has gone unseen. */
-static bool tell_gone(struct mt_account *account, const struct mt_reading_piece *piece,
-		      const mt_extent_list *old)
+static bool report_gone(struct mt_account *account, const struct mt_reading_piece *piece,
+			const mt_extent_list *old)
 {
 	mt_extent_list now = {0};
 	bool good = true;
@@ -329,7 +332,7 @@ static bool tell_gone(struct mt_account *account, const struct mt_reading_piece 
 				.start = at,
 				.end = kept || last ? to : now.items[k].end,
 				.sign = -1,
-				.nature = was->nature,
+				.attrs = was->attrs,
 				.origin = piece->origin,
 				.reserved_by = was->origin,
 				.reserved = was->time,
@@ -364,14 +367,14 @@ bool mt_account_reading(struct mt_account *account, const struct mt_reading_piec
 	for (size_t i = 0; good && i < piece->count; i++) {
 		const struct mt_extent *line = &piece->lines[i];
 
-		if (mt_natures_get(account->natures, line->nature)->kind == MT_REGION_SHM &&
+		if (mt_attrs_get(account->attr_table, line->attrs)->kind == MT_REGION_SHM &&
 		    line->end - line->start > account->shm_span)
 			account->shm_span = line->end - line->start;
 		good = confirm(account, piece, line, &old);
-		if (mt_natures_get(account->natures, line->nature)->kind == MT_REGION_HEAP)
+		if (mt_attrs_get(account->attr_table, line->attrs)->kind == MT_REGION_HEAP)
 			note_heap(account, line->end, piece->again);
 	}
-	good = good && tell_gone(account, piece, &old);
+	good = good && report_gone(account, piece, &old);
 	mt_array_deinit(&old);
 	return good;
 }

@@ -14,14 +14,14 @@
 #include "report/account/extents.h"
 
 struct mt_account;
-struct mt_natures;
+struct mt_attr_table;
 
 /* A range of memory that was mapped or unmapped. */
 struct mt_change {
 	uint64_t time;
 	uint64_t start, end;
 	int sign;	 /* +1 mapped, -1 unmapped; 0: unknown whether it changed */
-	uint32_t nature; /* nature id */
+	uint32_t attrs;	 /* nature id */
 	uint32_t origin; /* origin id of the change */
 	/* -1: origin that had reserved the range, and when; else as above. */
 	uint32_t reserved_by;
@@ -44,7 +44,7 @@ struct mt_account_sink {
 };
 
 struct mt_account {
-	struct mt_natures *natures;
+	struct mt_attr_table *attr_table;
 	const struct mt_account_sink *sink;
 	struct mt_extents *regions;
 	/* Ranges where the regions may be wrong or missing. */
@@ -63,7 +63,7 @@ struct mt_account {
 };
 
 /* NULL out of memory. Borrows both. */
-struct mt_account *mt_account_create(struct mt_natures *natures,
+struct mt_account *mt_account_create(struct mt_attr_table *attr_table,
 				     const struct mt_account_sink *sink);
 /* The account of a child forked at `time`; NULL out of memory. */
 struct mt_account *mt_account_fork(const struct mt_account *parent, uint64_t time);

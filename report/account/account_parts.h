@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "report/account/account.h"
-#include "report/account/nature.h"
+#include "report/account/region_attrs.h"
 
 /* Passes a change to the sink. */
 bool mt_account_emit(struct mt_account *account, const struct mt_change *change);
@@ -25,6 +25,6 @@ bool mt_account_put(struct mt_account *account, const struct mt_extent *region);
 
 /* Adds a region, settling doubts about the range; does nothing for an empty range. */
 bool mt_account_add(struct mt_account *account, uint64_t start, uint64_t end,
-		    const struct mt_nature *nature, uint64_t time, uint32_t origin);
+		    const struct mt_region_attrs *attrs, uint64_t time, uint32_t origin);
 
 #endif

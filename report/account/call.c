@@ -44,7 +44,7 @@ static const struct {
 };
 
 /* What follows the prefix; NULL where text begins otherwise. */
-static const char *behind(const char *text, const char *prefix)
+static const char *after(const char *text, const char *prefix)
 {
 	size_t length = strlen(prefix);
 
@@ -96,10 +96,10 @@ enum mt_vm_call_moment mt_vm_call_moment(const char *name, enum mt_vm_call_kind 
 	};
 
 	*kind = MT_VM_NONE;
-	if (behind(name, "mmap_lock:mmap_lock_acquire_returned"))
+	if (after(name, "mmap_lock:mmap_lock_acquire_returned"))
 		return MT_MOMENT_LOCK;
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-		const char *call = behind(name, events[i].prefix);
+		const char *call = after(name, events[i].prefix);
 
 		if (!call)
 			continue;
@@ -243,8 +243,8 @@ bool mt_vm_call_partial(const struct mt_vm_call *call)
 		return mremap_partial(call);
 	case MT_VM_MPROTECT:
 	case MT_VM_PKEY_MPROTECT:
-		return call->told ? call->end > call->args[0]
-				  : call->result == -ENOMEM || call->result == -EACCES;
+		return call->reported ? call->end > call->args[0]
+				      : call->result == -ENOMEM || call->result == -EACCES;
 	case MT_VM_MADVISE:
 		return call->result == -ENOMEM && changes_forks(call);
 	default:
@@ -257,7 +257,7 @@ static uint64_t protected_length(const struct mt_vm_call *call)
 {
 	uint64_t length = mt_page_up(call->args[1]);
 
-	if (!mt_vm_call_failed(call->result) || !call->told || call->end < call->args[0])
+	if (!mt_vm_call_failed(call->result) || !call->reported || call->end < call->args[0])
 		return length;
 	return call->end - call->args[0] < length ? call->end - call->args[0] : length;
 }

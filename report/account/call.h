@@ -55,7 +55,7 @@ struct mt_vm_call {
 	 * The call's records are complete. Each mapping that the call made or changed has left one;
 	 * `end` is their highest end, 0 without any.
 	 */
-	bool told;
+	bool reported;
 };
 
 struct mt_range {

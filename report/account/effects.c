@@ -24,13 +24,14 @@ enum {
 };
 
 /* The nature of the byte at address; false where nothing is known to stand there. */
-static bool nature_at(const struct mt_account *account, uint64_t address, struct mt_nature *out)
+static bool attrs_at(const struct mt_account *account, uint64_t address,
+		     struct mt_region_attrs *out)
 {
 	const struct mt_extent *region = mt_extents_after(account->regions, address);
 
 	if (!region || region->start > address)
 		return false;
-	*out = *mt_natures_get(account->natures, region->nature);
+	*out = *mt_attrs_get(account->attr_table, region->attrs);
 	return true;
 }
 
@@ -52,7 +53,8 @@ static bool failed_effect(struct mt_account *account, const struct mt_vm_call *c
 static bool grow_heap(struct mt_account *account, const struct mt_vm_call *call, uint64_t from,
 		      const struct mt_doers *doers, uint32_t origin)
 {
-	const struct mt_nature heap = {.prot = PROT_READ | PROT_WRITE, .kind = MT_REGION_HEAP};
+	const struct mt_region_attrs heap = {.prot = PROT_READ | PROT_WRITE,
+					     .kind = MT_REGION_HEAP};
 	uint64_t to = mt_page_up((uint64_t)call->result);
 
 	/* Whatever stood there has gone unseen. */
@@ -88,10 +90,10 @@ static bool move_brk(struct mt_account *account, const struct mt_vm_call *call,
  */
 static bool doubt_answer(struct mt_account *account, const struct mt_vm_call *call)
 {
-	uint64_t known = mt_page_up(account->brk), told = mt_page_up((uint64_t)call->result);
+	uint64_t known = mt_page_up(account->brk), reported = mt_page_up((uint64_t)call->result);
 
-	return mt_account_doubt(account, known < told ? known : told, known < told ? told : known,
-				call->time);
+	return mt_account_doubt(account, known < reported ? known : reported,
+				known < reported ? reported : known, call->time);
 }
 
 static bool brk_effect(struct mt_account *account, const struct mt_vm_call *call,
@@ -114,34 +116,35 @@ static bool brk_effect(struct mt_account *account, const struct mt_vm_call *call
 
 /* ---- mmap ---- */
 
-static struct mt_nature mmap_nature(const struct mt_account *account, const struct mt_vm_call *call)
+static struct mt_region_attrs mmap_attrs(const struct mt_account *account,
+					 const struct mt_vm_call *call)
 {
 	uint64_t flags = call->args[3];
 	bool shared = (flags & MAP_TYPE) != MAP_PRIVATE, anonymous = flags & MAP_ANONYMOUS;
-	struct mt_file_identity file = mt_natures_file_get(account->natures, call->file);
-	struct mt_nature nature = {
+	struct mt_file_identity file = mt_attr_table_file_get(account->attr_table, call->file);
+	struct mt_region_attrs attrs = {
 		.prot = call->args[2] & PROT_BITS,
 		.flags = (uint16_t)((shared ? MT_REGION_SHARED : 0) |
 				    (flags & MAP_GROWSDOWN ? MT_REGION_GROWS_DOWN : 0)),
 	};
 
 	if (!anonymous || shared) {
-		nature.file = call->file;
-		nature.delta = (anonymous ? 0 : call->args[5]) - (uint64_t)call->result;
-		nature.kind = (uint8_t)(anonymous    ? MT_REGION_SHM
-					: call->file ? mt_region_kind_of(file.name, shared)
-						     : MT_REGION_FILE);
+		attrs.file = call->file;
+		attrs.delta = (anonymous ? 0 : call->args[5]) - (uint64_t)call->result;
+		attrs.kind = (uint8_t)(anonymous    ? MT_REGION_SHM
+				       : call->file ? mt_region_kind_of(file.name, shared)
+						    : MT_REGION_FILE);
 		/* A private mapping of /dev/zero is of no file. */
-		if (nature.kind == MT_REGION_ANONYMOUS)
-			nature.file = 0, nature.delta = 0;
+		if (attrs.kind == MT_REGION_ANONYMOUS)
+			attrs.file = 0, attrs.delta = 0;
 	} else if (flags & (MAP_STACK | MAP_GROWSDOWN)) {
-		nature.kind = MT_REGION_THREAD_STACK;
+		attrs.kind = MT_REGION_THREAD_STACK;
 	}
 	if (flags & MAP_HUGETLB)
-		nature.kind = MT_REGION_HUGE;
+		attrs.kind = MT_REGION_HUGE;
 	if (mt_vm_call_huge_page(call) >= GIGANTIC_PAGE)
-		nature.flags |= MT_REGION_GIGANTIC;
-	return nature;
+		attrs.flags |= MT_REGION_GIGANTIC;
+	return attrs;
 }
 
 /*
@@ -162,7 +165,7 @@ static uint64_t end_in_file(const struct mt_account *account, const struct mt_vm
 static bool mmap_effect(struct mt_account *account, const struct mt_vm_call *call,
 			const struct mt_doers *doers)
 {
-	struct mt_nature nature = mmap_nature(account, call);
+	struct mt_region_attrs attrs = mmap_attrs(account, call);
 	uint64_t start = (uint64_t)call->result, end;
 	bool fixed = call->args[3] & MAP_FIXED;
 
@@ -174,7 +177,7 @@ static bool mmap_effect(struct mt_account *account, const struct mt_vm_call *cal
 	/* The kernel chooses free places: what is known to stand there has gone unseen. */
 	return mt_account_remove(account, start, end, call->time,
 				 fixed ? doers->origin : doers->lost) &&
-	       mt_account_add(account, start, end, &nature, call->time, doers->origin);
+	       mt_account_add(account, start, end, &attrs, call->time, doers->origin);
 }
 
 /* ---- munmap ---- */
@@ -198,11 +201,11 @@ struct move {
 };
 
 /* In whole pages of what stands there; UINT64_MAX: it does not fit. */
-static uint64_t whole_pages(const struct mt_nature *nature, uint64_t length)
+static uint64_t whole_pages(const struct mt_region_attrs *attrs, uint64_t length)
 {
-	uint64_t page = nature->flags & MT_REGION_GIGANTIC ? GIGANTIC_PAGE : HUGE_PAGE;
+	uint64_t page = attrs->flags & MT_REGION_GIGANTIC ? GIGANTIC_PAGE : HUGE_PAGE;
 
-	if (nature->kind != MT_REGION_HUGE)
+	if (attrs->kind != MT_REGION_HUGE)
 		return mt_page_up(length);
 	return length > UINT64_MAX - page ? UINT64_MAX : (length + page - 1) & ~(page - 1);
 }
@@ -210,25 +213,25 @@ static uint64_t whole_pages(const struct mt_nature *nature, uint64_t length)
 static bool read_move(const struct mt_account *account, const struct mt_vm_call *call,
 		      struct move *out)
 {
-	struct mt_nature nature = {.kind = MT_REGION_ANONYMOUS};
+	struct mt_region_attrs attrs = {.kind = MT_REGION_ANONYMOUS};
 
 	out->from = call->args[0];
 	out->to = (uint64_t)call->result;
 	out->flags = call->args[3];
-	(void)nature_at(account, out->from, &nature);
-	return !__builtin_add_overflow(out->from, whole_pages(&nature, call->args[1]),
+	(void)attrs_at(account, out->from, &attrs);
+	return !__builtin_add_overflow(out->from, whole_pages(&attrs, call->args[1]),
 				       &out->old_end) &&
-	       !__builtin_add_overflow(out->to, whole_pages(&nature, call->args[2]), &out->new_end);
+	       !__builtin_add_overflow(out->to, whole_pages(&attrs, call->args[2]), &out->new_end);
 }
 
 /* The nature of what goes on at `address` beyond what `known` is at its own. */
-static struct mt_nature continued(const struct mt_nature *known, uint64_t by)
+static struct mt_region_attrs continued(const struct mt_region_attrs *known, uint64_t by)
 {
-	struct mt_nature nature = *known;
+	struct mt_region_attrs attrs = *known;
 
-	if (nature.file || nature.kind == MT_REGION_FILE || nature.kind == MT_REGION_SHM)
-		nature.delta -= by;
-	return nature;
+	if (attrs.file || attrs.kind == MT_REGION_FILE || attrs.kind == MT_REGION_SHM)
+		attrs.delta -= by;
+	return attrs;
 }
 
 /*
@@ -242,7 +245,7 @@ static bool land(struct mt_account *account, const struct mt_vm_call *call,
 				 call->args[3] & MREMAP_FIXED ? doers->origin : doers->lost);
 }
 
-static bool tell_moved(struct mt_account *account, const struct mt_extent *piece, uint64_t by)
+static bool report_moved(struct mt_account *account, const struct mt_extent *piece, uint64_t by)
 {
 	const struct mt_account_sink *sink = account->sink;
 
@@ -261,19 +264,19 @@ static bool put_moved(struct mt_account *account, const struct mt_vm_call *call,
 	account->scratch = (mt_extent_list){0};
 	for (size_t i = 0; good && i < moved.count; i++) {
 		struct mt_extent piece = moved.items[i];
-		struct mt_nature nature =
-			continued(mt_natures_get(account->natures, piece.nature), by);
+		struct mt_region_attrs attrs =
+			continued(mt_attrs_get(account->attr_table, piece.attrs), by);
 
 		piece.start += by;
 		piece.end += by;
-		piece.nature = mt_natures_intern(account->natures, &nature);
-		good = piece.nature != UINT32_MAX && land(account, call, &piece, doers);
+		piece.attrs = mt_attr_table_intern(account->attr_table, &attrs);
+		good = piece.attrs != UINT32_MAX && land(account, call, &piece, doers);
 		if (good && copy)
-			good = mt_account_add(account, piece.start, piece.end, &nature, call->time,
+			good = mt_account_add(account, piece.start, piece.end, &attrs, call->time,
 					      doers->origin);
 		else if (good)
 			good = mt_extents_insert(account->regions, &piece);
-		good = good && tell_moved(account, &piece, by);
+		good = good && report_moved(account, &piece, by);
 	}
 	mt_array_deinit(&moved);
 	return good;
@@ -293,12 +296,12 @@ static bool duplicate(struct mt_account *account, const struct mt_vm_call *call,
 		      const struct move *move, const struct mt_doers *doers)
 {
 	const struct mt_extent whole = {.start = move->to, .end = move->new_end};
-	struct mt_nature nature = {.prot = PROT_READ | PROT_WRITE};
-	bool known = nature_at(account, move->from, &nature);
+	struct mt_region_attrs attrs = {.prot = PROT_READ | PROT_WRITE};
+	bool known = attrs_at(account, move->from, &attrs);
 
-	nature = continued(&nature, move->to - move->from);
+	attrs = continued(&attrs, move->to - move->from);
 	return land(account, call, &whole, doers) &&
-	       mt_account_add(account, move->to, move->new_end, &nature, call->time,
+	       mt_account_add(account, move->to, move->new_end, &attrs, call->time,
 			      doers->origin) &&
 	       (known || mt_account_doubt(account, move->to, move->new_end, call->time));
 }
@@ -307,12 +310,12 @@ static bool grow(struct mt_account *account, const struct mt_vm_call *call, cons
 		 const struct mt_doers *doers)
 {
 	uint64_t end = move->to + (move->old_end - move->from);
-	struct mt_nature nature = {.prot = PROT_READ | PROT_WRITE};
-	bool known = nature_at(account, end - 1, &nature);
+	struct mt_region_attrs attrs = {.prot = PROT_READ | PROT_WRITE};
+	bool known = attrs_at(account, end - 1, &attrs);
 
 	return mt_account_remove(account, end, move->new_end, call->time,
 				 move->flags & MREMAP_FIXED ? doers->origin : doers->lost) &&
-	       mt_account_add(account, end, move->new_end, &nature, call->time, doers->origin) &&
+	       mt_account_add(account, end, move->new_end, &attrs, call->time, doers->origin) &&
 	       (known || mt_account_doubt(account, move->to, move->new_end, call->time));
 }
 
@@ -355,10 +358,10 @@ static bool move_doubts(struct mt_account *account, const struct mt_vm_call *cal
 	return true;
 }
 
-static bool is_segment(const struct mt_account *account, const struct mt_nature *nature)
+static bool is_segment(const struct mt_account *account, const struct mt_region_attrs *attrs)
 {
-	return nature->kind == MT_REGION_SHM &&
-	       !strncmp(mt_natures_file_get(account->natures, nature->file).name, "/SYSV", 5);
+	return attrs->kind == MT_REGION_SHM &&
+	       !strncmp(mt_attr_table_file_get(account->attr_table, attrs->file).name, "/SYSV", 5);
 }
 
 /*
@@ -374,9 +377,10 @@ static bool move_until_refused(struct mt_account *account, const struct mt_vm_ca
 	if (!region || region->start > move->from)
 		return true;
 	while (region && region->start < move->old_end) {
-		const struct mt_nature *nature = mt_natures_get(account->natures, region->nature);
+		const struct mt_region_attrs *attrs =
+			mt_attrs_get(account->attr_table, region->attrs);
 
-		if (is_segment(account, nature)) {
+		if (is_segment(account, attrs)) {
 			move->old_end = region->start > move->from ? region->start : move->from;
 			move->new_end = move->old_end + by;
 			return move->old_end == move->from ||
@@ -391,9 +395,9 @@ static bool move_until_refused(struct mt_account *account, const struct mt_vm_ca
 static bool duplicate_refused(struct mt_account *account, const struct mt_vm_call *call,
 			      const struct move *move, const struct mt_doers *doers)
 {
-	struct mt_nature nature;
+	struct mt_region_attrs attrs;
 
-	if (!nature_at(account, move->from, &nature))
+	if (!attrs_at(account, move->from, &attrs))
 		return true;
 	if (move->from < move->to || move->from >= move->new_end)
 		return failed_effect(account, call);
@@ -458,18 +462,18 @@ static uint64_t first_hole(const struct mt_account *account, uint64_t start, uin
 	return end;
 }
 
-typedef void change_nature(struct mt_nature *nature, uint64_t how);
+typedef void change_attrs(struct mt_region_attrs *attrs, uint64_t how);
 
 /*
  * Memory that had no access is reserved anew by the call that gives it some: a heap of a thread's
  * arena is 64 MiB of address space, and grows by mprotect.
  */
-static bool tell_access(struct mt_account *account, const struct mt_extent *was,
-			const struct mt_extent *is, uint64_t time, uint32_t origin)
+static bool report_access(struct mt_account *account, const struct mt_extent *was,
+			  const struct mt_extent *is, uint64_t time, uint32_t origin)
 {
 	const struct mt_account_sink *sink = account->sink;
-	bool had = mt_natures_get(account->natures, was->nature)->prot,
-	     has = mt_natures_get(account->natures, is->nature)->prot;
+	bool had = mt_attrs_get(account->attr_table, was->attrs)->prot,
+	     has = mt_attrs_get(account->attr_table, is->attrs)->prot;
 	const struct mt_change change = {
 		.time = time,
 		.start = is->start,
@@ -477,56 +481,57 @@ static bool tell_access(struct mt_account *account, const struct mt_extent *was,
 		.sign = had == has ? 0
 			: has	   ? 1
 				   : -1,
-		.nature = has ? is->nature : was->nature,
+		.attrs = has ? is->attrs : was->attrs,
 		.origin = origin,
 		.reserved_by = was->origin,
 		.reserved = was->time,
 	};
 
-	return was->nature == is->nature || !sink->access ||
+	return was->attrs == is->attrs || !sink->access ||
 	       sink->access(sink->context, account, &change);
 }
 
-static bool change_natures(struct mt_account *account, uint64_t start, uint64_t end,
-			   const struct mt_vm_call *call, const struct mt_doers *doers,
-			   change_nature *change, uint64_t how)
+static bool change_all_attrs(struct mt_account *account, uint64_t start, uint64_t end,
+			     const struct mt_vm_call *call, const struct mt_doers *doers,
+			     change_attrs *change, uint64_t how)
 {
 	mt_extent_list pieces = {0};
 	/* What is in doubt stays so: this tells how it is, not what. */
 	bool good = mt_extents_remove(account->regions, start, end, &pieces);
 
 	for (size_t i = 0; good && i < pieces.count; i++) {
-		struct mt_nature nature = *mt_natures_get(account->natures, pieces.items[i].nature);
+		struct mt_region_attrs attrs =
+			*mt_attrs_get(account->attr_table, pieces.items[i].attrs);
 		const struct mt_extent was = pieces.items[i];
-		bool closed = !nature.prot;
+		bool closed = !attrs.prot;
 
-		change(&nature, how);
-		if (closed && nature.prot) {
+		change(&attrs, how);
+		if (closed && attrs.prot) {
 			pieces.items[i].origin = doers->origin;
 			pieces.items[i].time = call->time;
 		}
-		pieces.items[i].nature = mt_natures_intern(account->natures, &nature);
-		good = pieces.items[i].nature != UINT32_MAX &&
+		pieces.items[i].attrs = mt_attr_table_intern(account->attr_table, &attrs);
+		good = pieces.items[i].attrs != UINT32_MAX &&
 		       mt_extents_insert(account->regions, &pieces.items[i]) &&
-		       tell_access(account, &was, &pieces.items[i], call->time, doers->origin);
+		       report_access(account, &was, &pieces.items[i], call->time, doers->origin);
 	}
 	mt_array_deinit(&pieces);
 	return good;
 }
 
-static void set_prot(struct mt_nature *nature, uint64_t prot)
+static void set_prot(struct mt_region_attrs *attrs, uint64_t prot)
 {
-	nature->prot = prot & PROT_BITS;
+	attrs->prot = prot & PROT_BITS;
 }
 
-static void set_forked(struct mt_nature *nature, uint64_t forked)
+static void set_forked(struct mt_region_attrs *attrs, uint64_t forked)
 {
-	nature->flags &= (uint16_t)~MT_REGION_NOT_FORKED;
-	nature->flags |= forked ? 0 : MT_REGION_NOT_FORKED;
+	attrs->flags &= (uint16_t)~MT_REGION_NOT_FORKED;
+	attrs->flags |= forked ? 0 : MT_REGION_NOT_FORKED;
 }
 
 /* Where holes are in doubt, so is how far a call came that stopped at one. */
-static bool doubt_behind(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time)
+static bool doubt_after(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time)
 {
 	const struct mt_extent *doubt = mt_extents_after(account->doubts, start);
 
@@ -546,18 +551,18 @@ static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call 
 	if (__builtin_add_overflow(start, mt_page_up(call->args[1]), &end))
 		return true;
 	if (!call->result)
-		return change_natures(account, start, end, call, doers, set_prot, call->args[2]);
+		return change_all_attrs(account, start, end, call, doers, set_prot, call->args[2]);
 	if (!mt_vm_call_partial(call))
 		return true;
 	/* A region that it became a part of is protected alike: it may reach too far. */
-	if (call->told)
-		return change_natures(account, start, call->end < end ? call->end : end, call,
-				      doers, set_prot, call->args[2]);
+	if (call->reported)
+		return change_all_attrs(account, start, call->end < end ? call->end : end, call,
+					doers, set_prot, call->args[2]);
 	hole = first_hole(account, start, end);
 	if (call->result != -ENOMEM || hole == end)
 		return mt_account_doubt(account, start, end, call->time);
-	return change_natures(account, start, hole, call, doers, set_prot, call->args[2]) &&
-	       doubt_behind(account, start, end, call->time);
+	return change_all_attrs(account, start, hole, call, doers, set_prot, call->args[2]) &&
+	       doubt_after(account, start, end, call->time);
 }
 
 /* Of all advice only that on forks counts here; holes are passed over, and said by ENOMEM. */
@@ -571,8 +576,8 @@ static bool madvise_effect(struct mt_account *account, const struct mt_vm_call *
 	    __builtin_add_overflow(call->args[0], mt_page_up(call->args[1]), &end))
 		return true;
 	account->unforked = true;
-	return change_natures(account, call->args[0], end, call, doers, set_forked,
-			      advice == MADV_DOFORK);
+	return change_all_attrs(account, call->args[0], end, call, doers, set_forked,
+				advice == MADV_DOFORK);
 }
 
 /* ---- System V shared memory ---- */
@@ -584,7 +589,7 @@ static bool shmat_effect(struct mt_account *account, const struct mt_vm_call *ca
 	uint64_t start = (uint64_t)call->result;
 	bool writes = !(call->args[2] & SHM_RDONLY), known = call->file && call->start == start;
 	uint64_t end = known ? call->end : mt_page_up(start + 1);
-	const struct mt_nature nature = {
+	const struct mt_region_attrs attrs = {
 		.delta = -start,
 		.file = call->file,
 		.prot = (uint8_t)(PROT_READ | (writes ? PROT_WRITE : 0) |
@@ -599,7 +604,7 @@ static bool shmat_effect(struct mt_account *account, const struct mt_vm_call *ca
 		account->shm_span = end - start;
 	return mt_account_remove(account, start, end, call->time,
 				 call->args[2] & SHM_REMAP ? doers->origin : doers->lost) &&
-	       mt_account_add(account, start, end, &nature, call->time, doers->origin) &&
+	       mt_account_add(account, start, end, &attrs, call->time, doers->origin) &&
 	       (known || mt_account_doubt(account, start, end, call->time));
 }
 
@@ -616,15 +621,16 @@ static bool detach(struct mt_account *account, const struct mt_vm_call *call,
 	bool found = false;
 
 	while (region) {
-		const struct mt_nature *nature = mt_natures_get(account->natures, region->nature);
+		const struct mt_region_attrs *attrs =
+			mt_attrs_get(account->attr_table, region->attrs);
 		uint64_t start = region->start, end = region->end;
-		bool its = nature->kind == MT_REGION_SHM && nature->delta == -at &&
-			   (found ? nature->file == file
-				  : !nature->file || is_segment(account, nature));
+		bool its =
+			attrs->kind == MT_REGION_SHM && attrs->delta == -at &&
+			(found ? attrs->file == file : !attrs->file || is_segment(account, attrs));
 
 		if (its) {
 			found = true;
-			file = nature->file;
+			file = attrs->file;
 			if (!mt_account_remove(account, start > at ? start : at, end, call->time,
 					       doers->origin))
 				return false;
@@ -659,15 +665,15 @@ static bool remap_effect(struct mt_account *account, const struct mt_vm_call *ca
 			 const struct mt_doers *doers)
 {
 	uint64_t start = mt_page_down(call->args[0]), end;
-	struct mt_nature nature;
+	struct mt_region_attrs attrs;
 
 	if (call->result || __builtin_add_overflow(start, mt_page_down(call->args[1]), &end))
 		return true;
-	if (!nature_at(account, start, &nature))
+	if (!attrs_at(account, start, &attrs))
 		return mt_account_doubt(account, start, end, call->time);
-	nature.delta = (call->args[3] << PAGE_SHIFT) - start;
+	attrs.delta = (call->args[3] << PAGE_SHIFT) - start;
 	return mt_account_remove(account, start, end, call->time, doers->origin) &&
-	       mt_account_add(account, start, end, &nature, call->time, doers->origin);
+	       mt_account_add(account, start, end, &attrs, call->time, doers->origin);
 }
 
 bool mt_account_call(struct mt_account *account, const struct mt_vm_call *call,

@@ -107,7 +107,7 @@ const struct mt_extent *mt_extents_after(const struct mt_extents *regions, uint6
 }
 
 /* Makes a leaf this copy's own, with room for one more region if `room`; NULL out of memory. */
-static struct leaf *own(struct mt_extents *regions, size_t i, bool room)
+static struct leaf *make_writable(struct mt_extents *regions, size_t i, bool room)
 {
 	struct leaf *leaf = regions->leaves.items[i].leaf, *mine;
 	uint32_t capacity = leaf->capacity;
@@ -168,7 +168,7 @@ static bool split(struct mt_extents *regions, struct place *at)
 
 static bool insert_at(struct mt_extents *regions, struct place at, const struct mt_extent *region)
 {
-	struct leaf *leaf = own(regions, at.leaf, true);
+	struct leaf *leaf = make_writable(regions, at.leaf, true);
 
 	if (!leaf)
 		return false;
@@ -189,7 +189,7 @@ static bool insert_at(struct mt_extents *regions, struct place at, const struct 
 
 static bool alike(const struct mt_extent *a, const struct mt_extent *b)
 {
-	return a->end == b->start && a->time == b->time && a->nature == b->nature &&
+	return a->end == b->start && a->time == b->time && a->attrs == b->attrs &&
 	       a->origin == b->origin;
 }
 
@@ -199,13 +199,13 @@ static bool join(struct mt_extents *regions, struct place at, const struct mt_ex
 	struct leaf *leaf = regions->leaves.items[at.leaf].leaf;
 
 	if (at.region && alike(&leaf->regions[at.region - 1], region)) {
-		leaf = own(regions, at.leaf, false);
+		leaf = make_writable(regions, at.leaf, false);
 		if (leaf)
 			leaf->regions[at.region - 1].end = region->end;
 		return leaf;
 	}
 	if (at.region < leaf->count && alike(region, &leaf->regions[at.region])) {
-		leaf = own(regions, at.leaf, false);
+		leaf = make_writable(regions, at.leaf, false);
 		if (!leaf)
 			return false;
 		leaf->regions[at.region].start = region->start;
@@ -239,22 +239,23 @@ bool mt_extents_insert(struct mt_extents *regions, const struct mt_extent *regio
 	return join(regions, at, region) || insert_at(regions, at, region);
 }
 
-static bool tell(mt_extent_list *list, const struct mt_extent *region, uint64_t start, uint64_t end)
+static bool deliver(mt_extent_list *list, const struct mt_extent *region, uint64_t start,
+		    uint64_t end)
 {
-	struct mt_extent *told = list ? mt_array_push(list) : NULL;
+	struct mt_extent *reported = list ? mt_array_push(list) : NULL;
 
-	if (!told)
+	if (!reported)
 		return !list;
-	*told = *region;
-	told->start = start > region->start ? start : region->start;
-	told->end = end < region->end ? end : region->end;
+	*reported = *region;
+	reported->start = start > region->start ? start : region->start;
+	reported->end = end < region->end ? end : region->end;
 	return true;
 }
 
 /* The range lies within one region, at neither end of it. */
 static bool punch(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end)
 {
-	struct leaf *leaf = own(regions, at.leaf, false);
+	struct leaf *leaf = make_writable(regions, at.leaf, false);
 	struct mt_extent right;
 
 	if (!leaf)
@@ -270,7 +271,7 @@ static bool punch(struct mt_extents *regions, struct place at, uint64_t start, u
 static bool clear_leaf(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end,
 		       bool *more)
 {
-	struct leaf *leaf = own(regions, at.leaf, false);
+	struct leaf *leaf = make_writable(regions, at.leaf, false);
 	uint32_t first = (uint32_t)at.region, last;
 
 	if (!leaf)
@@ -304,7 +305,7 @@ bool mt_extents_list(const struct mt_extents *regions, uint64_t start, uint64_t 
 		for (; at.region < leaf->count; at.region++) {
 			if (leaf->regions[at.region].start >= end)
 				return true;
-			if (!tell(out, &leaf->regions[at.region], start, end))
+			if (!deliver(out, &leaf->regions[at.region], start, end))
 				return false;
 		}
 	}

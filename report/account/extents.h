@@ -17,7 +17,7 @@ struct mt_extents;
 struct mt_extent {
 	uint64_t start, end; /* start < end */
 	uint64_t time;	     /* when the region was reserved */
-	uint32_t nature;     /* id that the caller defines */
+	uint32_t attrs;	     /* id that the caller defines */
 	uint32_t origin;     /* id of the origin that reserved the region */
 };
 

@@ -41,7 +41,7 @@ struct mt_analysis {
 	bool moments;	    /* shows the state at a moment: accepts --at */
 	bool ages;	    /* knows the age of memory: accepts --older-than */
 	bool narrows;	    /* leaves out memory that --all shows */
-	bool told;	    /* answers from stacks that came as text, too */
+	bool reported;	    /* answers from stacks that came as text, too */
 	bool states;	    /* rows need no samples */
 	bool sources;	    /* needs stacks with the frames' sources */
 	bool dumps;	    /* reads the samples' stack dumps */

@@ -31,8 +31,8 @@ enum {
 	TOTAL_ALLOCATIONS,
 	TOTAL_FREED,
 	TOTAL_FREES,
-	TOTAL_ODD, /* by enum mt_block_odd */
-	TOTAL_VALUES = TOTAL_ODD + MT_BLOCK_ODDS
+	TOTAL_ANOMALY, /* by enum mt_block_anomaly */
+	TOTAL_VALUES = TOTAL_ANOMALY + MT_BLOCK_ODDS
 };
 
 static const struct mt_value_column total_columns[TOTAL_VALUES] = {
@@ -42,9 +42,9 @@ static const struct mt_value_column total_columns[TOTAL_VALUES] = {
 	{"allocations", "blocks"},
 	{"freed", "B"},
 	{"frees", "blocks"},
-	[TOTAL_ODD + MT_ODD_FAILED] = {"failed", "calls"},
-	[TOTAL_ODD + MT_ODD_TWICE] = {"twice", "calls"},
-	[TOTAL_ODD + MT_ODD_UNKNOWN] = {"unknown", "calls"},
+	[TOTAL_ANOMALY + MT_ANOMALY_FAILED] = {"failed", "calls"},
+	[TOTAL_ANOMALY + MT_ANOMALY_TWICE] = {"twice", "calls"},
+	[TOTAL_ANOMALY + MT_ANOMALY_UNKNOWN] = {"unknown", "calls"},
 };
 
 static bool add_temporary(void *context, const struct mt_blocks_space *space,
@@ -108,12 +108,13 @@ static bool live_total(void *context, const struct mt_blocks_space *space,
 	return add_total(context, space, origin, block, TOTAL_BYTES, doubtful);
 }
 
-static bool odd_total(void *context, const struct mt_blocks_space *space,
-		      const struct mt_origin *origin, enum mt_block_odd odd, uint64_t calls)
+static bool anomaly_total(void *context, const struct mt_blocks_space *space,
+			  const struct mt_origin *origin, enum mt_block_anomaly anomaly,
+			  uint64_t calls)
 {
 	struct mt_value values[TOTAL_VALUES] = {{0}};
 
-	values[TOTAL_ODD + odd] = mt_value_exact((double)calls);
+	values[TOTAL_ANOMALY + anomaly] = mt_value_exact((double)calls);
 	return mt_block_rows_add(context, space, origin, NULL, values);
 }
 
@@ -122,7 +123,7 @@ static const struct mt_block_table totals = {
 	.values = total_columns,
 	.value_count = TOTAL_VALUES,
 	.count = TOTAL_BLOCKS,
-	.options = {.block = live_total, .gone = end_total, .odd = odd_total},
+	.options = {.block = live_total, .gone = end_total, .anomaly = anomaly_total},
 };
 
 struct mt_error *mt_block_totals_run(struct mt_session *session,

@@ -28,38 +28,38 @@ struct growth {
  */
 static const struct mt_origin *account_of(const struct growth *growth,
 					  const struct mt_ledger *ledger,
-					  const struct mt_ledger_change *told)
+					  const struct mt_ledger_change *post)
 {
 	const struct mt_origin *reserver;
 
-	if (!growth->held || told->change->sign >= 0 || told->origin->kind != MT_ORIGIN_CALL)
-		return told->origin;
-	reserver = mt_ledger_origin(ledger, told->change->reserved_by);
-	return reserver->kind == MT_ORIGIN_CALL && reserver->selected ? reserver : told->origin;
+	if (!growth->held || post->change->sign >= 0 || post->origin->kind != MT_ORIGIN_CALL)
+		return post->origin;
+	reserver = mt_ledger_origin(ledger, post->change->reserved_by);
+	return reserver->kind == MT_ORIGIN_CALL && reserver->selected ? reserver : post->origin;
 }
 
 static bool add_bytes(struct growth *growth, const struct mt_ledger *ledger,
-		      const struct mt_ledger_change *told, bool counted)
+		      const struct mt_ledger_change *post, bool counted)
 {
-	const struct mt_change *change = told->change;
+	const struct mt_change *change = post->change;
 	struct mt_value values[MT_MEMORY_VALUES];
 	struct mt_row_facts facts;
 
-	if ((told->origin->kind == MT_ORIGIN_BEFORE && change->sign > 0) || !told->origin->selected)
+	if ((post->origin->kind == MT_ORIGIN_BEFORE && change->sign > 0) || !post->origin->selected)
 		return true;
 	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(counted), values);
-	if (told->origin->kind == MT_ORIGIN_LOST)
+	if (post->origin->kind == MT_ORIGIN_LOST)
 		*(change->sign < 0 ? &growth->lost.low : &growth->lost.high) += values[0].value;
-	return mt_ledger_row_facts(&growth->rows, ledger, account_of(growth, ledger, told),
-				   told->nature, told->space->recording, change->time, &facts) &&
-	       mt_ledger_row_note(&growth->rows, told->space, &facts) &&
+	return mt_ledger_row_facts(&growth->rows, ledger, account_of(growth, ledger, post),
+				   post->attrs, post->space->recording, change->time, &facts) &&
+	       mt_ledger_row_note(&growth->rows, post->space, &facts) &&
 	       mt_row_keys_add(growth->grouping, &facts, values);
 }
 
 static bool add_change(void *context, const struct mt_ledger *ledger,
-		       const struct mt_ledger_change *told)
+		       const struct mt_ledger_change *post)
 {
-	return add_bytes(context, ledger, told, told->change->sign != 0);
+	return add_bytes(context, ledger, post, post->change->sign != 0);
 }
 
 /*
@@ -67,17 +67,17 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
  * address space has that much less: what is mapped stays the same.
  */
 static bool add_access(void *context, const struct mt_ledger *ledger,
-		       const struct mt_ledger_change *told)
+		       const struct mt_ledger_change *post)
 {
-	struct mt_ledger_change from = *told;
-	struct mt_change less = *told->change;
+	struct mt_ledger_change from = *post;
+	struct mt_change less = *post->change;
 
-	if (told->change->sign <= 0)
+	if (post->change->sign <= 0)
 		return true;
 	less.sign = -1;
 	from.change = &less;
 	from.origin = mt_ledger_origin(ledger, less.reserved_by);
-	return add_bytes(context, ledger, &from, false) && add_change(context, ledger, told);
+	return add_bytes(context, ledger, &from, false) && add_change(context, ledger, post);
 }
 
 static bool add_space(void *context, const struct mt_ledger *ledger,
@@ -89,7 +89,7 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	(void)ledger;
 	(void)regions;
 	(void)time;
-	mt_ledger_rows_stood(&growth->rows, space);
+	mt_ledger_rows_add_remaining(&growth->rows, space);
 	return true;
 }
 
@@ -133,13 +133,13 @@ static struct mt_error *make_run(struct mt_session *session,
 	run->options = (struct mt_ledger_options){
 		.change = add_change,
 		.accessed = add_access,
-		.stood = add_space,
+		.remaining = add_space,
 		.context = &run->growth,
 	};
 	if (verdicts) {
 		run->growth.held = true;
-		mt_verdicts_tell_also(verdicts,
-				      &(struct mt_verdicts_also){add_change, &run->growth});
+		mt_verdicts_report_also(verdicts,
+					&(struct mt_verdicts_also){add_change, &run->growth});
 		mt_verdicts_listen(verdicts, &run->options);
 	}
 	*out = MT_TAKE(run);

@@ -118,7 +118,7 @@ static struct mt_error *end_listening(struct mt_listener *listener, struct mt_ta
 {
 	struct latency *latency = (struct latency *)listener;
 
-	mt_durations_tell(latency->durations);
+	mt_durations_report(latency->durations);
 	if (!mt_row_keys_may_have(latency->grouping,
 				  mt_facts_lost_all(mt_session_facts(latency->session)),
 				  VALUE_CALLS))
@@ -132,7 +132,7 @@ static void stop_listening(struct mt_listener *listener)
 }
 
 static struct mt_error *begin(struct mt_session *session, const struct mt_analysis_request *request,
-			      const struct latency_of *of, bool beside, struct latency **out)
+			      const struct latency_of *of, bool alongside, struct latency **out)
 {
 	MT_CLEANUP(latency_destroy_p) struct latency *latency = calloc(1, sizeof(*latency));
 	struct mt_error *err;
@@ -146,11 +146,12 @@ static struct mt_error *begin(struct mt_session *session, const struct mt_analys
 	err = mt_row_keys_create(session, of->analysis->name, value_columns, VALUES - !of->pages,
 				 request, &latency->grouping);
 	err = err ? err
-		  : mt_durations_create(session, of->rules, of->count, beside, &latency->durations);
+		  : mt_durations_create(session, of->rules, of->count, alongside,
+					&latency->durations);
 	if (err)
 		return err;
 	mt_row_keys_most(latency->grouping, VALUE_LONGEST);
-	if (beside && !mt_session_observe(session, &latency->observer))
+	if (alongside && !mt_session_observe(session, &latency->observer))
 		return mt_error_nomem();
 	*out = MT_TAKE(latency);
 	return NULL;

@@ -53,12 +53,13 @@ static bool add_block(void *context, const struct mt_blocks_space *space,
 }
 
 static bool add_failed(void *context, const struct mt_blocks_space *space,
-		       const struct mt_origin *origin, enum mt_block_odd odd, uint64_t calls)
+		       const struct mt_origin *origin, enum mt_block_anomaly anomaly,
+		       uint64_t calls)
 {
 	struct mt_block_rows *rows = context;
 	struct mt_value values[VALUES] = {[VALUE_FAILED] = mt_value_exact((double)calls)};
 
-	return odd != MT_ODD_FAILED || rows->request->older_than > 0 ||
+	return anomaly != MT_ANOMALY_FAILED || rows->request->older_than > 0 ||
 	       mt_block_rows_add(rows, space, origin, NULL, values);
 }
 
@@ -68,7 +69,7 @@ const struct mt_block_table mt_live_blocks = {
 	.value_count = VALUES,
 	.count = VALUE_BLOCKS,
 	.most = 1u << VALUE_AGE | 1u << VALUE_LAST,
-	.options = {.block = add_block, .odd = add_failed},
+	.options = {.block = add_block, .anomaly = add_failed},
 };
 
 static struct mt_error *listen(struct mt_session *session,

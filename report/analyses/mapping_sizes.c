@@ -118,13 +118,13 @@ static bool add_row(const struct standing *standing, const struct mt_extent *reg
 		    uint64_t end, const struct mt_mapping_reading *line)
 {
 	const struct map *map = standing->map;
-	const struct mt_natures *natures = mt_ledger_natures(standing->ledger);
-	const struct mt_nature *nature = mt_natures_get(natures, region->nature);
-	const char *name = mt_natures_file_get(natures, nature->file).name;
-	char permissions[] = {nature->prot & PROT_READ ? 'r' : '-',
-			      nature->prot & PROT_WRITE ? 'w' : '-',
-			      nature->prot & PROT_EXEC ? 'x' : '-',
-			      nature->flags & MT_REGION_SHARED ? 's' : 'p', '\0'};
+	const struct mt_attr_table *attr_table = mt_ledger_attrs(standing->ledger);
+	const struct mt_region_attrs *attrs = mt_attrs_get(attr_table, region->attrs);
+	const char *name = mt_attr_table_file_get(attr_table, attrs->file).name;
+	char permissions[] = {attrs->prot & PROT_READ ? 'r' : '-',
+			      attrs->prot & PROT_WRITE ? 'w' : '-',
+			      attrs->prot & PROT_EXEC ? 'x' : '-',
+			      attrs->flags & MT_REGION_SHARED ? 's' : 'p', '\0'};
 	uint64_t keys[KEYS] = {
 		[KEY_PID] = (uint64_t)standing->space->pid,
 		[KEY_START] = start,
@@ -136,7 +136,7 @@ static bool add_row(const struct standing *standing, const struct mt_extent *reg
 	values[VALUE_TOUCHED] =
 		mt_value_exact(map->has_faults ? touched_bytes(standing, start, end) : NAN);
 	return intern(map, permissions, &keys[KEY_PERMISSIONS]) &&
-	       intern(map, *name ? name : mt_region_kind_name((enum mt_region_kind)nature->kind),
+	       intern(map, *name ? name : mt_region_kind_name((enum mt_region_kind)attrs->kind),
 		      &keys[KEY_MAPPING]) &&
 	       mt_sum_table_add(map->groups, keys, values);
 }
@@ -216,7 +216,7 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	return true;
 }
 
-static bool tells_pages(void *context, uint32_t recording)
+static bool reports_pages(void *context, uint32_t recording)
 {
 	(void)context;
 	(void)recording;
@@ -226,8 +226,8 @@ static bool tells_pages(void *context, uint32_t recording)
 static struct mt_error *run_map(struct map *map, const struct mt_analysis_request *request)
 {
 	const struct mt_residence_options how = {
-		.each = tells_pages,
-		.stood = add_space,
+		.each = reports_pages,
+		.remaining = add_space,
 		.context = map,
 		.moment = request->at.when == MT_AT_TIME,
 	};

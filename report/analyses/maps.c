@@ -60,20 +60,20 @@ static bool intern(const struct maps *maps, const char *text, uint64_t *out)
 static bool add_row(const struct maps *maps, const struct mt_ledger *ledger,
 		    const struct mt_ledger_space *space, const struct mt_extent *region)
 {
-	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
-	struct mt_file_identity file = mt_natures_file_get(mt_ledger_natures(ledger), nature->file);
-	char permissions[] = {nature->prot & PROT_READ ? 'r' : '-',
-			      nature->prot & PROT_WRITE ? 'w' : '-',
-			      nature->prot & PROT_EXEC ? 'x' : '-',
-			      nature->flags & MT_REGION_SHARED ? 's' : 'p', '\0'},
+	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), region->attrs);
+	struct mt_file_identity file = mt_attr_table_file_get(mt_ledger_attrs(ledger), attrs->file);
+	char permissions[] = {attrs->prot & PROT_READ ? 'r' : '-',
+			      attrs->prot & PROT_WRITE ? 'w' : '-',
+			      attrs->prot & PROT_EXEC ? 'x' : '-',
+			      attrs->flags & MT_REGION_SHARED ? 's' : 'p', '\0'},
 	     device[32];
-	const char *kind = mt_region_kind_name((enum mt_region_kind)nature->kind);
-	bool has_file = nature->kind == MT_REGION_FILE || nature->kind == MT_REGION_SHM;
+	const char *kind = mt_region_kind_name((enum mt_region_kind)attrs->kind);
+	bool has_file = attrs->kind == MT_REGION_FILE || attrs->kind == MT_REGION_SHM;
 	uint64_t keys[KEYS] = {
 		[KEY_PID] = (uint64_t)space->pid,
 		[KEY_START] = region->start,
 		[KEY_END] = region->end,
-		[KEY_OFFSET] = has_file ? region->start + nature->delta : 0,
+		[KEY_OFFSET] = has_file ? region->start + attrs->delta : 0,
 		[KEY_INODE] = file.inode,
 	};
 	const struct mt_value values[] = {
@@ -145,7 +145,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	struct maps maps = {session, groups, request->at.when == MT_AT_TIME};
 	const struct mt_ledger_options options = {
-		.at = request->at, .stood = add_space, .context = &maps};
+		.at = request->at, .remaining = add_space, .context = &maps};
 	struct mt_error *err =
 		groups ? mt_ledger_run(session, &options, &ledger) : mt_error_nomem();
 

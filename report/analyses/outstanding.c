@@ -36,7 +36,7 @@ struct outstanding {
  */
 static bool counts(const struct outstanding *o, const struct mt_ledger_space *space,
 		   const struct mt_extent *region, const struct mt_origin *origin,
-		   const struct mt_nature *nature)
+		   const struct mt_region_attrs *attrs)
 {
 	if (!origin->selected)
 		return false;
@@ -44,7 +44,7 @@ static bool counts(const struct outstanding *o, const struct mt_ledger_space *sp
 		return true;
 	if (origin->kind == MT_ORIGIN_BEFORE || mt_ledger_inherited(space, region))
 		return false;
-	return mt_nature_is_held(nature) || (o->all && origin->kind != MT_ORIGIN_EXEC);
+	return mt_region_attrs_are_held(attrs) || (o->all && origin->kind != MT_ORIGIN_EXEC);
 }
 
 static bool add_region(struct outstanding *o, const struct mt_ledger *ledger,
@@ -52,18 +52,18 @@ static bool add_region(struct outstanding *o, const struct mt_ledger *ledger,
 		       uint64_t time)
 {
 	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
-	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
+	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), region->attrs);
 	double age = time > region->time ? (double)(time - region->time) / 1e9 : 0;
 	double size = (double)(region->end - region->start);
 	struct mt_value values[VALUES], bytes = mt_value_exact(size);
 	struct mt_row_facts facts;
 
-	if (!counts(o, space, region, origin, nature) || age < o->request->older_than)
+	if (!counts(o, space, region, origin, attrs) || age < o->request->older_than)
 		return true;
 	bytes.low -= (double)mt_ledger_doubtful(ledger, space, region);
 	mt_memory_values(bytes, mt_value_exact(1), values);
 	values[VALUE_AGE] = mt_value_exact(age);
-	return mt_ledger_row_facts(&o->rows, ledger, origin, nature, space->recording, region->time,
+	return mt_ledger_row_facts(&o->rows, ledger, origin, attrs, space->recording, region->time,
 				   &facts) &&
 	       mt_ledger_row_mark(&o->rows, space, &facts) &&
 	       mt_row_keys_add(o->grouping, &facts, values);
@@ -84,12 +84,12 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 
 /* --timeline: what came and went, on the account of who had reserved it. */
 static bool add_change(void *context, const struct mt_ledger *ledger,
-		       const struct mt_ledger_change *told)
+		       const struct mt_ledger_change *post)
 {
 	struct outstanding *o = context;
-	const struct mt_change *change = told->change;
+	const struct mt_change *change = post->change;
 	const struct mt_origin *owner =
-		change->sign < 0 ? mt_ledger_origin(ledger, change->reserved_by) : told->origin;
+		change->sign < 0 ? mt_ledger_origin(ledger, change->reserved_by) : post->origin;
 	const struct mt_extent region = {
 		.start = change->start,
 		.end = change->end,
@@ -98,27 +98,27 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	struct mt_value values[MT_MEMORY_VALUES];
 	struct mt_row_facts facts;
 
-	if (!counts(o, told->space, &region, owner, told->nature))
+	if (!counts(o, post->space, &region, owner, post->attrs))
 		return true;
 	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(change->sign), values);
-	return mt_ledger_row_facts(&o->rows, ledger, owner, told->nature, told->space->recording,
+	return mt_ledger_row_facts(&o->rows, ledger, owner, post->attrs, post->space->recording,
 				   change->time, &facts) &&
-	       mt_ledger_row_note(&o->rows, told->space, &facts) &&
+	       mt_ledger_row_note(&o->rows, post->space, &facts) &&
 	       mt_row_keys_add(o->grouping, &facts, values);
 }
 
 /* Memory that gets its first access goes from who had reserved it to the call that gives it. */
 static bool add_access(void *context, const struct mt_ledger *ledger,
-		       const struct mt_ledger_change *told)
+		       const struct mt_ledger_change *post)
 {
-	struct mt_ledger_change from = *told;
-	struct mt_change less = *told->change;
+	struct mt_ledger_change from = *post;
+	struct mt_change less = *post->change;
 
-	if (told->change->sign <= 0)
+	if (post->change->sign <= 0)
 		return true;
 	less.sign = -1;
 	from.change = &less;
-	return add_change(context, ledger, &from) && add_change(context, ledger, told);
+	return add_change(context, ledger, &from) && add_change(context, ledger, post);
 }
 
 struct outstanding_run {
@@ -172,7 +172,7 @@ static struct mt_error *make_run(struct mt_session *session,
 		.at = request->at,
 		.change = run->timeline ? add_change : NULL,
 		.accessed = run->timeline ? add_access : NULL,
-		.stood = run->timeline ? NULL : add_space,
+		.remaining = run->timeline ? NULL : add_space,
 		.context = &run->outstanding,
 	};
 	*out = MT_TAKE(run);

@@ -31,7 +31,7 @@ static const struct mt_value_column value_columns[VALUES] = {
 };
 
 /* From 6.2 on the kernel tells of each change of its counts; before, of every 64th of a thread. */
-static bool tells_each(struct mt_session *session, uint32_t recording)
+static bool reports_each(struct mt_session *session, uint32_t recording)
 {
 	const struct mt_facts *facts = mt_session_facts(session);
 	const char *kernel = mt_facts_info(&facts->recordings.items[recording], "kernel");
@@ -71,11 +71,11 @@ static bool ended_early(const struct resident *resident, const struct mt_ledger_
 static bool is_apart(const struct resident *resident, const struct mt_ledger *ledger,
 		     const struct mt_holding *holding)
 {
-	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), holding->nature);
+	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), holding->attrs);
 
 	return resident->apart.has && !is_kept(resident, holding->space) &&
 	       resident->apart.has(resident->apart.context, holding->space->pid,
-				   nature->kind == MT_REGION_HEAP,
+				   attrs->kind == MT_REGION_HEAP,
 				   mt_ledger_origin(ledger, holding->reserver)->stack);
 }
 
@@ -84,7 +84,7 @@ static bool add_holding(struct resident *resident, const struct mt_ledger *ledge
 {
 	struct mt_ledger_rows *rows = &resident->rows;
 	const struct mt_origin *toucher = mt_ledger_origin(ledger, holding->toucher);
-	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), holding->nature);
+	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), holding->attrs);
 	struct mt_value values[VALUES], bytes = mt_value_exact((double)holding->pages * PAGE);
 	struct mt_row_facts facts, reserver;
 
@@ -95,9 +95,9 @@ static bool add_holding(struct resident *resident, const struct mt_ledger *ledge
 		*(holding->pages > 0 ? &bytes.low : &bytes.high) = 0;
 	mt_memory_values(bytes, mt_value_exact((double)holding->count), values);
 	values[VALUE_SWAPPED] = mt_value_exact((double)holding->swapped * PAGE);
-	if (!mt_ledger_row_facts(rows, ledger, toucher, nature, holding->space->recording, time,
+	if (!mt_ledger_row_facts(rows, ledger, toucher, attrs, holding->space->recording, time,
 				 &facts) ||
-	    !mt_ledger_row_facts(rows, ledger, mt_ledger_origin(ledger, holding->reserver), nature,
+	    !mt_ledger_row_facts(rows, ledger, mt_ledger_origin(ledger, holding->reserver), attrs,
 				 holding->space->recording, 0, &reserver))
 		return false;
 	facts.reserver = reserver.stack;
@@ -112,11 +112,11 @@ static bool add_holding(struct resident *resident, const struct mt_ledger *ledge
 	       mt_row_keys_add(resident->grouping, &facts, values);
 }
 
-static bool tells_each_of(void *context, uint32_t recording)
+static bool reports_each_of(void *context, uint32_t recording)
 {
 	const struct resident *resident = context;
 
-	return tells_each(resident->rows.session, recording);
+	return reports_each(resident->rows.session, recording);
 }
 
 /* --timeline: what came and went, on the account of who had touched it. */
@@ -188,7 +188,7 @@ static struct mt_error *make_run(struct mt_session *session,
 		.huge = huge,
 	};
 	how = (struct mt_residence_options){
-		.each = tells_each_of,
+		.each = reports_each_of,
 		.held = run->timeline ? add_change : NULL,
 		.context = &run->resident,
 		.huge = huge,

@@ -216,7 +216,7 @@ const struct mt_analysis mt_analysis_samples = {
 	.by = KEYS,
 	.default_by = {{MT_BY_EVENT, MT_BY_COMM, MT_BY_STACK}, 3},
 	.members = true,
-	.told = true,
+	.reported = true,
 	.events_apart = true,
 	.run = run,
 };
@@ -229,7 +229,7 @@ const struct mt_analysis mt_analysis_counts = {
 	.by = KEYS,
 	.default_by = {{MT_BY_EVENT}, 1},
 	.members = true,
-	.told = true,
+	.reported = true,
 	.events_apart = true,
 	.output = "table",
 	.run = run_counts,

@@ -47,7 +47,7 @@ static const char *const helps[MT_END_REASONS] = {
 	[MT_END_NO_DUMP] = "record stack dumps: mtrec does, perf record --call-graph dwarf",
 	[MT_END_DUMP] = "record larger dumps: perf record --call-graph dwarf,65528",
 	[MT_END_PAGE] =
-		"record without mtrec --no-heal; keep frame pointers: the kernel's chain goes on",
+		"record without mtrec --no-prefault; keep frame pointers: the kernel continues",
 	[MT_END_STACK] = "nothing: one stack is dumped",
 	[MT_END_NO_IMAGE] = "a recording without losses: a mapping is not told of",
 	[MT_END_NO_ELF] = "--symfs DIR or --debug-dir DIR with the recorded files",

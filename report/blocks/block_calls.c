@@ -268,10 +268,10 @@ static bool read_stack(const struct mt_attr *attr, const struct mt_sample *sampl
 /* The low bits of the word before a block are flags. */
 static uint64_t usable_bytes(uint64_t word)
 {
-	uint64_t beside = word & FLAG_MAPPED ? 16 : 8;
+	uint64_t alongside = word & FLAG_MAPPED ? 16 : 8;
 
 	word &= ~(uint64_t)FLAGS;
-	return word > beside ? word - beside : 0;
+	return word > alongside ? word - alongside : 0;
 }
 
 /* What a function that returned `value` did; its address is given->address. */

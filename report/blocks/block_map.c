@@ -371,7 +371,7 @@ bool mt_block_map_free(struct mt_block_map *map, const struct mt_block_freeing *
 }
 
 bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,
-		       bool (*tell)(void *context, const struct mt_block *block), void *context)
+		       bool (*deliver)(void *context, const struct mt_block *block), void *context)
 {
 	bool good = true;
 
@@ -379,9 +379,9 @@ bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,
 		const struct mt_block *block = &map->blocks.items[i];
 
 		if (!at_peak || mt_block_last(block) <= map->peak_time)
-			good = tell(context, block);
+			good = deliver(context, block);
 	}
 	for (size_t i = 0; good && at_peak && i < map->departed.count; i++)
-		good = tell(context, &map->departed.items[i]);
+		good = deliver(context, &map->departed.items[i]);
 	return good;
 }

@@ -111,7 +111,7 @@ size_t mt_block_map_count(const struct mt_block_map *map);
  * and was not replaced before. False if `tell` was.
  */
 bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,
-		       bool (*tell)(void *context, const struct mt_block *block), void *context);
+		       bool (*deliver)(void *context, const struct mt_block *block), void *context);
 
 /* ns; 0 without blocks. */
 uint64_t mt_block_map_peak_time(const struct mt_block_map *map);

@@ -35,7 +35,7 @@ struct mt_block_account {
 	bool forked;		  /* frees of what it does not know may be of its parent's blocks */
 	bool closed;		  /* its end is queued */
 	struct mt_block_map *map; /* NULL once it was told */
-	struct mt_map64 odd[MT_BLOCK_ODDS]; /* origin to calls */
+	struct mt_map64 anomaly[MT_BLOCK_ODDS]; /* origin to calls */
 };
 
 /* Odd frees of a thread that did nothing else since. */
@@ -43,7 +43,7 @@ struct pending_free {
 	struct mt_block_account *account;
 	int32_t tid;
 	uint32_t origin;
-	enum mt_block_odd odd;
+	enum mt_block_anomaly anomaly;
 	uint32_t calls;
 };
 
@@ -78,7 +78,7 @@ static void account_destroy(struct mt_block_account *account)
 {
 	mt_block_map_destroy(account->map);
 	for (size_t i = 0; i < MT_BLOCK_ODDS; i++)
-		mt_map64_deinit(&account->odd[i]);
+		mt_map64_deinit(&account->anomaly[i]);
 	free(account);
 }
 
@@ -147,21 +147,21 @@ static struct mt_block_account *account_of(struct mt_blocks *blocks, const struc
 
 /* ---- Odd calls ---- */
 
-static bool count_odd(struct mt_block_account *account, enum mt_block_odd odd, uint32_t origin,
-		      uint64_t calls)
+static bool count_anomaly(struct mt_block_account *account, enum mt_block_anomaly anomaly,
+			  uint32_t origin, uint64_t calls)
 {
 	uint64_t before = 0;
 
-	mt_map64_get(&account->odd[odd], origin, &before);
-	return mt_map64_put(&account->odd[odd], origin, before + calls);
+	mt_map64_get(&account->anomaly[anomaly], origin, &before);
+	return mt_map64_put(&account->anomaly[anomaly], origin, before + calls);
 }
 
 static bool settle_free(struct mt_blocks *blocks, const struct pending_free *free)
 {
-	blocks->counts.twice += free->odd == MT_ODD_TWICE ? free->calls : 0;
-	blocks->counts.unknown += free->odd == MT_ODD_UNKNOWN ? free->calls : 0;
-	return !blocks->options->odd ||
-	       count_odd(free->account, free->odd, free->origin, free->calls);
+	blocks->counts.twice += free->anomaly == MT_ANOMALY_TWICE ? free->calls : 0;
+	blocks->counts.unknown += free->anomaly == MT_ANOMALY_UNKNOWN ? free->calls : 0;
+	return !blocks->options->anomaly ||
+	       count_anomaly(free->account, free->anomaly, free->origin, free->calls);
 }
 
 /* Removes those of a thread, or of an account where that is not NULL; counts them first, or not. */
@@ -204,7 +204,8 @@ static bool add_pending(struct mt_blocks *blocks, const struct pending_free *fre
 	struct pending_free *last = count ? &blocks->pending.items[count - 1] : NULL, *slot;
 
 	if (last && last->account == free->account && last->tid == free->tid &&
-	    last->origin == free->origin && last->odd == free->odd && last->calls < UINT32_MAX) {
+	    last->origin == free->origin && last->anomaly == free->anomaly &&
+	    last->calls < UINT32_MAX) {
 		last->calls++;
 		return true;
 	}
@@ -225,70 +226,70 @@ static bool add_pending(struct mt_blocks *blocks, const struct pending_free *fre
 
 /* ---- Telling ---- */
 
-struct telling {
+struct delivery {
 	struct mt_blocks *blocks;
 	const struct mt_block_account *account;
 	uint64_t until;
 };
 
-static bool tell_block(void *context, const struct mt_block *block)
+static bool report_block(void *context, const struct mt_block *block)
 {
-	const struct telling *telling = context;
-	struct mt_blocks *blocks = telling->blocks;
+	const struct delivery *delivery = context;
+	struct mt_blocks *blocks = delivery->blocks;
 	const struct mt_origin *origin = mt_origins_get(blocks->origins, block->origin);
 
 	return !origin->selected ||
 	       blocks->options->block(
-		       blocks->options->context, &telling->account->space, origin, block,
-		       mt_losses_between(&blocks->losses, mt_block_last(block), telling->until));
+		       blocks->options->context, &delivery->account->space, origin, block,
+		       mt_losses_between(&blocks->losses, mt_block_last(block), delivery->until));
 }
 
 /* Origins are few, and so are odd calls. */
-static bool tell_odd(const struct mt_blocks *blocks, const struct mt_block_account *account,
-		     enum mt_block_odd odd)
+static bool report_anomaly(const struct mt_blocks *blocks, const struct mt_block_account *account,
+			   enum mt_block_anomaly anomaly)
 {
 	bool good = true;
 	uint64_t calls;
 
-	if (!blocks->options->odd || !account->odd[odd].count)
+	if (!blocks->options->anomaly || !account->anomaly[anomaly].count)
 		return true;
 	for (uint32_t id = 0; good && id < mt_origins_count(blocks->origins); id++) {
 		const struct mt_origin *origin = mt_origins_get(blocks->origins, id);
 
-		if (origin->selected && mt_map64_get(&account->odd[odd], id, &calls))
-			good = blocks->options->odd(blocks->options->context, &account->space,
-						    origin, odd, calls);
+		if (origin->selected && mt_map64_get(&account->anomaly[anomaly], id, &calls))
+			good = blocks->options->anomaly(blocks->options->context, &account->space,
+							origin, anomaly, calls);
 	}
 	return good;
 }
 
 /* Tells how a space stands, or stood at its peak; its account ends with that. */
-static bool tell(struct mt_blocks *blocks, struct mt_block_account *account, uint64_t time)
+static bool deliver(struct mt_blocks *blocks, struct mt_block_account *account, uint64_t time)
 {
-	struct telling telling = {.blocks = blocks, .account = account, .until = time};
+	struct delivery delivery = {.blocks = blocks, .account = account, .until = time};
 	bool at_peak = blocks->options->at.when == MT_AT_PEAK, good;
 
 	account->space.time = at_peak ? mt_block_map_peak_time(account->map) : time;
 	good = end_pending(blocks, 0, account, true) &&
 	       (!blocks->options->block ||
-		mt_block_map_each(account->map, at_peak, tell_block, &telling));
-	for (enum mt_block_odd odd = 0; odd < MT_BLOCK_ODDS; odd++)
-		good = good && tell_odd(blocks, account, odd);
-	if (good && blocks->options->stood)
-		good = blocks->options->stood(blocks->options->context, &account->space,
-					      account->map);
+		mt_block_map_each(account->map, at_peak, report_block, &delivery));
+	for (enum mt_block_anomaly anomaly = 0; anomaly < MT_BLOCK_ODDS; anomaly++)
+		good = good && report_anomaly(blocks, account, anomaly);
+	if (good && blocks->options->remaining)
+		good = blocks->options->remaining(blocks->options->context, &account->space,
+						  account->map);
 	mt_block_map_destroy(account->map);
 	account->map = NULL;
 	return good;
 }
 
-static bool tell_all(struct mt_blocks *blocks, uint64_t time)
+static bool report_all(struct mt_blocks *blocks, uint64_t time)
 {
 	bool good = true;
 
 	for (size_t i = 0; good && i < blocks->accounts.count; i++) {
 		if (blocks->accounts.items[i]->map)
-			good = tell(blocks, blocks->accounts.items[i], time);
+			good = deliver(blocks, blocks->accounts.items[i], time);
 	}
 	return good;
 }
@@ -312,8 +313,8 @@ static void compare_with_last(const struct mt_blocks *blocks, const struct mt_qu
 }
 
 /* Tells of the block at an address, which goes. */
-static bool tell_gone(struct mt_blocks *blocks, const struct mt_queued *queued, uint64_t address,
-		      bool freed)
+static bool report_gone(struct mt_blocks *blocks, const struct mt_queued *queued, uint64_t address,
+			bool freed)
 {
 	struct mt_block_account *account = queued->account;
 	const struct mt_block *block = mt_block_map_at(account->map, address);
@@ -332,13 +333,13 @@ static bool tell_gone(struct mt_blocks *blocks, const struct mt_queued *queued, 
 }
 
 /* What a thread freed that was not live. `allocated`: by what origin, if that was seen. */
-static bool note_odd_free(struct mt_blocks *blocks, const struct mt_queued *queued,
-			  enum mt_block_freed freed, uint32_t allocated)
+static bool note_anomaly_free(struct mt_blocks *blocks, const struct mt_queued *queued,
+			      enum mt_block_freed freed, uint32_t allocated)
 {
 	struct pending_free free = {
 		.account = queued->account,
 		.tid = queued->tid,
-		.odd = freed == MT_FREED_TWICE ? MT_ODD_TWICE : MT_ODD_UNKNOWN,
+		.anomaly = freed == MT_FREED_TWICE ? MT_ANOMALY_TWICE : MT_ANOMALY_UNKNOWN,
 		.calls = 1,
 	};
 	struct mt_origin origin = queued->origin;
@@ -367,7 +368,7 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 		.resizes = queued->call.resizes,
 	};
 
-	if (!tell_gone(blocks, queued, address, true) ||
+	if (!report_gone(blocks, queued, address, true) ||
 	    !mt_block_map_free(account->map, &freeing, &freed, &allocated))
 		return false;
 	blocks->counts.unseen_frees -= freed == MT_FREED_OUT_OF_TURN;
@@ -387,7 +388,7 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 		freed = MT_FREED_UNKNOWN;
 		allocated = MT_BLOCK_NO_ORIGIN;
 	}
-	return note_odd_free(blocks, queued, freed, allocated);
+	return note_anomaly_free(blocks, queued, freed, allocated);
 }
 
 /*
@@ -426,7 +427,8 @@ static bool apply_given(struct mt_blocks *blocks, const struct mt_queued *queued
 	struct mt_block_map *map = queued->account->map;
 	bool unseen_free = false;
 
-	if (mt_block_map_replaces(map, given) && !tell_gone(blocks, queued, given->address, false))
+	if (mt_block_map_replaces(map, given) &&
+	    !report_gone(blocks, queued, given->address, false))
 		return false;
 	if (!mt_block_map_give(map, given, &unseen_free))
 		return false;
@@ -451,8 +453,8 @@ static bool apply_call(struct mt_blocks *blocks, struct mt_queued *queued)
 	if (origin == UINT32_MAX || !apply_old(blocks, queued))
 		return false;
 	if (call->effect == MT_BLOCK_FAILS)
-		return !blocks->options->odd ||
-		       count_odd(queued->account, MT_ODD_FAILED, origin, 1);
+		return !blocks->options->anomaly ||
+		       count_anomaly(queued->account, MT_ANOMALY_FAILED, origin, 1);
 	blocks->counts.unreadable += call->effect == MT_BLOCK_UNREADABLE;
 	if (call->effect == MT_BLOCK_UNREADABLE)
 		return true;
@@ -466,7 +468,7 @@ static bool apply(struct mt_blocks *blocks, struct mt_queued *queued)
 
 	if (!blocks->frozen && queued->time > blocks->at) {
 		blocks->frozen = true;
-		if (!tell_all(blocks, blocks->at))
+		if (!report_all(blocks, blocks->at))
 			return false;
 	}
 	if (queued->kind == MT_QUEUED_LAST) {
@@ -479,7 +481,7 @@ static bool apply(struct mt_blocks *blocks, struct mt_queued *queued)
 		return apply_call(blocks, queued);
 	account->space.ended = true;
 	account->space.execed = queued->execed;
-	return tell(blocks, account, queued->time);
+	return deliver(blocks, account, queued->time);
 }
 
 /* Applies what waits for no stack, or with `all` everything. */
@@ -741,7 +743,7 @@ static bool end_recording(struct mt_blocks *blocks, uint32_t recording)
 	bool good;
 
 	end = blocks->now > end ? blocks->now : end; /* damaged times */
-	good = drain(blocks, true) && tell_all(blocks, end < blocks->at ? end : blocks->at);
+	good = drain(blocks, true) && report_all(blocks, end < blocks->at ? end : blocks->at);
 	forget_recording(blocks);
 	return good;
 }
@@ -801,7 +803,7 @@ struct mt_error *mt_blocks_begin(struct mt_session *session,
 	blocks->one_in = 1;
 	blocks->observer = (struct mt_observer){
 		.context = blocks,
-		.wants = options->beside ? NULL : wants,
+		.wants = options->alongside ? NULL : wants,
 		.observe = observe,
 		.stack = take_stack,
 	};

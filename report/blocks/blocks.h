@@ -41,22 +41,23 @@ struct mt_block_end {
 };
 
 /* What is no block's life, and counts by its origin. */
-enum mt_block_odd {
-	MT_ODD_FAILED, /* calls that gave nothing, of the path that called */
+enum mt_block_anomaly {
+	MT_ANOMALY_FAILED, /* calls that gave nothing, of the path that called */
 	/*
 	 * Frees, which have no stack. Of a block that was freed before: of the path that allocated
 	 * it, as far as that is known, and of the thread that freed it again. Of a block that was
 	 * not seen allocated: of the thread alone.
 	 */
-	MT_ODD_TWICE,
-	MT_ODD_UNKNOWN,
+	MT_ANOMALY_TWICE,
+	MT_ANOMALY_UNKNOWN,
 	MT_BLOCK_ODDS
 };
 
 struct mt_blocks_options {
 	struct mt_at at;
-	bool beside; /* the samples that the session gives stay the same; else allocations alone */
-	bool kernel; /* blocks of the kernel's allocators, not of programs': one space */
+	bool alongside; /* the samples that the session gives stay the same; else allocations alone
+			 */
+	bool kernel;	/* blocks of the kernel's allocators, not of programs': one space */
 	/*
 	 * Called for each block of a space, and with the number of odd calls by each origin, when
 	 * the space or the recording ends, or the moment has come. False out of memory.
@@ -64,15 +65,16 @@ struct mt_blocks_options {
 	 */
 	bool (*block)(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
-	bool (*odd)(void *context, const struct mt_blocks_space *space,
-		    const struct mt_origin *origin, enum mt_block_odd odd, uint64_t calls);
+	bool (*anomaly)(void *context, const struct mt_blocks_space *space,
+			const struct mt_origin *origin, enum mt_block_anomaly anomaly,
+			uint64_t calls);
 	/* Called for each block as it is freed. May be NULL; false out of memory. */
 	bool (*gone)(void *context, const struct mt_blocks_space *space,
 		     const struct mt_origin *origin, const struct mt_block *block,
 		     const struct mt_block_end *end);
 	/* Called behind the blocks of a space, with all that live at the end. The same. */
-	bool (*stood)(void *context, const struct mt_blocks_space *space,
-		      const struct mt_block_map *map);
+	bool (*remaining)(void *context, const struct mt_blocks_space *space,
+			  const struct mt_block_map *map);
 	void *context;
 };
 

@@ -444,20 +444,21 @@ static struct mt_error *check_picture(struct mt_report_options *o)
 static struct mt_error *check_follow(const struct mt_report_options *o)
 {
 	const struct mt_at *at = &o->wishes.at;
-	const char *beside = o->copy					 ? mt_copy_name(o->copy)
-			     : o->wishes.compare			 ? "--base"
-			     : o->selection.time.percent		 ? "--time in percent"
-			     : o->wishes.timeline && !o->wishes.interval ? "--timeline without T"
-			     : at->when == MT_AT_TIME && !at->clock && at->seconds < 0
-				     ? "--at in percent"
-				     : NULL;
+	const char *alongside = o->copy					    ? mt_copy_name(o->copy)
+				: o->wishes.compare			    ? "--base"
+				: o->selection.time.percent		    ? "--time in percent"
+				: o->wishes.timeline && !o->wishes.interval ? "--timeline without T"
+				: at->when == MT_AT_TIME && !at->clock && at->seconds < 0
+					? "--at in percent"
+					: NULL;
 
 	if (o->follow == 0)
 		return NULL;
 	if (o->file_count > 1)
 		return mt_error_create(MT_ERR_USAGE, "--follow reads one file");
-	return beside ? mt_error_create(MT_ERR_USAGE, "--follow and %s exclude each other", beside)
-		      : NULL;
+	return alongside ? mt_error_create(MT_ERR_USAGE, "--follow and %s exclude each other",
+					   alongside)
+			 : NULL;
 }
 
 static struct mt_error *check_words(struct mt_report_options *o)

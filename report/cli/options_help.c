@@ -47,12 +47,12 @@ static void print_group(const struct mt_option_group *group, bool all, FILE *to)
 }
 
 /* dashes: "--" if the name is an option of its own. */
-static void print_row(const char *dashes, const char *name, const char *behind, const char *help,
+static void print_row(const char *dashes, const char *name, const char *after, const char *help,
 		      FILE *to)
 {
 	char left[64];
 
-	snprintf(left, sizeof(left), "      %s%s%s%s", dashes, name, *behind ? " " : "", behind);
+	snprintf(left, sizeof(left), "      %s%s%s%s", dashes, name, *after ? " " : "", after);
 	mt_help_row(left, help, to);
 }
 

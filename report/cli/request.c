@@ -265,7 +265,7 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 	request.unwind = request.stacks || mt_by_has(&request.by, MT_BY_IMAGE) ||
 			 mt_by_has(&request.by, MT_BY_RESERVER) || analysis->sources ||
 			 analysis->dumps ||
-			 ((output->needs & (MT_MEMORY_BESIDE | MT_SHOWS_MEMORY)) &&
+			 ((output->needs & (MT_MEMORY_ALONGSIDE | MT_SHOWS_MEMORY)) &&
 			  analysis == mt_analyses[0]);
 	*out = request;
 	return NULL;

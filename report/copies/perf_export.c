@@ -57,7 +57,7 @@ struct perf_export {
 	MT_ARRAY(uint64_t) chain;
 	uint64_t now; /* time of the last record read */
 	uint64_t first_time, last_time;
-	bool kernel_told;
+	bool kernel_reported;
 };
 
 static void perf_export_deinit(struct perf_export *copy)
@@ -248,7 +248,7 @@ static struct mt_error *put_kernel(struct perf_export *copy, const struct mt_ses
 	record.name = name;
 	record.time = sample->time;
 	mt_perf_put_record(&copy->bytes, &record, SIDEBAND_ID);
-	copy->kernel_told = true;
+	copy->kernel_reported = true;
 	return NULL;
 }
 
@@ -316,7 +316,7 @@ static struct mt_error *copy_sample(struct perf_export *copy,
 	struct mt_error *err = write_waiting(copy, sample->time);
 
 	copy->bytes.data.count = 0;
-	if (!err && sample->kernel_frames && !copy->kernel_told)
+	if (!err && sample->kernel_frames && !copy->kernel_reported)
 		err = put_kernel(copy, sample);
 	if (!err && !make_chain(copy, sample))
 		err = mt_error_nomem();
@@ -479,7 +479,7 @@ static struct mt_error *close_file(struct perf_export *copy)
 
 static struct mt_error *check_session(const struct mt_session *session, const char *path)
 {
-	if (mt_session_told(session, false))
+	if (mt_session_has_reported(session, false))
 		return mt_error_create(MT_ERR_USAGE,
 				       "%s: has names of frames, and perf.data takes addresses",
 				       path);

@@ -174,8 +174,8 @@ static void lack(struct seal *s, const char *format, ...)
 		return;
 	note.text = (struct mt_text){.bytes = line, .size = strlen(line)};
 	(void)mt_note_put(&s->notes, &note);
-	if (s->options->tell)
-		s->options->tell(s->options->context, line);
+	if (s->options->deliver)
+		s->options->deliver(s->options->context, line);
 }
 
 static struct mt_error *write_part(struct seal *s, uint64_t time, const struct mt_file_record *file)

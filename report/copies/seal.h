@@ -21,7 +21,7 @@ struct mt_seal_options {
 	const char *kallsyms;	      /* kallsyms file to use whatever the boot id; or NULL */
 	const char *by;		      /* tool and command line, for the recording's INFO */
 	/* Called with a line for each missing item; may be NULL. */
-	void (*tell)(void *context, const char *line);
+	void (*deliver)(void *context, const char *line);
 	void *context;
 };
 

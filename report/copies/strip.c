@@ -83,10 +83,10 @@ static bool spell_stack(struct strip *s, const struct mt_session_sample *sample,
 	sources = (uint8_t *)(pcs + count);
 	for (size_t i = 0; i < count; i++) {
 		size_t at = sample->kernel_frames + i;
-		bool behind = sample->addresses[at] != sample->pcs[at];
+		bool after = sample->addresses[at] != sample->pcs[at];
 
 		pcs[i] = sample->addresses[at];
-		sources[i] = sample->sources[at] | (uint8_t)(behind ? MT_UNWOUND_RETURN : 0);
+		sources[i] = sample->sources[at] | (uint8_t)(after ? MT_UNWOUND_RETURN : 0);
 	}
 	return true;
 }
@@ -147,17 +147,18 @@ static struct mt_error *begin_recording(void *context, size_t recording)
 static struct mt_error *learn_event(void *context, const struct mt_record *record)
 {
 	struct strip *s = context;
-	struct mt_event_record told;
+	struct mt_event_record reported;
 	struct event event, *slot;
 	uint64_t unused;
 
-	if (record->type != MT_RECORD_EVENT || !mt_event_get(record->body, record->size, &told) ||
-	    mt_map64_get(&s->by_index, told.index, &unused) ||
-	    !mt_attr_decode(told.attr.bytes, told.attr.size, &event.attr))
+	if (record->type != MT_RECORD_EVENT ||
+	    !mt_event_get(record->body, record->size, &reported) ||
+	    mt_map64_get(&s->by_index, reported.index, &unused) ||
+	    !mt_attr_decode(reported.attr.bytes, reported.attr.size, &event.attr))
 		return NULL;
-	event.kept = mt_stripping_registers(&told.name);
+	event.kept = mt_stripping_registers(&reported.name);
 	slot = mt_array_push(&s->events);
-	if (!slot || !mt_map64_put(&s->by_index, told.index, s->events.count - 1))
+	if (!slot || !mt_map64_put(&s->by_index, reported.index, s->events.count - 1))
 		return mt_error_nomem();
 	*slot = event;
 	return NULL;
@@ -176,8 +177,8 @@ static struct mt_unwound find_stack(const struct strip *s, const struct mt_place
 	static const uint64_t none[1];
 	struct mt_unwound unwound = {.pcs = none,
 				     .sources = (const uint8_t *)none,
-				     .end = MT_END_UNTOLD,
-				     .walked_end = MT_END_UNTOLD};
+				     .end = MT_END_UNREPORTED,
+				     .walked_end = MT_END_UNREPORTED};
 	struct stacked key = {.place = *place};
 	const struct stacked *found = NULL;
 	struct stack_front front;

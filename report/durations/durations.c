@@ -245,7 +245,7 @@ static bool observe(void *context, const struct mt_observed *observed)
 
 struct mt_error *mt_durations_create(struct mt_session *session,
 				     const struct mt_duration_rule *rules, size_t count,
-				     bool beside, struct mt_durations **out)
+				     bool alongside, struct mt_durations **out)
 {
 	MT_CLEANUP(mt_durations_destroy_p)
 	struct mt_durations *durations = calloc(1, sizeof(*durations));
@@ -256,7 +256,7 @@ struct mt_error *mt_durations_create(struct mt_session *session,
 	durations->rules = rules;
 	durations->count = count;
 	durations->observer = (struct mt_observer){
-		.context = durations, .wants = beside ? NULL : wants, .observe = observe};
+		.context = durations, .wants = alongside ? NULL : wants, .observe = observe};
 	if (!mt_session_observe(session, &durations->observer))
 		return mt_error_nomem();
 	*out = MT_TAKE(durations);
@@ -329,7 +329,7 @@ struct mt_duration_event mt_durations_know(const struct mt_durations *durations,
 	return out;
 }
 
-void mt_durations_tell(const struct mt_durations *durations)
+void mt_durations_report(const struct mt_durations *durations)
 {
 	mt_session_add_durations(durations->session, &durations->facts);
 }

@@ -29,7 +29,7 @@ struct mt_duration_rule {
  */
 struct mt_error *mt_durations_create(struct mt_session *session,
 				     const struct mt_duration_rule *rules, size_t count,
-				     bool beside, struct mt_durations **out);
+				     bool alongside, struct mt_durations **out);
 void mt_durations_destroy(struct mt_durations *durations);
 
 /*
@@ -51,6 +51,6 @@ struct mt_duration_event mt_durations_know(const struct mt_durations *durations,
 					   const char *field);
 
 /* Writes to the session's facts how many began or ended beyond the recording. */
-void mt_durations_tell(const struct mt_durations *durations);
+void mt_durations_report(const struct mt_durations *durations);
 
 #endif

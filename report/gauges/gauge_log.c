@@ -23,7 +23,7 @@
 #define HOST_GAUGES_MAX 4096
 
 struct process {
-	struct mt_gauged_process told;
+	struct mt_gauged_process reported;
 	uint64_t first_time, last_time; /* of its gauges */
 	uint64_t next;			/* index of the next process of that pid; NONE */
 };
@@ -74,7 +74,7 @@ void mt_gauge_log_destroy(struct mt_gauge_log *gauges)
 	mt_session_ignore(gauges->session, &gauges->observer);
 	for (size_t i = 0; i < gauges->all.count; i++) {
 		for (size_t j = 0; j < MT_PROCESS_GAUGES; j++)
-			mt_series_deinit(&gauges->all.items[i].told.series[j]);
+			mt_series_deinit(&gauges->all.items[i].reported.series[j]);
 	}
 	mt_array_deinit(&gauges->all);
 	mt_lives_deinit(&gauges->lives);
@@ -143,26 +143,26 @@ static struct process *find_process(struct mt_gauge_log *gauges,
 
 	if (!mt_map64_get(&gauges->by_pid, (uint64_t)record->pid, &index))
 		return NULL;
-	while (gauges->all.items[index].told.start_time != record->start_time &&
+	while (gauges->all.items[index].reported.start_time != record->start_time &&
 	       gauges->all.items[index].next != NONE)
 		index = gauges->all.items[index].next;
 	return &gauges->all.items[index];
 }
 
-static void tell_early(const struct mt_gauge_log *gauges, struct mt_gauged_process *told)
+static void report_early(const struct mt_gauge_log *gauges, struct mt_gauged_process *reported)
 {
 	const struct early *early;
 	uint64_t index;
 
-	if (!mt_map64_get(&gauges->early_by_pid, (uint64_t)told->pid, &index))
+	if (!mt_map64_get(&gauges->early_by_pid, (uint64_t)reported->pid, &index))
 		return;
 	early = &gauges->early.items[index];
 	if (early->named) {
-		told->comm = early->comm;
-		told->cgroup = early->cgroup ? early->cgroup : told->cgroup;
+		reported->comm = early->comm;
+		reported->cgroup = early->cgroup ? early->cgroup : reported->cgroup;
 	}
-	told->exe = early->exe ? early->exe : told->exe;
-	told->other = early->judged ? early->other : told->other;
+	reported->exe = early->exe ? early->exe : reported->exe;
+	reported->other = early->judged ? early->other : reported->other;
 }
 
 /* The process of a gauge, made where there is none. NULL out of memory, or of processes. */
@@ -175,26 +175,26 @@ static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_
 		     task->space->start_time == record->start_time;
 	size_t last = before ? (size_t)(before - gauges->all.items) : 0;
 
-	if (before && before->told.start_time == record->start_time)
+	if (before && before->reported.start_time == record->start_time)
 		return before;
 	process = gauges->all.count < PROCESSES_MAX ? mt_array_push(&gauges->all) : NULL;
 	if (!process)
 		return NULL;
 	*process = (struct process){
-		.told = {.recording = observed->recording,
-			 .pid = record->pid,
-			 .start_time = record->start_time,
-			 .comm = known ? task->comm : MT_STRING_NONE,
-			 .cgroup = known ? task->space->cgroup : 0,
-			 .exe = known ? task->space->exe : 0,
-			 .is_new = !known,
-			 .began = record->after,
-			 .other = known && !mt_space_is_target(task->space)},
+		.reported = {.recording = observed->recording,
+			     .pid = record->pid,
+			     .start_time = record->start_time,
+			     .comm = known ? task->comm : MT_STRING_NONE,
+			     .cgroup = known ? task->space->cgroup : 0,
+			     .exe = known ? task->space->exe : 0,
+			     .is_new = !known,
+			     .began = record->after,
+			     .other = known && !mt_space_is_target(task->space)},
 		.first_time = record->after,
 		.next = NONE,
 	};
 	if (!before)
-		tell_early(gauges, &process->told);
+		report_early(gauges, &process->reported);
 	if (before)
 		gauges->all.items[last].next = gauges->all.count - 1;
 	else if (!mt_map64_put(&gauges->by_pid, (uint64_t)record->pid, gauges->all.count - 1))
@@ -228,7 +228,8 @@ static bool take_process(struct mt_gauge_log *gauges, const struct mt_observed *
 	if (!process)
 		return false;
 	process->last_time = record->after;
-	return mt_series_add(&process->told.series[which], record->after, (double)record->value);
+	return mt_series_add(&process->reported.series[which], record->after,
+			     (double)record->value);
 }
 
 /* ---- Names and ends ---- */
@@ -244,7 +245,8 @@ static struct process *process_at(struct mt_gauge_log *gauges, int32_t pid, uint
 	if (!mt_map64_get(&gauges->by_pid, (uint64_t)pid, &index))
 		return NULL;
 	while (gauges->all.items[index].next != NONE &&
-	       (gauges->all.items[index].told.ended || gauges->all.items[index].last_time < time) &&
+	       (gauges->all.items[index].reported.ended ||
+		gauges->all.items[index].last_time < time) &&
 	       gauges->all.items[gauges->all.items[index].next].first_time <= time)
 		index = gauges->all.items[index].next;
 	return &gauges->all.items[index];
@@ -286,7 +288,7 @@ static bool take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *o
 	if (!task || task->tid != task->pid)
 		return true;
 	process = process_at(gauges, task->pid, observed->time);
-	if (process && process->told.ended)
+	if (process && process->reported.ended)
 		return true;
 	switch (observed->kernel->type) {
 	case MT_KERNEL_FORK:
@@ -294,20 +296,21 @@ static bool take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *o
 	case MT_KERNEL_EXIT:
 		if (!process)
 			return keep_early(gauges, task, EARLY_NAMES);
-		process->told.comm = task->comm;
-		process->told.cgroup = task->space ? task->space->cgroup : process->told.cgroup;
-		process->told.exe = task->space ? task->space->exe : process->told.exe;
-		process->told.other = task->space && !mt_space_is_target(task->space);
-		process->told.ended = observed->kernel->type == MT_KERNEL_EXIT &&
-				      process->first_time <= observed->time;
-		if (process->told.ended)
-			process->told.to = observed->time;
+		process->reported.comm = task->comm;
+		process->reported.cgroup =
+			task->space ? task->space->cgroup : process->reported.cgroup;
+		process->reported.exe = task->space ? task->space->exe : process->reported.exe;
+		process->reported.other = task->space && !mt_space_is_target(task->space);
+		process->reported.ended = observed->kernel->type == MT_KERNEL_EXIT &&
+					  process->first_time <= observed->time;
+		if (process->reported.ended)
+			process->reported.to = observed->time;
 		return true;
 	case MT_KERNEL_MMAP:
 	case MT_KERNEL_MMAP2: /* of the program, which tells its path */
 		if (!process)
 			return keep_early(gauges, task, EARLY_EXE);
-		process->told.exe = task->space ? task->space->exe : process->told.exe;
+		process->reported.exe = task->space ? task->space->exe : process->reported.exe;
 		return true;
 	default:
 		return true;
@@ -325,7 +328,7 @@ static bool take_sample(struct mt_gauge_log *gauges, const struct mt_observed *o
 	process = process_at(gauges, observed->task->pid, observed->time);
 	if (!process)
 		return keep_early(gauges, observed->task, EARLY_SAMPLE);
-	process->told.other = false;
+	process->reported.other = false;
 	return true;
 }
 
@@ -361,9 +364,9 @@ static void end_recording(struct mt_gauge_log *gauges)
 			gauges->lives.over.items[kept++] = *life;
 			continue;
 		}
-		if (process->told.is_new && life->began < process->told.began)
-			process->told.began = life->began;
-		process->told.peak = (double)life->peak;
+		if (process->reported.is_new && life->began < process->reported.began)
+			process->reported.began = life->began;
+		process->reported.peak = (double)life->peak;
 	}
 	gauges->lives.over.count = gauges->lives_judged = kept;
 	mt_lives_end(&gauges->lives);
@@ -530,7 +533,7 @@ struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges)
 {
 	mt_session_ignore(gauges->session, &gauges->observer);
 	for (size_t i = 0; i < gauges->all.count; i++)
-		settle(gauges, &gauges->all.items[i].told);
+		settle(gauges, &gauges->all.items[i].reported);
 	for (size_t i = 0; i < gauges->host.count; i++) {
 		struct mt_host_gauge *gauge = &gauges->host.items[i];
 
@@ -543,7 +546,7 @@ struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges)
 const struct mt_gauged_process *mt_gauge_log_process(const struct mt_gauge_log *gauges,
 						     size_t index)
 {
-	return index < gauges->all.count ? &gauges->all.items[index].told : NULL;
+	return index < gauges->all.count ? &gauges->all.items[index].reported : NULL;
 }
 
 const struct mt_brief_processes *mt_gauge_log_brief(const struct mt_gauge_log *gauges,

@@ -18,7 +18,7 @@ enum {
 	WAITING_GAP = 1024, /* stacks that came, before the others move up */
 };
 
-#define PROT_SEED 7
+#define PROT_INITIAL 7
 #define MAP_FLAG_SHARED 1
 
 static struct mt_ledger_thread *find_thread(struct mt_ledger *ledger, int32_t tid)
@@ -196,8 +196,8 @@ static bool read_call(struct mt_ledger *ledger, const struct mt_observed *observ
 		call->start = thread->found.start;
 		call->end = thread->found.end;
 	}
-	call->told = paired && ledger->has_data &&
-		     !mt_losses_between(&ledger->map_losses, call->enter, call->exit);
+	call->reported = paired && ledger->has_data &&
+			 !mt_losses_between(&ledger->map_losses, call->enter, call->exit);
 	return true;
 }
 
@@ -224,7 +224,7 @@ static bool wait_for_stack(struct mt_ledger *ledger, uint64_t serial, uint64_t p
 static bool refused_unlocked(const struct mt_ledger *ledger, const struct mt_ledger_thread *thread,
 			     const struct mt_vm_call *call)
 {
-	return ledger->has_locks && call->told && thread->place == MT_PLACE_NONE &&
+	return ledger->has_locks && call->reported && thread->place == MT_PLACE_NONE &&
 	       mt_vm_call_failed(call->result);
 }
 
@@ -449,7 +449,7 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 	}
 	thread->exec_began = false;
 	found.exec = thread->exec;
-	found.file = anonymous ? MT_FILE_NONE : mt_natures_file(ledger->natures, &identity);
+	found.file = anonymous ? MT_FILE_NONE : mt_attr_table_file(ledger->attr_table, &identity);
 	if (found.file == UINT32_MAX)
 		return false;
 	late = anonymous && !thread->enter && !thread->left;
@@ -590,9 +590,9 @@ bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *obse
 	size_t length = map->path.size < sizeof(name) ? map->path.size : sizeof(name) - 1;
 	bool shared = map->flags & MAP_FLAG_SHARED;
 	struct mt_file_identity identity = {map->major, map->minor, map->inode, name};
-	struct mt_nature nature = {.prot = map->prot & PROT_SEED,
-				   .flags = shared ? MT_REGION_SHARED : 0};
-	struct mt_seed_line *line;
+	struct mt_region_attrs attrs = {.prot = map->prot & PROT_INITIAL,
+					.flags = shared ? MT_REGION_SHARED : 0};
+	struct mt_initial_map *line;
 
 	if (map->start >= map->end)
 		return true;
@@ -606,28 +606,28 @@ bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *obse
 	if (length)
 		memcpy(name, map->path.bytes, length);
 	name[length] = '\0';
-	nature.kind = (uint8_t)mt_region_kind_of(name, shared);
-	if (nature.kind == MT_REGION_FILE || nature.kind == MT_REGION_SHM ||
-	    nature.kind == MT_REGION_VDSO) {
-		nature.file = mt_natures_file(ledger->natures, &identity);
-		if (nature.file == UINT32_MAX)
+	attrs.kind = (uint8_t)mt_region_kind_of(name, shared);
+	if (attrs.kind == MT_REGION_FILE || attrs.kind == MT_REGION_SHM ||
+	    attrs.kind == MT_REGION_VDSO) {
+		attrs.file = mt_attr_table_file(ledger->attr_table, &identity);
+		if (attrs.file == UINT32_MAX)
 			return false;
 	}
-	if (nature.kind == MT_REGION_FILE || nature.kind == MT_REGION_SHM)
-		nature.delta = map->offset - map->start;
-	line = mt_array_push(&ledger->seeds);
+	if (attrs.kind == MT_REGION_FILE || attrs.kind == MT_REGION_SHM)
+		attrs.delta = map->offset - map->start;
+	line = mt_array_push(&ledger->initial_maps);
 	if (!line)
 		return false;
-	*line = (struct mt_seed_line){
+	*line = (struct mt_initial_map){
 		.before = map->before,
 		.after = map->after,
 		.region = {map->start, map->end, map->before,
-			   mt_natures_intern(ledger->natures, &nature), 0},
+			   mt_attr_table_intern(ledger->attr_table, &attrs), 0},
 		.pid = map->pid,
-		.number = (uint32_t)ledger->seeds.count - 1,
+		.number = (uint32_t)ledger->initial_maps.count - 1,
 		.reading = reading_of(ledger, map, observed->again),
 		.unseen = mt_unseen_by_region(name, map->start),
 	};
-	ledger->seeds_sorted = false;
-	return line->region.nature != UINT32_MAX && line->reading != UINT32_MAX;
+	ledger->initial_maps_sorted = false;
+	return line->region.attrs != UINT32_MAX && line->reading != UINT32_MAX;
 }

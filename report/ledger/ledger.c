@@ -42,9 +42,9 @@ bool mt_ledger_pages_lost(const struct mt_ledger *ledger, uint64_t from, uint64_
 	return mt_losses_between((struct mt_losses *)&ledger->page_losses, from, to);
 }
 
-const struct mt_natures *mt_ledger_natures(const struct mt_ledger *ledger)
+const struct mt_attr_table *mt_ledger_attrs(const struct mt_ledger *ledger)
 {
-	return ledger->natures;
+	return ledger->attr_table;
 }
 
 bool mt_ledger_inherited(const struct mt_ledger_space *space, const struct mt_extent *region)
@@ -74,14 +74,14 @@ static void forget_recording(struct mt_ledger *ledger)
 	mt_array_deinit(&ledger->threads);
 	mt_array_deinit(&ledger->free_threads);
 	mt_array_deinit(&ledger->waiting);
-	mt_array_deinit(&ledger->seeds);
+	mt_array_deinit(&ledger->initial_maps);
 	mt_array_deinit(&ledger->readings);
 	mt_map64_deinit(&ledger->readings_of);
 	mt_losses_deinit(&ledger->losses);
 	mt_losses_deinit(&ledger->brk_losses);
 	mt_losses_deinit(&ledger->page_losses);
 	mt_losses_deinit(&ledger->map_losses);
-	ledger->waiting_from = ledger->seeds_from = 0;
+	ledger->waiting_from = ledger->initial_maps_from = 0;
 	ledger->has_calls = ledger->has_marks = ledger->has_locks = ledger->frozen = false;
 	ledger->has_data = ledger->has_maps = ledger->moves_checked = false;
 	ledger->at = 0;
@@ -97,7 +97,7 @@ void mt_ledger_destroy(struct mt_ledger *ledger)
 	mt_ledger_spaces_deinit(&ledger->spaces);
 	mt_array_deinit(&ledger->events);
 	mt_origins_destroy(ledger->origins);
-	mt_natures_destroy(ledger->natures);
+	mt_attr_table_destroy(ledger->attr_table);
 	free(ledger);
 }
 
@@ -266,7 +266,7 @@ static bool observe(void *context, const struct mt_observed *observed)
 	struct mt_ledger *ledger = context;
 	bool data = observed->kind == MT_OBSERVED_KERNEL || observed->kind == MT_OBSERVED_SAMPLE;
 
-	if (ledger->beside && !ledger->has_calls && observed->kind != MT_OBSERVED_EVENT)
+	if (ledger->alongside && !ledger->has_calls && observed->kind != MT_OBSERVED_EVENT)
 		return true;
 	if (!ledger->order) {
 		ledger->order = mt_order_create(MOST_WAITING);
@@ -318,7 +318,7 @@ static struct mt_error *read_all(struct mt_ledger *ledger)
 }
 
 static struct mt_error *begin(struct mt_session *session, const struct mt_ledger_options *options,
-			      bool beside, struct mt_ledger **out)
+			      bool alongside, struct mt_ledger **out)
 {
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = calloc(1, sizeof(*ledger));
 
@@ -326,22 +326,22 @@ static struct mt_error *begin(struct mt_session *session, const struct mt_ledger
 		return mt_error_nomem();
 	ledger->session = session;
 	ledger->options = options;
-	ledger->beside = beside;
+	ledger->alongside = alongside;
 	ledger->observer = (struct mt_observer){
 		.context = ledger,
-		.wants = beside ? NULL : wants,
+		.wants = alongside ? NULL : wants,
 		.observe = observe,
 		.stack = take_stack,
 	};
 	ledger->sink = (struct mt_account_sink){
-		.change = mt_ledger_tell,
-		.access = options->accessed ? mt_ledger_tell_access : NULL,
-		.moved = options->moved ? mt_ledger_tell_moved : NULL,
+		.change = mt_ledger_deliver,
+		.access = options->accessed ? mt_ledger_deliver_access : NULL,
+		.moved = options->moved ? mt_ledger_deliver_moved : NULL,
 		.context = ledger,
 	};
-	ledger->natures = mt_natures_create();
+	ledger->attr_table = mt_attr_table_create();
 	ledger->origins = mt_origins_create();
-	if (!ledger->natures || !ledger->origins)
+	if (!ledger->attr_table || !ledger->origins)
 		return mt_error_nomem();
 	if (!mt_session_observe(session, &ledger->observer))
 		return mt_error_nomem();

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "report/account/account.h"
-#include "report/account/nature.h"
+#include "report/account/region_attrs.h"
 #include "report/cli/request.h"
 #include "report/ledger/origins.h"
 #include "report/ledger/page_events.h"
@@ -44,7 +44,7 @@ struct mt_ledger_change {
 	const struct mt_ledger_space *space;
 	const struct mt_change *change;
 	const struct mt_origin *origin;
-	const struct mt_nature *nature;
+	const struct mt_region_attrs *attrs;
 };
 
 /* A page fault, reported before the kernel handles it; or the pages that it allocated. */
@@ -76,9 +76,9 @@ struct mt_ledger_options {
 	 */
 	bool (*change)(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *change);
-	bool (*stood)(void *context, const struct mt_ledger *ledger,
-		      const struct mt_ledger_space *space, const struct mt_extents *regions,
-		      uint64_t time);
+	bool (*remaining)(void *context, const struct mt_ledger *ledger,
+			  const struct mt_ledger_space *space, const struct mt_extents *regions,
+			  uint64_t time);
 	/*
 	 * mprotect gave mapped memory some access, or took all of it away; with a sign of 0 a call
 	 * made something else different from what is around it. May be NULL.
@@ -127,7 +127,7 @@ void mt_ledger_destroy(struct mt_ledger *ledger);
 
 /* Resolve the ids in regions; borrowed as long as the ledger, also valid within its callbacks. */
 const struct mt_origin *mt_ledger_origin(const struct mt_ledger *ledger, uint32_t id);
-const struct mt_natures *mt_ledger_natures(const struct mt_ledger *ledger);
+const struct mt_attr_table *mt_ledger_attrs(const struct mt_ledger *ledger);
 
 /* An origin with the same task and another kind; UINT32_MAX out of memory. */
 uint32_t mt_ledger_because(const struct mt_ledger *ledger, uint32_t origin,

@@ -41,7 +41,7 @@ struct mt_ledger_thread {
 };
 
 /* A line of /proc/PID/maps, with the times before and after its read(). */
-struct mt_seed_line {
+struct mt_initial_map {
 	uint64_t before, after;
 	struct mt_extent region;
 	int32_t pid;
@@ -64,11 +64,11 @@ struct mt_waiting_stack {
 struct mt_ledger {
 	struct mt_session *session;
 	const struct mt_ledger_options *options;
-	struct mt_natures *natures;
+	struct mt_attr_table *attr_table;
 	struct mt_origins *origins;
 	struct mt_account_sink sink;
 	struct mt_observer observer;
-	bool beside; /* another caller reads the session */
+	bool alongside; /* another caller reads the session */
 	struct mt_ledger_spaces spaces;
 
 	/* Of the present recording: */
@@ -86,11 +86,11 @@ struct mt_ledger {
 	struct mt_losses losses, brk_losses, page_losses;
 	/* Losses that may include records of mappings or locks. */
 	struct mt_losses map_losses;
-	MT_ARRAY(struct mt_seed_line) seeds;
-	size_t seeds_from;
+	MT_ARRAY(struct mt_initial_map) initial_maps;
+	size_t initial_maps_from;
 	MT_ARRAY(struct mt_readings) readings; /* by process */
 	struct mt_map64 readings_of;	       /* pid to index in readings */
-	bool seeds_sorted;
+	bool initial_maps_sorted;
 	uint32_t recording; /* index into facts->recordings */
 	uint64_t now;
 	uint64_t at;			 /* effects after this time are ignored; UINT64_MAX: none */
@@ -127,12 +127,12 @@ bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
 bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);
 
 /* Sinks of all accounts: add space, origin and nature, and call the options' callbacks. */
-bool mt_ledger_tell_moved(void *ledger, struct mt_account *account, uint64_t from, uint64_t to,
-			  uint64_t size);
+bool mt_ledger_deliver_moved(void *ledger, struct mt_account *account, uint64_t from, uint64_t to,
+			     uint64_t size);
 
-/* See mt_ledger_tell_moved(). */
-bool mt_ledger_tell(void *ledger, struct mt_account *account, const struct mt_change *change);
-bool mt_ledger_tell_access(void *ledger, struct mt_account *account,
-			   const struct mt_change *change);
+/* See mt_ledger_deliver_moved(). */
+bool mt_ledger_deliver(void *ledger, struct mt_account *account, const struct mt_change *change);
+bool mt_ledger_deliver_access(void *ledger, struct mt_account *account,
+			      const struct mt_change *change);
 
 #endif

@@ -26,44 +26,44 @@
 
 /* ---- Telling ---- */
 
-bool mt_ledger_tell(void *context, struct mt_account *account, const struct mt_change *change)
+bool mt_ledger_deliver(void *context, struct mt_account *account, const struct mt_change *change)
 {
 	struct mt_ledger *ledger = context;
 	struct mt_ledger_space *space = ledger->posting;
-	const struct mt_nature *nature = mt_natures_get(ledger->natures, change->nature);
+	const struct mt_region_attrs *attrs = mt_attrs_get(ledger->attr_table, change->attrs);
 	uint64_t bytes = change->end - change->start;
-	struct mt_ledger_change told = {
+	struct mt_ledger_change reported = {
 		.space = space,
 		.change = change,
 		.origin = mt_ledger_origin(ledger, change->origin),
-		.nature = nature,
+		.attrs = attrs,
 	};
 
 	(void)account;
 	space->mapped += change->sign > 0 ? bytes : change->sign < 0 ? -bytes : 0;
-	if (change->sign && mt_nature_is_held(nature))
+	if (change->sign && mt_region_attrs_are_held(attrs))
 		space->watch->held += change->sign > 0 ? bytes : -bytes;
 	return !ledger->options->change ||
-	       ledger->options->change(ledger->options->context, ledger, &told);
+	       ledger->options->change(ledger->options->context, ledger, &reported);
 }
 
-bool mt_ledger_tell_access(void *context, struct mt_account *account,
-			   const struct mt_change *change)
+bool mt_ledger_deliver_access(void *context, struct mt_account *account,
+			      const struct mt_change *change)
 {
 	struct mt_ledger *ledger = context;
-	const struct mt_ledger_change told = {
+	const struct mt_ledger_change reported = {
 		.space = ledger->posting,
 		.change = change,
 		.origin = mt_ledger_origin(ledger, change->origin),
-		.nature = mt_natures_get(ledger->natures, change->nature),
+		.attrs = mt_attrs_get(ledger->attr_table, change->attrs),
 	};
 
 	(void)account;
-	return ledger->options->accessed(ledger->options->context, ledger, &told);
+	return ledger->options->accessed(ledger->options->context, ledger, &reported);
 }
 
-bool mt_ledger_tell_moved(void *context, struct mt_account *account, uint64_t from, uint64_t to,
-			  uint64_t size)
+bool mt_ledger_deliver_moved(void *context, struct mt_account *account, uint64_t from, uint64_t to,
+			     uint64_t size)
 {
 	struct mt_ledger *ledger = context;
 
@@ -104,20 +104,20 @@ static struct mt_origin process_origin(const struct mt_ledger *ledger,
 static bool doubt_narrow(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_origin origin = process_origin(ledger, space, MT_ORIGIN_UNSEEN, time);
-	const struct mt_nature nature = {.kind = MT_REGION_ANONYMOUS};
+	const struct mt_region_attrs attrs = {.kind = MT_REGION_ANONYMOUS};
 	struct mt_change change = {
 		.time = time,
 		.end = MT_NARROW_END,
-		.nature = mt_natures_intern(ledger->natures, &nature),
+		.attrs = mt_attr_table_intern(ledger->attr_table, &attrs),
 		.origin = mt_origins_intern(ledger->origins, &origin),
 		.reserved = time,
 	};
 
 	change.reserved_by = change.origin;
 	ledger->posting = space;
-	return change.nature != UINT32_MAX && change.origin != UINT32_MAX &&
+	return change.attrs != UINT32_MAX && change.origin != UINT32_MAX &&
 	       mt_account_doubt(space->account, 0, MT_NARROW_END, time) &&
-	       mt_ledger_tell(ledger, space->account, &change);
+	       mt_ledger_deliver(ledger, space->account, &change);
 }
 
 /* Before it is told how a space stood: puts in doubt what is, and tells the session. */
@@ -151,9 +151,9 @@ bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, ui
 	if (!close_unseen(ledger, space, time))
 		return false;
 	regions = peak ? space->watch->peak_regions : space->account->regions;
-	if (ledger->options->stood && mt_space_is_target(space->watch->space))
-		good = ledger->options->stood(ledger->options->context, ledger, space, regions,
-					      peak ? space->watch->peak_time : time);
+	if (ledger->options->remaining && mt_space_is_target(space->watch->space))
+		good = ledger->options->remaining(ledger->options->context, ledger, space, regions,
+						  peak ? space->watch->peak_time : time);
 	mt_extents_destroy(space->watch->peak_regions);
 	space->watch->peak_regions = NULL;
 	mt_overlaps_destroy(space->watch->overlaps);
@@ -198,7 +198,7 @@ struct doubting {
 	uint64_t time;
 };
 
-static bool tell_doubt(const struct doubting *in, const struct mt_range *range, uint32_t origin)
+static bool report_doubt(const struct doubting *in, const struct mt_range *range, uint32_t origin)
 {
 	const struct mt_extent *region =
 		mt_extents_after(in->space->account->regions, range->start);
@@ -206,14 +206,14 @@ static bool tell_doubt(const struct doubting *in, const struct mt_range *range, 
 		.time = in->time,
 		.start = range->start,
 		.end = range->end,
-		.nature = region ? region->nature : UINT32_MAX,
+		.attrs = region ? region->attrs : UINT32_MAX,
 		.origin = origin,
 		.reserved_by = origin,
 		.reserved = in->time,
 	};
 
 	in->ledger->posting = in->space;
-	return !region || mt_ledger_tell(in->ledger, in->space->account, &change);
+	return !region || mt_ledger_deliver(in->ledger, in->space->account, &change);
 }
 
 static bool doubt(void *context, const struct mt_range *range, const uint32_t origins[2])
@@ -221,8 +221,8 @@ static bool doubt(void *context, const struct mt_range *range, const uint32_t or
 	const struct doubting *in = context;
 
 	return mt_account_doubt(in->space->account, range->start, range->end, in->time) &&
-	       tell_doubt(in, range, origins[0]) &&
-	       (origins[0] == origins[1] || tell_doubt(in, range, origins[1]));
+	       report_doubt(in, range, origins[0]) &&
+	       (origins[0] == origins[1] || report_doubt(in, range, origins[1]));
 }
 
 static bool move_doubt(void *context, const struct mt_range *range, uint64_t to,
@@ -296,7 +296,7 @@ static bool doubt_regions(const struct doubting *in, const struct mt_range *rang
 									    : range->start,
 					       region->end < range->end ? region->end : range->end};
 
-		if (!tell_doubt(in, &piece, region->origin))
+		if (!report_doubt(in, &piece, region->origin))
 			return false;
 	}
 	return true;
@@ -334,7 +334,7 @@ static bool note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
 static bool needs_account(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	if (!space->account) {
-		space->account = mt_account_create(ledger->natures, &ledger->sink);
+		space->account = mt_account_create(ledger->attr_table, &ledger->sink);
 		if (space->account)
 			space->account->moves_checked = ledger->moves_checked;
 		space->began = time;
@@ -362,7 +362,7 @@ static uint32_t origin_of(struct mt_ledger *ledger, const struct mt_effect *effe
 }
 
 /* Pages that a call brings or takes while what is mapped stays the same. */
-static bool tell_advised(struct mt_ledger *ledger, const struct mt_effect *effect)
+static bool report_advised(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	const struct mt_ledger_options *options = ledger->options;
 	const struct mt_vm_call *call = &effect->call;
@@ -405,7 +405,7 @@ static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 	effect->space->unseen |= unseen;
 	if (unseen & MT_UNSEEN_ADVICE)
 		mt_ledger_spaces_doubt_pages(&ledger->spaces);
-	if (!mt_account_call(account, &effect->call, &doers) || !tell_advised(ledger, effect))
+	if (!mt_account_call(account, &effect->call, &doers) || !report_advised(ledger, effect))
 		return false;
 	return effect->enter == effect->exit || find_overlaps(ledger, effect, brk, doers.origin);
 }
@@ -481,7 +481,7 @@ static bool post_pages(struct mt_ledger *ledger, const struct mt_effect *effect)
 				});
 }
 
-static bool tells_of_pages(const struct mt_effect *effect)
+static bool reports_of_pages(const struct mt_effect *effect)
 {
 	return effect->kind == MT_EFFECT_TOUCH || effect->kind == MT_EFFECT_COUNT ||
 	       effect->kind == MT_EFFECT_ALLOC;
@@ -501,7 +501,7 @@ bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect)
 	space->comm = effect->task.comm;
 	if (!needs_account(ledger, space, effect->time))
 		return false;
-	if (tells_of_pages(effect))
+	if (reports_of_pages(effect))
 		return post_pages(ledger, effect);
 	if (!keep_peak(ledger, space, effect->time))
 		return false;
@@ -517,7 +517,7 @@ bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect)
 
 static int compare_lines(const void *a, const void *b)
 {
-	const struct mt_seed_line *x = a, *y = b;
+	const struct mt_initial_map *x = a, *y = b;
 
 	if (x->after != y->after)
 		return x->after < y->after ? -1 : 1;
@@ -526,21 +526,21 @@ static int compare_lines(const void *a, const void *b)
 
 /* What one read() of /proc/PID/maps gave: it holds for some moment between its two times. */
 struct piece {
-	const struct mt_seed_line *lines;
+	const struct mt_initial_map *lines;
 	size_t count;
 	uint64_t start;	  /* of what it tells of: the end of the piece before */
 	bool first, last; /* of its reading */
 };
 
-static bool same_reading(const struct mt_seed_line *a, const struct mt_seed_line *b)
+static bool same_reading(const struct mt_initial_map *a, const struct mt_initial_map *b)
 {
 	return a->pid == b->pid && a->reading == b->reading;
 }
 
 static struct piece piece_at(const struct mt_ledger *ledger, size_t from)
 {
-	const struct mt_seed_line *lines = ledger->seeds.items;
-	size_t to = from + 1, count = ledger->seeds.count;
+	const struct mt_initial_map *lines = ledger->initial_maps.items;
+	size_t to = from + 1, count = ledger->initial_maps.count;
 
 	while (to < count && lines[to].before == lines[from].before &&
 	       same_reading(&lines[to], &lines[from]))
@@ -556,7 +556,7 @@ static struct piece piece_at(const struct mt_ledger *ledger, size_t from)
 	};
 }
 
-static bool is_last_reading(const struct mt_ledger *ledger, const struct mt_seed_line *line)
+static bool is_last_reading(const struct mt_ledger *ledger, const struct mt_initial_map *line)
 {
 	uint64_t index;
 
@@ -582,7 +582,7 @@ static bool is_ambiguous(const struct mt_ledger *ledger, const struct mt_ledger_
  * that were lost.
  */
 static struct mt_origin name_reading(struct mt_ledger *ledger, const struct mt_ledger_space *space,
-				     const struct mt_seed_line *line)
+				     const struct mt_initial_map *line)
 {
 	bool lost = mt_losses_between(&ledger->losses, space->watch->read, line->after);
 
@@ -597,7 +597,7 @@ static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *spac
 			  const struct piece *piece)
 {
 	const struct mt_origin origin = name_reading(ledger, space, piece->lines);
-	struct mt_reading_piece told = {
+	struct mt_reading_piece reported = {
 		.time = piece->lines->after,
 		.start = piece->start,
 		.end = piece->last ? UINT64_MAX : piece->lines[piece->count - 1].region.end,
@@ -606,7 +606,7 @@ static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *spac
 		.again = space->watch->read_once,
 	};
 	MT_ARRAY(struct mt_extent) regions = {0};
-	bool good = told.origin != UINT32_MAX;
+	bool good = reported.origin != UINT32_MAX;
 
 	for (size_t i = 0; good && i < piece->count; i++) {
 		struct mt_extent *region = mt_array_push(&regions);
@@ -616,10 +616,10 @@ static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *spac
 		if (good)
 			*region = piece->lines[i].region;
 	}
-	told.lines = regions.items;
+	reported.lines = regions.items;
 	ledger->posting = space;
-	good = good && needs_account(ledger, space, told.time) &&
-	       mt_account_reading(space->account, &told);
+	good = good && needs_account(ledger, space, reported.time) &&
+	       mt_account_reading(space->account, &reported);
 	note_peak(space->watch);
 	mt_array_deinit(&regions);
 	return good;
@@ -649,17 +649,17 @@ static bool post_piece(struct mt_ledger *ledger, const struct piece *piece)
 
 bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until)
 {
-	if (!ledger->seeds_sorted && ledger->seeds.count)
-		qsort(ledger->seeds.items, ledger->seeds.count, sizeof(*ledger->seeds.items),
-		      compare_lines);
-	ledger->seeds_sorted = true;
-	while (ledger->seeds_from < ledger->seeds.count &&
-	       ledger->seeds.items[ledger->seeds_from].after <= until) {
-		const struct piece piece = piece_at(ledger, ledger->seeds_from);
+	if (!ledger->initial_maps_sorted && ledger->initial_maps.count)
+		qsort(ledger->initial_maps.items, ledger->initial_maps.count,
+		      sizeof(*ledger->initial_maps.items), compare_lines);
+	ledger->initial_maps_sorted = true;
+	while (ledger->initial_maps_from < ledger->initial_maps.count &&
+	       ledger->initial_maps.items[ledger->initial_maps_from].after <= until) {
+		const struct piece piece = piece_at(ledger, ledger->initial_maps_from);
 
 		if (!post_piece(ledger, &piece))
 			return false;
-		ledger->seeds_from += piece.count;
+		ledger->initial_maps_from += piece.count;
 	}
 	return true;
 }

@@ -327,7 +327,7 @@ static void load(struct source *source, const int64_t *ahead)
 
 /* Interns the source's image, once, with its number in the identity; NULL out of memory. */
 static struct mt_image *image_of(struct mt_jit_sources *sources, struct source *source,
-				 struct mt_image *untold)
+				 struct mt_image *unreported)
 {
 	struct mt_image_identity identity = {.path = source->file.path.bytes};
 	struct mt_image *image;
@@ -346,12 +346,13 @@ static struct mt_image *image_of(struct mt_jit_sources *sources, struct source *
 	}
 	image = mt_image_set_intern(sources->options.images, &identity);
 	identity.inode_generation++;
-	if (source->dump && !untold)
-		untold = mt_image_set_intern(sources->options.images, &identity);
-	if (!image || (source->dump && !untold) || !mt_map64_put(&sources->by_image, image->id, i))
+	if (source->dump && !unreported)
+		unreported = mt_image_set_intern(sources->options.images, &identity);
+	if (!image || (source->dump && !unreported) ||
+	    !mt_map64_put(&sources->by_image, image->id, i))
 		return NULL;
 	image->jitdump = source->dump;
-	image->untold = untold;
+	image->unreported = unreported;
 	source->image = image;
 	return image;
 }
@@ -391,7 +392,7 @@ struct mt_image *mt_jit_sources_jitdump(struct mt_jit_sources *sources,
 	if (!source)
 		return NULL;
 	load(source, wanted->ahead);
-	return source->dump ? image_of(sources, source, wanted->untold) : NULL;
+	return source->dump ? image_of(sources, source, wanted->unreported) : NULL;
 }
 
 static struct source *source_of(const struct mt_jit_sources *sources, const struct mt_image *image)

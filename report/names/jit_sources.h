@@ -54,7 +54,7 @@ struct mt_jitdump_wanted {
 	/* Recording's clock minus CLOCK_MONOTONIC in ns; NULL: unknown. */
 	const int64_t *ahead;
 	/* The image for code that the jitdump does not describe, or NULL. */
-	struct mt_image *untold;
+	struct mt_image *unreported;
 };
 
 /*

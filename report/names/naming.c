@@ -190,7 +190,7 @@ void mt_naming_begin(struct mt_naming *naming)
 	naming->own_host = naming->own_release = false;
 }
 
-void mt_naming_tell(struct mt_naming *naming, const char *key, const char *value)
+void mt_naming_set_fact(struct mt_naming *naming, const char *key, const char *value)
 {
 	if (!strcmp(key, "boot-id") && mt_kernel_names_is_this_boot(naming->kernel, value))
 		naming->own_host = naming->own_release = true;
@@ -327,7 +327,7 @@ static int compare_images(const void *a, const void *b)
 }
 
 /* Where unwind tables, names and lines of an image at hand come from. */
-static void tell_sources(struct mt_image *image, struct mt_facts_image *entry)
+static void report_sources(struct mt_image *image, struct mt_facts_image *entry)
 {
 	struct mt_elf *elf = mt_image_elf(image), *symbols = mt_image_symbols_elf(image), *lines;
 	const char *own = image->carried ? "carried" : "file", *path;
@@ -344,7 +344,7 @@ static void tell_sources(struct mt_image *image, struct mt_facts_image *entry)
 }
 
 /* What a debuginfod server may have that is lacking; NULL where it cannot be asked for. */
-static const char *tell_fetch(struct mt_image *image)
+static const char *report_fetch(struct mt_image *image)
 {
 	struct mt_elf *elf = mt_image_elf(image);
 	const char *path;
@@ -391,11 +391,11 @@ static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 	if (!mt_image_elf(image))
 		entry->missing = image->missing ? image->missing : "not at hand";
 	else
-		tell_sources(image, entry);
+		report_sources(image, entry);
 	entry->found_at = image->found_at;
 	entry->refused = image->debug_refused;
 	if (!naming->debuginfod)
-		entry->fetch = tell_fetch(image);
+		entry->fetch = report_fetch(image);
 	if (mt_map64_get(&naming->problems, id, &problem))
 		entry->problem = naming->problem_texts.items[problem];
 	return true;

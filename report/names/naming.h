@@ -57,13 +57,13 @@ void mt_naming_destroy(struct mt_naming *naming);
 bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried);
 
 /*
- * Starts another recording, of another host until mt_naming_tell() gives facts that match this one
- * (keys "boot-id", "host", "kernel"). Files of this host are used for images without a build id
+ * Starts another recording, of another host until mt_naming_set_fact() gives facts that match this
+ * one (keys "boot-id", "host", "kernel"). Files of this host are used for images without a build id
  * only if all recordings so far are this host's; its vdso only if the kernel's release matches,
  * too.
  */
 void mt_naming_begin(struct mt_naming *naming);
-void mt_naming_tell(struct mt_naming *naming, const char *key, const char *value);
+void mt_naming_set_fact(struct mt_naming *naming, const char *key, const char *value);
 
 /* Borrowed. */
 struct mt_kernel_names *mt_naming_kernel(const struct mt_naming *naming);

@@ -173,7 +173,7 @@ static void print_event(const struct mt_facts_event *event, FILE *to)
 	fprintf(to, " flags 0x%" PRIx64 " size %u\n", attr->flags, attr->size);
 }
 
-static const char *told(const char *source)
+static const char *reported(const char *source)
 {
 	return source ? source : "none";
 }
@@ -194,8 +194,8 @@ static void print_image(const struct mt_facts_image *image, FILE *to)
 		}
 	}
 	if (!image->missing)
-		fprintf(to, "\n    unwind tables: %s, names: %s, lines: %s", told(image->unwind),
-			told(image->names), told(image->lines));
+		fprintf(to, "\n    unwind tables: %s, names: %s, lines: %s",
+			reported(image->unwind), reported(image->names), reported(image->lines));
 	if (image->refused) {
 		fputs("\n    not used: ", to);
 		mt_text_print_clean(image->refused, to);
@@ -274,6 +274,6 @@ static struct mt_error *write_info(const struct mt_view *view, struct mt_table *
 const struct mt_output mt_output_info = {
 	.name = "info",
 	.help = "host, events, images, losses and damage",
-	.needs = MT_NEEDS_IMAGES | MT_TELLS_FACTS,
+	.needs = MT_NEEDS_IMAGES | MT_REPORTS_FACTS,
 	.write = write_info,
 };

@@ -40,11 +40,11 @@ struct mt_error *mt_output_write(const struct mt_output *output, const struct mt
 	return output->write(view, table, to);
 }
 
-struct mt_table *mt_view_beside(const struct mt_view *view, const char *name)
+struct mt_table *mt_view_alongside(const struct mt_view *view, const char *name)
 {
-	for (size_t i = 0; i < view->beside_count; i++) {
-		if (!strcmp(view->beside[i].name, name))
-			return view->beside[i].table;
+	for (size_t i = 0; i < view->alongside_count; i++) {
+		if (!strcmp(view->alongside[i].name, name))
+			return view->alongside[i].table;
 	}
 	return NULL;
 }

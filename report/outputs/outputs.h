@@ -25,7 +25,7 @@ enum mt_output_needs {
 	MT_NEEDS_STACK = 1,	  /* needs a stack column */
 	MT_NEEDS_LISTING = 2,	  /* needs single events in time order, with addresses */
 	MT_NEEDS_IMAGES = 4,	  /* needs facts->images */
-	MT_TELLS_FACTS = 8,	  /* shows losses and damage; written without rows, too */
+	MT_REPORTS_FACTS = 8,	  /* shows losses and damage; written without rows, too */
 	MT_TAKES_KEYS = 16,	  /* accepts sums by any keys */
 	MT_TAKES_LISTING = 32,	  /* accepts listings as well as sums */
 	MT_LIKES_STACK = 64,	  /* gets a stack column by default if the analysis has one */
@@ -33,9 +33,10 @@ enum mt_output_needs {
 	MT_FOR_READERS = 128,	  /* text: what limits the figures goes in front of it */
 	MT_SHOWS_RECORDING = 512, /* beside --samples shows all other analyses that have figures */
 	MT_IS_JSON = 2048,	  /* newlines and the blanks behind them mean nothing */
-	MT_MEMORY_BESIDE = 8192,  /* gets what MT_SHOWS_MEMORY does; its own table is by any keys */
-	MT_TAKES_SUBJECT = 4096,  /* its value is view->subject, not a file to write */
-	MT_LIMITS_ROWS = 1024,	  /* merges rows of one path, and limits what that makes itself */
+	MT_MEMORY_ALONGSIDE =
+		8192,		 /* gets what MT_SHOWS_MEMORY does; its own table is by any keys */
+	MT_TAKES_SUBJECT = 4096, /* its value is view->subject, not a file to write */
+	MT_LIMITS_ROWS = 1024,	 /* merges rows of one path, and limits what that makes itself */
 };
 
 /* What an output cannot show, in the unit of the rows' value. */
@@ -76,8 +77,8 @@ struct mt_view {
 	bool srcline;		      /* show frames with file and line */
 	/* --top and --percent-limit, already applied to the table but for MT_LIMITS_ROWS */
 	struct mt_row_limit limit;
-	const struct mt_named_table *beside; /* more tables of the recording, for the summary */
-	size_t beside_count;
+	const struct mt_named_table *alongside; /* more tables of the recording, for the summary */
+	size_t alongside_count;
 	bool gauged; /* gauges tell of what is selected, whether it has samples or not */
 	/* With MT_SHOWS_RECORDING: what other analyses have, and the course of time. */
 	const struct mt_named_table *analyses;
@@ -99,7 +100,7 @@ struct mt_view {
 };
 
 /* The table of that name beside the output's own; NULL where there is none. */
-struct mt_table *mt_view_beside(const struct mt_view *view, const char *name);
+struct mt_table *mt_view_alongside(const struct mt_view *view, const char *name);
 
 struct mt_output {
 	const char *name; /* option name, without dashes */

@@ -90,9 +90,9 @@ static struct mt_error *print_stack(const struct script *script, const struct mt
 		const struct mt_frame_name *name =
 			mt_frames_names(script->table->frames, frames[i], &names);
 		const struct mt_frame_key *key = mt_frames_key(script->table->frames, frames[i]);
-		bool told = key->flags & MT_FRAME_TOLD; /* without an address */
-		uint64_t address = told ? 0 : row->addresses ? row->addresses[i] : key->offset;
-		bool returned = !told && (address - key->offset) % PAGE == 1;
+		bool reported = key->flags & MT_FRAME_REPORTED; /* without an address */
+		uint64_t address = reported ? 0 : row->addresses ? row->addresses[i] : key->offset;
+		bool returned = !reported && (address - key->offset) % PAGE == 1;
 
 		if (!name)
 			return mt_error_nomem();

@@ -323,7 +323,7 @@ static struct mt_error *put_table(struct sql *sql, struct mt_table *table, const
 }
 
 /* What is known of memory whatever the analysis is, each by the name that it has here. */
-static struct mt_error *put_tables_beside(struct sql *sql)
+static struct mt_error *put_tables_alongside(struct sql *sql)
 {
 	static const char *const names[][2] = {
 		{"host", "gauges"},   {"processes", "processes"}, {"resident", "resident"},
@@ -332,7 +332,7 @@ static struct mt_error *put_tables_beside(struct sql *sql)
 	struct mt_error *err = NULL;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !err; i++) {
-		struct mt_table *table = mt_view_beside(sql->view, names[i][0]);
+		struct mt_table *table = mt_view_alongside(sql->view, names[i][0]);
 
 		if (table)
 			err = put_table(sql, table, names[i][1]);
@@ -446,7 +446,7 @@ static struct mt_error *write_sql(const struct mt_view *view, struct mt_table *t
 	if (table->value_count)
 		put_info(NULL, "figure", table->values[view->value].name, to);
 	err = put_table(&sql, table, "samples");
-	err = err ? err : put_tables_beside(&sql);
+	err = err ? err : put_tables_alongside(&sql);
 	if (err)
 		return err;
 	put_facts(view->facts, to);
@@ -461,6 +461,6 @@ const struct mt_output mt_output_sql = {
 	.help = "the result with its stacks, for sqlite3",
 	.rare = true,
 	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK | MT_NEEDS_IMAGES |
-		 MT_MEMORY_BESIDE,
+		 MT_MEMORY_ALONGSIDE,
 	.write = write_sql,
 };

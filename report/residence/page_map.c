@@ -180,7 +180,7 @@ struct clearing {
 	void *context;
 };
 
-static bool tell(const struct clearing *c, const struct mt_page_run *run)
+static bool deliver(const struct clearing *c, const struct mt_page_run *run)
 {
 	uint64_t first = run->first > c->first ? run->first : c->first;
 	uint64_t end = end_of(run) < c->end ? end_of(run) : c->end;
@@ -196,7 +196,7 @@ static bool punch(struct mt_page_map *map, const struct clearing *c, struct plac
 					  .pages = (uint32_t)(end_of(left) - c->end),
 					  .holder = left->holder};
 
-	if (!tell(c, left))
+	if (!deliver(c, left))
 		return false;
 	left->pages = (uint32_t)(c->first - left->first);
 	at.run++;
@@ -211,7 +211,7 @@ static bool clear_leaf(struct mt_page_map *map, const struct clearing *c, size_t
 	struct mt_page_run *run;
 
 	for (; to < leaf->count && leaf->runs[to].first < c->end; to++) {
-		if (!tell(c, &leaf->runs[to]))
+		if (!deliver(c, &leaf->runs[to]))
 			return false;
 	}
 	if (from == to)

@@ -122,15 +122,15 @@ bool mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledg
 }
 
 static bool change(void *context, const struct mt_ledger *ledger,
-		   const struct mt_ledger_change *told)
+		   const struct mt_ledger_change *reported)
 {
 	struct mt_residence *r = context;
-	const struct mt_change *change = told->change;
-	uint32_t book = mt_residence_book(r, told->space);
+	const struct mt_change *change = reported->change;
+	uint32_t book = mt_residence_book(r, reported->space);
 	struct mt_toucher *toucher;
 
 	mt_residence_note(r, ledger, change->time);
-	if (book == UINT32_MAX || r->untold)
+	if (book == UINT32_MAX || r->unreported)
 		return false;
 	if (r->books.items[book]->closed || !change->sign)
 		return true;
@@ -138,7 +138,7 @@ static bool change(void *context, const struct mt_ledger *ledger,
 		return mt_residence_give_back(r, ledger, book, change->start >> MT_PAGE_SHIFT,
 					      change->end >> MT_PAGE_SHIFT, change->origin,
 					      MT_ORIGIN_UNMAPPED);
-	toucher = mt_residence_toucher(r, told->origin->tid);
+	toucher = mt_residence_toucher(r, reported->origin->tid);
 	if (!toucher)
 		return false;
 	toucher->from = change->start >> MT_PAGE_SHIFT;
@@ -148,12 +148,13 @@ static bool change(void *context, const struct mt_ledger *ledger,
 
 /* A huge page is of one mapping: where another begins within it, it is split. */
 static bool accessed(void *context, const struct mt_ledger *ledger,
-		     const struct mt_ledger_change *told)
+		     const struct mt_ledger_change *reported)
 {
-	const uint64_t inside = MT_HUGE_PAGES - 1, ends[] = {told->change->start >> MT_PAGE_SHIFT,
-							     told->change->end >> MT_PAGE_SHIFT};
+	const uint64_t inside = MT_HUGE_PAGES - 1,
+		       ends[] = {reported->change->start >> MT_PAGE_SHIFT,
+				 reported->change->end >> MT_PAGE_SHIFT};
 	struct mt_residence *r = context;
-	uint32_t book = mt_residence_book(r, told->space);
+	uint32_t book = mt_residence_book(r, reported->space);
 	bool good = book != UINT32_MAX;
 
 	(void)ledger;
@@ -182,7 +183,7 @@ static bool find_key(const struct mt_ledger *ledger, uint32_t book,
 {
 	const struct mt_account *account = touch->space->account;
 	const struct mt_extent *region = mt_extents_after(account->regions, touch->address);
-	const struct mt_nature unknown = {.kind = MT_REGION_ANONYMOUS};
+	const struct mt_region_attrs unknown = {.kind = MT_REGION_ANONYMOUS};
 	struct mt_holder_key key = {
 		.book = book, .toucher = touch->origin, .member = MT_PAGES_ANONYMOUS};
 
@@ -192,14 +193,14 @@ static bool find_key(const struct mt_ledger *ledger, uint32_t book,
 		toucher->first = region->start >> MT_PAGE_SHIFT;
 		toucher->end = region->end >> MT_PAGE_SHIFT;
 		key.reserver = region->origin;
-		key.nature = region->nature;
+		key.attrs = region->attrs;
 	} else {
 		key.reserver = mt_ledger_because(ledger, touch->origin, MT_ORIGIN_BEFORE);
-		key.nature =
-			mt_natures_intern((struct mt_natures *)mt_ledger_natures(ledger), &unknown);
+		key.attrs = mt_attr_table_intern((struct mt_attr_table *)mt_ledger_attrs(ledger),
+						 &unknown);
 	}
 	toucher->key = key;
-	return key.reserver != UINT32_MAX && key.nature != UINT32_MAX;
+	return key.reserver != UINT32_MAX && key.attrs != UINT32_MAX;
 }
 
 /* Without counts of each: distinct pages, each once. */
@@ -229,7 +230,7 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 	uint64_t page = touch->address >> MT_PAGE_SHIFT;
 
 	mt_residence_note(r, ledger, touch->time);
-	if (book == UINT32_MAX || !toucher || r->untold)
+	if (book == UINT32_MAX || !toucher || r->unreported)
 		return false;
 	if (r->books.items[book]->closed)
 		return true;
@@ -346,13 +347,13 @@ static bool put_rest(struct mt_residence *r, const struct mt_ledger *ledger, uin
 static bool put_huge(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index,
 		     enum mt_origin_kind why, int64_t pages)
 {
-	const struct mt_nature nature = {.kind = MT_REGION_ANONYMOUS};
+	const struct mt_region_attrs attrs = {.kind = MT_REGION_ANONYMOUS};
 	struct mt_holder_key key = {.book = index, .member = MT_PAGES_ANONYMOUS, .huge = true};
 	uint32_t id;
 
 	key.toucher = key.reserver = mt_ledger_because(ledger, r->books.items[index]->origin, why);
-	key.nature = mt_natures_intern((struct mt_natures *)mt_ledger_natures(ledger), &nature);
-	if (key.toucher == UINT32_MAX || key.nature == UINT32_MAX)
+	key.attrs = mt_attr_table_intern((struct mt_attr_table *)mt_ledger_attrs(ledger), &attrs);
+	if (key.toucher == UINT32_MAX || key.attrs == UINT32_MAX)
 		return false;
 	id = mt_residence_holder(r, &key);
 	if (id)
@@ -388,9 +389,9 @@ static bool put_huge_rest(struct mt_residence *r, const struct mt_ledger *ledger
 	return !rest || put_huge(r, ledger, index, why, rest);
 }
 
-static bool stood(void *context, const struct mt_ledger *ledger,
-		  const struct mt_ledger_space *space, const struct mt_extents *regions,
-		  uint64_t time)
+static bool remaining(void *context, const struct mt_ledger *ledger,
+		      const struct mt_ledger_space *space, const struct mt_extents *regions,
+		      uint64_t time)
 {
 	struct mt_residence *r = context;
 	uint32_t index = mt_residence_book(r, space);
@@ -399,12 +400,13 @@ static bool stood(void *context, const struct mt_ledger *ledger,
 
 	mt_residence_note(r, ledger, time);
 	if (index == UINT32_MAX ||
-	    (r->options.stood && !r->options.stood(r->options.context, ledger, space, regions, time,
-						   &r->books.items[index]->map)) ||
+	    (r->options.remaining &&
+	     !r->options.remaining(r->options.context, ledger, space, regions, time,
+				   &r->books.items[index]->map)) ||
 	    (!r->each && !r->options.peak &&
 	     !put_rest(r, ledger, index, space->ended || r->options.moment ? time : UINT64_MAX)))
 		return false;
-	if (r->untold || (r->options.huge && !put_huge_rest(r, ledger, index)))
+	if (r->unreported || (r->options.huge && !put_huge_rest(r, ledger, index)))
 		return false;
 	r->books.items[index]->closed = true;
 	mt_page_map_deinit(&r->books.items[index]->map);
@@ -451,7 +453,7 @@ static bool gauged(void *context, uint32_t recording, const struct mt_gauge_reco
 void mt_residence_listen(struct mt_residence *residence, struct mt_ledger_options *options)
 {
 	options->change = change;
-	options->stood = stood;
+	options->remaining = remaining;
 	options->touched = touched;
 	options->counted = mt_residence_counted;
 	options->moved = moved;

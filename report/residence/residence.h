@@ -23,7 +23,7 @@ struct mt_residence;
 struct mt_holding {
 	const struct mt_ledger_space *space;
 	uint32_t toucher, reserver; /* origin ids of the ledger */
-	uint32_t nature;	    /* nature id of the ledger */
+	uint32_t attrs;		    /* nature id of the ledger */
 	int64_t pages;		    /* resident pages; below 0: taken from unknown holders */
 	int64_t swapped;	    /* swapped-out pages */
 	bool huge;		    /* came as huge pages of anonymous memory */
@@ -43,9 +43,9 @@ struct mt_residence_options {
 	 * Called where the ledger calls `stood`, with the pages that were touched and not given
 	 * back. May be NULL; false out of memory.
 	 */
-	bool (*stood)(void *context, const struct mt_ledger *ledger,
-		      const struct mt_ledger_space *space, const struct mt_extents *regions,
-		      uint64_t time, const struct mt_page_map *touched);
+	bool (*remaining)(void *context, const struct mt_ledger *ledger,
+			  const struct mt_ledger_space *space, const struct mt_extents *regions,
+			  uint64_t time, const struct mt_page_map *touched);
 	void *context;
 	bool peak;	    /* report each space at its peak of resident pages */
 	bool ended_at_peak; /* report spaces that ended at theirs: many free all before they exit */

@@ -148,17 +148,18 @@ static struct mt_holder *of_epoch(struct mt_residence *r, uint32_t book, uint32_
 	return holder;
 }
 
-static void tell(struct mt_residence *r, uint32_t id, int64_t pages, int64_t swapped, int64_t count)
+static void deliver(struct mt_residence *r, uint32_t id, int64_t pages, int64_t swapped,
+		    int64_t count)
 {
 	struct mt_holding more;
 
-	if (!r->options.held || r->untold)
+	if (!r->options.held || r->unreported)
 		return;
 	more = mt_residence_get(r, id - 1);
 	more.pages = pages;
 	more.swapped = swapped;
 	more.count = count;
-	r->untold = !r->options.held(r->options.context, r->ledger, &more, r->now);
+	r->unreported = !r->options.held(r->options.context, r->ledger, &more, r->now);
 }
 
 void mt_residence_hold(struct mt_residence *r, uint32_t book, uint32_t id, int64_t pages)
@@ -171,7 +172,7 @@ void mt_residence_hold(struct mt_residence *r, uint32_t book, uint32_t id, int64
 	holder->late += late;
 	r->books.items[book]->late += late;
 	r->books.items[book]->huge += holder->huge ? pages : 0;
-	tell(r, id, pages, 0, 0);
+	deliver(r, id, pages, 0, 0);
 }
 
 void mt_residence_count_changes(struct mt_residence *r, uint32_t book, uint32_t id, int64_t changes)
@@ -181,7 +182,7 @@ void mt_residence_count_changes(struct mt_residence *r, uint32_t book, uint32_t 
 	holder->count += changes;
 	holder->count_since += changes;
 	holder->count_late += r->now > r->books.items[book]->read ? changes : 0;
-	tell(r, id, 0, 0, changes);
+	deliver(r, id, 0, 0, changes);
 }
 
 void mt_residence_hold_swapped(struct mt_residence *r, uint32_t book, uint32_t id, int64_t pages)
@@ -191,7 +192,7 @@ void mt_residence_hold_swapped(struct mt_residence *r, uint32_t book, uint32_t i
 	holder->swapped += pages;
 	holder->swapped_since += pages;
 	holder->swapped_late += r->now > r->books.items[book]->read ? pages : 0;
-	tell(r, id, 0, pages, 0);
+	deliver(r, id, 0, pages, 0);
 }
 
 /* When a change has been put down to its holders. */
@@ -229,13 +230,13 @@ static const uint8_t member_kinds[MT_PAGES_MEMBERS] = {
 uint32_t mt_residence_cause(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
 			    uint32_t origin, enum mt_origin_kind why, uint32_t member)
 {
-	const struct mt_nature nature = {.kind = member_kinds[member]};
+	const struct mt_region_attrs attrs = {.kind = member_kinds[member]};
 	struct mt_holder_key key = {.book = book, .member = member};
 
 	key.toucher = key.reserver = mt_ledger_because(ledger, origin, why);
-	key.nature = mt_natures_intern((struct mt_natures *)mt_ledger_natures(ledger), &nature);
-	return key.toucher == UINT32_MAX || key.nature == UINT32_MAX ? MT_HOLDER_NONE
-								     : mt_residence_holder(r, &key);
+	key.attrs = mt_attr_table_intern((struct mt_attr_table *)mt_ledger_attrs(ledger), &attrs);
+	return key.toucher == UINT32_MAX || key.attrs == UINT32_MAX ? MT_HOLDER_NONE
+								    : mt_residence_holder(r, &key);
 }
 
 /* ---- What /proc said, and what the kernel counts ---- */
@@ -337,7 +338,7 @@ struct mt_holding mt_residence_get(const struct mt_residence *r, size_t index)
 		.space = book->space,
 		.toucher = key->toucher,
 		.reserver = key->reserver,
-		.nature = key->nature,
+		.attrs = key->attrs,
 		.pages = holder->pages,
 		.swapped = holder->swapped,
 		.count = holder->count,

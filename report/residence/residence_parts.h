@@ -44,7 +44,7 @@ struct mt_book {
 
 /* The key of a holder. Holder ids in page maps are interned keys. */
 struct mt_holder_key {
-	uint32_t book, toucher, reserver, nature;
+	uint32_t book, toucher, reserver, attrs;
 	uint32_t member; /* the kernel's counter: enum mt_page_member */
 	uint32_t huge;	 /* bool: anonymous memory that came as huge pages */
 };
@@ -101,7 +101,7 @@ struct mt_residence {
 	/* Ledger and time of the current event. */
 	const struct mt_ledger *ledger;
 	uint64_t now;
-	bool untold;		/* options.held has failed: out of memory */
+	bool unreported;	/* options.held has failed: out of memory */
 	struct mt_map64 by_mm;	/* kernel's id of a space to index in counts */
 	struct mt_map64 by_tid; /* tid to index in touchers */
 	MT_ARRAY(struct mt_page_counts) counts;
@@ -189,6 +189,6 @@ bool mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledg
 
 /* The ledger's callback `counted`. */
 bool mt_residence_counted(void *residence, const struct mt_ledger *ledger,
-			  const struct mt_ledger_count *told);
+			  const struct mt_ledger_count *reported);
 
 #endif

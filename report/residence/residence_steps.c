@@ -27,7 +27,7 @@ enum {
 /* A change of a count, and whose. */
 struct step {
 	const struct mt_ledger *ledger;
-	const struct mt_ledger_count *told;
+	const struct mt_ledger_count *reported;
 	uint32_t book, member;
 	int64_t pages;
 	uint64_t last; /* when the same address space's counts changed before */
@@ -35,7 +35,7 @@ struct step {
 
 static uint32_t cause_of(struct mt_residence *r, const struct step *step, enum mt_origin_kind why)
 {
-	return mt_residence_cause(r, step->ledger, step->book, step->told->origin, why,
+	return mt_residence_cause(r, step->ledger, step->book, step->reported->origin, why,
 				  step->member);
 }
 
@@ -166,7 +166,7 @@ static bool fault_took(struct mt_residence *r, const struct step *step,
 
 static bool call_added(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
-	const struct mt_page_count *count = step->told->count;
+	const struct mt_page_count *count = step->reported->count;
 	bool advice = count->call == MT_VM_MADVISE;
 	enum mt_origin_kind why = advice && count->args[2] == MADV_COLLAPSE ? MT_ORIGIN_COLLAPSED
 									    : MT_ORIGIN_POPULATED;
@@ -188,7 +188,7 @@ static bool advice_frees(uint64_t advice)
 
 static bool call_took(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
-	const struct mt_page_count *count = step->told->count;
+	const struct mt_page_count *count = step->reported->count;
 	uint64_t from = count->args[0] >> MT_PAGE_SHIFT;
 
 	if (count->call != MT_VM_MADVISE)
@@ -199,7 +199,7 @@ static bool call_took(struct mt_residence *r, const struct step *step, struct mt
 		toucher->advised = count->enter;
 		if (!mt_residence_give_back(r, step->ledger, step->book, from,
 					    from + (mt_page_up(count->args[1]) >> MT_PAGE_SHIFT),
-					    step->told->origin, MT_ORIGIN_ADVISED))
+					    step->reported->origin, MT_ORIGIN_ADVISED))
 			return false;
 	}
 	return put_down(r, step, MT_ORIGIN_ADVISED, step->pages);
@@ -208,9 +208,9 @@ static bool call_took(struct mt_residence *r, const struct step *step, struct mt
 /* Neither a fault nor a call that is known. */
 static enum mt_origin_kind why_loose(const struct step *step)
 {
-	if (mt_ledger_pages_lost(step->ledger, step->last, step->told->time))
+	if (mt_ledger_pages_lost(step->ledger, step->last, step->reported->time))
 		return MT_ORIGIN_LOST;
-	if (!step->told->count->own)
+	if (!step->reported->count->own)
 		return step->pages > 0 ? MT_ORIGIN_COLLAPSED : MT_ORIGIN_RECLAIMED;
 	if (step->pages > 0)
 		return MT_ORIGIN_PINNED;
@@ -233,7 +233,7 @@ static bool has_no_room(const struct step *step, const struct mt_toucher *touche
 
 static bool put_step(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
-	const struct mt_page_count *count = step->told->count;
+	const struct mt_page_count *count = step->reported->count;
 	bool fault = toucher->faulting && toucher->book == step->book && count->own &&
 		     !(count->call && count->enter > toucher->time) && !has_no_room(step, toucher);
 	bool given = toucher->given & 1u << step->member;
@@ -291,12 +291,12 @@ static bool bind(struct mt_residence *r, struct mt_page_counts *counts, struct s
 static int64_t first_step(struct mt_residence *r, const struct step *step,
 			  const struct mt_toucher *toucher, int64_t now)
 {
-	const struct mt_page_count *count = step->told->count;
+	const struct mt_page_count *count = step->reported->count;
 	const struct mt_ledger_space *space = r->books.items[step->book]->space;
 	const struct mt_page_reading *reading =
 		mt_residence_first_reading(r, space->pid, count->member);
 
-	if (reading && reading->time <= step->told->time)
+	if (reading && reading->time <= step->reported->time)
 		return now - reading->pages;
 	return count->bytes && toucher->faulting && !count->call ? 1 : 0;
 }
@@ -307,11 +307,12 @@ static int64_t first_step(struct mt_residence *r, const struct step *step,
  */
 static void note_batch(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
-	bool fault = toucher->faulting && toucher->book == step->book && !step->told->count->call;
+	bool fault =
+		toucher->faulting && toucher->book == step->book && !step->reported->count->call;
 	int64_t pending = toucher->pending_book == step->book ? toucher->pending : 0;
 	bool huge = step->pages >= MT_HUGE_PAGES;
 
-	if (!step->told->count->own || (huge && !fault))
+	if (!step->reported->count->own || (huge && !fault))
 		return;
 	mt_residence_note_pending(r, toucher, step->book,
 				  huge	  ? -MT_HUGE_PAGES
@@ -323,16 +324,16 @@ static bool apply(struct mt_residence *r, struct mt_page_counts *counts, struct 
 		  struct mt_toucher *toucher)
 {
 	struct mt_book *book = r->books.items[step->book];
-	int64_t now = (int64_t)(step->told->count->bytes >> MT_PAGE_SHIFT);
+	int64_t now = (int64_t)(step->reported->count->bytes >> MT_PAGE_SHIFT);
 
-	step->member = step->told->count->member;
+	step->member = step->reported->count->member;
 	step->pages = counts->seen[step->member] ? now - counts->value[step->member]
 						 : first_step(r, step, toucher, now);
 	if (!counts->seen[step->member])
 		counts->first[step->member] = now;
 	counts->seen[step->member] = true;
 	counts->value[step->member] = now;
-	counts->time = step->told->time;
+	counts->time = step->reported->time;
 	if (!r->each)
 		note_batch(r, step, toucher);
 	if (!r->each || (!step->pages && step->member != MT_PAGES_ANONYMOUS))
@@ -362,18 +363,19 @@ static bool take_nameless(struct mt_residence *r, uint32_t book, struct mt_page_
 }
 
 bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
-			  const struct mt_ledger_count *told)
+			  const struct mt_ledger_count *reported)
 {
 	struct mt_residence *r = context;
-	const struct mt_page_count *count = told->count;
-	struct step step = {
-		.ledger = ledger, .told = told, .book = mt_residence_book(r, told->space)};
-	struct mt_toucher *toucher = mt_residence_toucher(r, told->tid);
+	const struct mt_page_count *count = reported->count;
+	struct step step = {.ledger = ledger,
+			    .reported = reported,
+			    .book = mt_residence_book(r, reported->space)};
+	struct mt_toucher *toucher = mt_residence_toucher(r, reported->tid);
 	struct mt_page_counts *counts =
 		mt_residence_counts_of(r, count->mm ? count->mm : NAMELESS | step.book);
 
-	mt_residence_note(r, ledger, told->time);
-	if (step.book == UINT32_MAX || !toucher || !counts || r->untold)
+	mt_residence_note(r, ledger, reported->time);
+	if (step.book == UINT32_MAX || !toucher || !counts || r->unreported)
 		return false;
 	if (!count->own && !count->mm)
 		return true;
@@ -383,7 +385,7 @@ bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 	if (!count->own && !counts->book) {
 		counts->seen[count->member] = true;
 		counts->value[count->member] = (int64_t)(count->bytes >> MT_PAGE_SHIFT);
-		counts->time = told->time;
+		counts->time = reported->time;
 		return true;
 	}
 	/* Who has let go of its own address space takes it down: it ends, or calls exec. */

@@ -173,9 +173,9 @@ static bool keep_members(struct mt_session *session, const struct mt_local_event
 {
 	bool wanted;
 
-	session->beside = *sample;
+	session->alongside = *sample;
 	if (!mt_session_read_members(session, event) ||
-	    !fill_sample(session, event, &session->beside, &wanted))
+	    !fill_sample(session, event, &session->alongside, &wanted))
 		return false;
 	if (!wanted)
 		session->next_member = session->members.count;
@@ -203,7 +203,7 @@ static bool give_member(struct mt_session *session, struct mt_session_sample *ou
 
 	if (!member)
 		return false;
-	*out = session->beside;
+	*out = session->alongside;
 	out->event = member->event->event;
 	out->weight = (double)member->grown;
 	out->member = true;
@@ -274,14 +274,14 @@ static bool take_kernel_record(struct mt_session *session, const struct mt_attr 
 }
 
 /* The weight and stack of a sample that came as text. */
-static bool take_told(struct mt_session *session, const struct mt_told *told,
-		      struct mt_session_sample *out)
+static bool take_reported(struct mt_session *session, const struct mt_reported_stack *reported,
+			  struct mt_session_sample *out)
 {
-	out->weight = told->weight;
+	out->weight = reported->weight;
 	if (!session->stacks)
 		return true;
-	out->stack = mt_session_told_stack(session, told);
-	out->frames = (uint32_t)session->told_frames.count;
+	out->stack = mt_session_reported_stack(session, reported);
+	out->frames = (uint32_t)session->reported_frames.count;
 	return out->stack != MT_STACK_NONE;
 }
 
@@ -304,12 +304,13 @@ static bool take_data(struct mt_session *session, const struct mt_record *record
 	}
 	if (!mt_sample_decode_bytes(&event->attr, &bytes, &session->sample))
 		return mt_session_count_undecodable(session);
-	if (event->call >= 0 && !record->told && mt_call_number_in(&session->sample) != event->call)
+	if (event->call >= 0 && !record->reported &&
+	    mt_call_number_in(&session->sample) != event->call)
 		return true;
 	out->place = record->place;
 	if (!take_sample(session, event, record->time, out, wanted))
 		return false;
-	return !record->told || !*wanted || take_told(session, record->told, out);
+	return !record->reported || !*wanted || take_reported(session, record->reported, out);
 }
 
 static void show_progress(struct mt_session *session, uint64_t time)
@@ -335,7 +336,7 @@ static bool pass(struct mt_session *session, struct mt_reader *reader,
 {
 	uint64_t serial = mt_reader_given(reader);
 
-	if (!session->pipeline || mt_session_present(session)->reading->told)
+	if (!session->pipeline || mt_session_present(session)->reading->reported)
 		return true;
 	if (mt_pipeline_pass(session->pipeline, record->size + session->sample.dump_was, serial))
 		mt_reader_release(reader, serial);

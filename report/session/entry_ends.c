@@ -56,8 +56,8 @@ static bool is_entry(const char *name)
 	return false;
 }
 
-bool mt_entry_ends_tell(const struct mt_entry_ends *ends, struct mt_frames *frames,
-			struct mt_facts *facts)
+bool mt_entry_ends_report(const struct mt_entry_ends *ends, struct mt_frames *frames,
+			  struct mt_facts *facts)
 {
 	memset(facts->entry_ends, 0, sizeof(facts->entry_ends));
 	for (size_t i = 0; i < ends->items.count; i++) {

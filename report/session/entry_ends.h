@@ -32,7 +32,7 @@ bool mt_entry_ends_add(struct mt_entry_ends *ends, uint32_t frame, uint32_t reas
 		       const char *path);
 
 /* Sets facts->entry_ends, naming the frames. False out of memory. */
-bool mt_entry_ends_tell(const struct mt_entry_ends *ends, struct mt_frames *frames,
-			struct mt_facts *facts);
+bool mt_entry_ends_report(const struct mt_entry_ends *ends, struct mt_frames *frames,
+			  struct mt_facts *facts);
 
 #endif

@@ -138,8 +138,8 @@ static const struct mt_symbol *name_frame(void *context, const struct mt_frame_k
 {
 	struct mt_session *session = context;
 
-	return key->flags & MT_FRAME_TOLD ? mt_session_told_name(session, key)
-					  : mt_naming_name(session->naming, key);
+	return key->flags & MT_FRAME_REPORTED ? mt_session_reported_name(session, key)
+					      : mt_naming_name(session->naming, key);
 }
 
 static struct mt_error *prepare_stacks(struct mt_session *session)
@@ -216,10 +216,10 @@ void mt_session_destroy(struct mt_session *session)
 	mt_pipeline_destroy(session->pipeline);
 	mt_return_slots_destroy(session->returns);
 	mt_stack_ids_destroy(session->stack_ids);
-	if (session->told)
-		mt_byte_runs_destroy(session->told);
-	mt_array_deinit(&session->told_names);
-	mt_array_deinit(&session->told_frames);
+	if (session->reported)
+		mt_byte_runs_destroy(session->reported);
+	mt_array_deinit(&session->reported_names);
+	mt_array_deinit(&session->reported_frames);
 	mt_frames_destroy(session->frames);
 	mt_stacks_destroy(session->stacks);
 	mt_spaces_destroy(session->spaces);
@@ -326,7 +326,7 @@ static struct mt_image *jit_image(void *context, int32_t pid, uint64_t time)
 
 /* Times in a jitdump are CLOCK_MONOTONIC's. */
 static struct mt_image *jitdump_image(void *context, const struct mt_image_identity *dump,
-				      uint64_t time, struct mt_image *untold)
+				      uint64_t time, struct mt_image *unreported)
 {
 	struct mt_session *session = context;
 	const struct mt_facts_recording *facts = mt_session_present(session);
@@ -334,7 +334,7 @@ static struct mt_image *jitdump_image(void *context, const struct mt_image_ident
 	struct mt_jitdump_wanted wanted = {.recording = mt_session_recording_index(session),
 					   .identity = dump,
 					   .time = time,
-					   .untold = untold};
+					   .unreported = unreported};
 	int64_t ahead = same ? 0 : facts->ahead;
 
 	if (same || facts->ahead_known)
@@ -402,7 +402,7 @@ static struct mt_error *finish_recording(struct mt_session *session)
 	if (session->reader < session->readers.count)
 		return NULL;
 	end_stacks(session);
-	if (!mt_entry_ends_tell(&session->entry_ends, session->frames, &session->facts))
+	if (!mt_entry_ends_report(&session->entry_ends, session->frames, &session->facts))
 		return mt_error_nomem();
 	if (!session->options->images)
 		return NULL;
@@ -502,7 +502,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		if (piped->walked.user && !count_entry_end(session, out->stack, piped->walked.end))
 			return false;
 	}
-	return out->member || mt_session_tell_stack(session, out, *wanted);
+	return out->member || mt_session_deliver_stack(session, out, *wanted);
 }
 
 /* All that is complete was read. */
@@ -520,12 +520,12 @@ static struct mt_error *wait_for_more(struct mt_session *session)
 	return NULL;
 }
 
-bool mt_session_told(const struct mt_session *session, bool pairs)
+bool mt_session_has_reported(const struct mt_session *session, bool pairs)
 {
 	for (size_t i = 0; i < session->facts.recordings.count; i++) {
 		const struct mt_recording *r = session->facts.recordings.items[i].reading;
 
-		if (pairs ? r->pairs : r->told)
+		if (pairs ? r->pairs : r->reported)
 			return true;
 	}
 	return false;
@@ -577,7 +577,7 @@ static struct mt_error *next_plain(struct mt_session *session, struct mt_session
 	if (!err && *wanted &&
 	    ((out->stack != MT_STACK_NONE &&
 	      !mt_session_choose_stack(session, out->stack, wanted)) ||
-	     !mt_session_tell_stack(session, out, *wanted)))
+	     !mt_session_deliver_stack(session, out, *wanted)))
 		return mt_error_nomem();
 	return !err && session->paused ? wait_for_more(session) : err;
 }
@@ -606,7 +606,7 @@ struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_s
 		if (err)
 			return err;
 		ended = false;
-		err = session->pipeline && !mt_session_present(session)->reading->told
+		err = session->pipeline && !mt_session_present(session)->reading->reported
 			      ? next_piped(session, out, &wanted, &ended)
 			      : next_plain(session, out, &wanted, &ended);
 		if (!err && ended)
@@ -662,8 +662,8 @@ bool mt_session_show(struct mt_session *session, struct mt_observed *observed)
 	return good;
 }
 
-bool mt_session_tell_stack(struct mt_session *session, const struct mt_session_sample *sample,
-			   bool wanted)
+bool mt_session_deliver_stack(struct mt_session *session, const struct mt_session_sample *sample,
+			      bool wanted)
 {
 	bool good = true;
 

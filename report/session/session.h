@@ -41,7 +41,7 @@ struct mt_space;
 struct mt_stacks;
 struct mt_strings;
 struct mt_task;
-struct mt_told;
+struct mt_reported_stack;
 struct mt_unwind_method;
 
 /*
@@ -170,7 +170,7 @@ struct mt_error *mt_session_open(const struct mt_session_options *options, struc
 void mt_session_destroy(struct mt_session *session);
 
 /* Whether stacks come as text; pairs: with two counts each, before and now. */
-bool mt_session_told(const struct mt_session *session, bool pairs);
+bool mt_session_has_reported(const struct mt_session *session, bool pairs);
 
 /* Whether statements may come behind data: the recording is still being written. */
 bool mt_session_grows(const struct mt_session *session);
@@ -236,7 +236,8 @@ struct mt_naming *mt_session_naming(struct mt_session *session);
  * The id in mt_session_stacks() of a stack whose frames have names of their own, as those of an
  * input of text; MT_STACK_NONE out of memory.
  */
-uint32_t mt_session_told_stack(struct mt_session *session, const struct mt_told *told);
+uint32_t mt_session_reported_stack(struct mt_session *session,
+				   const struct mt_reported_stack *reported);
 
 /* Ids of images are 0 to this less 1. */
 uint32_t mt_session_image_count(const struct mt_session *session);

@@ -1,7 +1,7 @@
 /*
  * Private parts of a session, shared by session.c (files and recordings), statements.c (records
  * about the recording), data_records.c (kernel records and samples), members.c (counts of group
- * members), told.c (stacks that came as text) and stack_choice.c (--dso and --symbol).
+ * members), reported_stacks.c (stacks that came as text) and stack_choice.c (--dso and --symbol).
  */
 #ifndef MT_REPORT_SESSION_SESSION_STATE_H
 #define MT_REPORT_SESSION_SESSION_STATE_H
@@ -71,9 +71,9 @@ struct mt_session {
 	struct mt_frames *frames;
 	struct mt_stack_ids *stack_ids;
 	struct mt_entry_ends entry_ends;
-	struct mt_byte_runs *told;	       /* frames of stacks that came as text; NULL: none */
-	MT_ARRAY(struct mt_symbol) told_names; /* of the frame named last */
-	MT_ARRAY(uint32_t) told_frames;	       /* of the stack interned last */
+	struct mt_byte_runs *reported; /* frames of stacks that came as text; NULL: none */
+	MT_ARRAY(struct mt_symbol) reported_names; /* of the frame named last */
+	MT_ARRAY(uint32_t) reported_frames;	   /* of the stack interned last */
 	struct mt_pool *pool;
 	struct mt_pipeline *pipeline;	 /* NULL without stacks */
 	struct mt_return_slots *returns; /* NULL until a return probe's entry comes */
@@ -91,7 +91,7 @@ struct mt_session {
 	MT_ARRAY(struct mt_local_event *) local;
 	MT_ARRAY(struct mt_member) members; /* in the order of their EVENT records */
 	size_t next_member;		    /* next member to give for the last sample */
-	struct mt_session_sample beside;    /* the sample read last, if it has members */
+	struct mt_session_sample alongside; /* the sample read last, if it has members */
 	struct mt_map64 counted;	    /* kernel event id and thread to last count */
 	uint64_t counted_stack;	 /* serial of the last sample whose stack was counted; 0: none */
 	uint64_t counted_sample; /* serial of the last sample counted as selected; 0: none */
@@ -119,8 +119,8 @@ struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32
 bool mt_session_show(struct mt_session *session, struct mt_observed *observed);
 
 /* Passes the stack of a sample to every observer; false out of memory. */
-bool mt_session_tell_stack(struct mt_session *session, const struct mt_session_sample *sample,
-			   bool wanted);
+bool mt_session_deliver_stack(struct mt_session *session, const struct mt_session_sample *sample,
+			      bool wanted);
 
 /* Counts an undecodable record; returns true. */
 bool mt_session_count_undecodable(struct mt_session *session);
@@ -135,9 +135,9 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
 					bool *wanted);
 
-/* told.c: names the frames of stacks that came as text. */
-const struct mt_symbol *mt_session_told_name(struct mt_session *session,
-					     const struct mt_frame_key *key);
+/* reported_stacks.c: names the frames of stacks that came as text. */
+const struct mt_symbol *mt_session_reported_name(struct mt_session *session,
+						 const struct mt_frame_key *key);
 
 /* members.c: adds `event` as one counted beside the leader's samples; false out of memory. */
 bool mt_session_add_member(struct mt_session *session, struct mt_local_event *event,

@@ -89,9 +89,9 @@ static bool take_info(struct mt_session *session, const struct mt_info_record *r
 	pair->value = mt_strings_get(session->strings, value);
 	if (!strcmp(pair->key, "cgroup") && !mt_spaces_set_cgroup(session->spaces, &record->value))
 		return false;
-	if (!mt_spaces_tell(session->spaces, pair->key, pair->value))
+	if (!mt_spaces_set_fact(session->spaces, pair->key, pair->value))
 		return false;
-	mt_naming_tell(session->naming, pair->key, pair->value);
+	mt_naming_set_fact(session->naming, pair->key, pair->value);
 	if (!strcmp(pair->key, "command-pid"))
 		facts->command = (int32_t)strtol(pair->value, NULL, 10);
 	if (!strcmp(pair->key, "start"))

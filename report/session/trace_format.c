@@ -36,7 +36,7 @@ struct sink {
 
 /* ---- The fields ---- */
 
-static bool number_behind(const char *line, const char *word, size_t *out)
+static bool number_after(const char *line, const char *word, size_t *out)
 {
 	const char *at = strstr(line, word);
 
@@ -71,10 +71,10 @@ static bool read_field(const char *line, struct mt_trace_format *format)
 	struct field *slot;
 	size_t is_signed;
 
-	if (!end || !number_behind(end, "offset:", &field.offset) ||
-	    !number_behind(end, "size:", &field.size))
+	if (!end || !number_after(end, "offset:", &field.offset) ||
+	    !number_after(end, "size:", &field.size))
 		return true;
-	field.is_signed = number_behind(end, "signed:", &is_signed) && is_signed;
+	field.is_signed = number_after(end, "signed:", &is_signed) && is_signed;
 	read_declaration(at + 6, (size_t)(end - at - 6), &field);
 	slot = mt_array_push(&format->fields);
 	if (slot)
@@ -230,8 +230,8 @@ static const struct field *plain_field(const struct mt_trace_format *format, con
 	name = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 	if (at + name > end)
 		return NULL;
-	for (const char *behind = at + name; behind < end; behind++) {
-		if (*behind != ')' && *behind != ' ')
+	for (const char *after = at + name; after < end; after++) {
+		if (*after != ')' && *after != ' ')
 			return NULL;
 	}
 	return find_field(format, at, name);
@@ -274,13 +274,13 @@ static bool print_word(const struct mt_trace_format *format, const char *text, s
 	if (!field || !read_number(field, raw, &value))
 		return false;
 	for (at = comma; (at = memchr(at, '{', (size_t)(end - at)));) {
-		char *behind;
-		uint64_t key = (uint64_t)strtoll(at + 1, &behind, 0);
+		char *after;
+		uint64_t key = (uint64_t)strtoll(at + 1, &after, 0);
 		const char *quote = memchr(at, '"', (size_t)(end - at));
 		const char *close =
 			quote ? memchr(quote + 1, '"', (size_t)(end - quote - 1)) : NULL;
 
-		if (!close || behind == at + 1)
+		if (!close || after == at + 1)
 			return false;
 		if (key == value) {
 			put(sink, quote + 1, (size_t)(close - quote - 1));

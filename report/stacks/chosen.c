@@ -44,7 +44,7 @@ static void set_name(struct mt_chosen *chosen, const char *value)
 	chosen->by_name = !regcomp(&chosen->name, value, REG_EXTENDED | REG_NOSUB);
 }
 
-bool mt_chosen_tell(struct mt_chosen *chosen, const char *key, const char *value)
+bool mt_chosen_set_fact(struct mt_chosen *chosen, const char *key, const char *value)
 {
 	if (!strcmp(key, "target"))
 		chosen->by_list = !strncmp(value, "pid ", 4) || !strncmp(value, "tid ", 4);

@@ -15,7 +15,7 @@ struct mt_chosen *mt_chosen_create(void);
 void mt_chosen_destroy(struct mt_chosen *chosen);
 
 /* Takes an INFO record; other keys are left alone. Borrows nothing. False out of memory. */
-bool mt_chosen_tell(struct mt_chosen *chosen, const char *key, const char *value);
+bool mt_chosen_set_fact(struct mt_chosen *chosen, const char *key, const char *value);
 
 /* Whether targets were chosen by process (user, cgroup, pid), and whether by name. */
 bool mt_chosen_by_process(const struct mt_chosen *chosen);

@@ -251,12 +251,12 @@ static bool is_below(struct part path, struct part directory)
 
 static bool is_in_own_tree(struct part path, struct part exe)
 {
-	struct part root = root_of(exe), beside = directory_of(exe);
+	struct part root = root_of(exe), alongside = directory_of(exe);
 
 	if (!is_shared(root) && is_below(path, root))
 		return true;
-	return directory_of(path).size == beside.size && is_below(path, beside) &&
-	       !starts_with(beside, "/usr") && !starts_with(beside, "/lib");
+	return directory_of(path).size == alongside.size && is_below(path, alongside) &&
+	       !starts_with(alongside, "/usr") && !starts_with(alongside, "/lib");
 }
 
 /* ---- The program's name ---- */

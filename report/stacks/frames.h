@@ -21,9 +21,9 @@ struct mt_symbol;
 
 enum mt_frame_flag {
 	MT_FRAME_IN_KERNEL = 1,
-	MT_FRAME_GUESSED = 4, /* found by a scan: its names start with "? " */
-	MT_FRAME_WORDS = 2,   /* no code but a text, see mt_frames_words() */
-	MT_FRAME_TOLD = 8,    /* the input names it: report/session/told.c */
+	MT_FRAME_GUESSED = 4,  /* found by a scan: its names start with "? " */
+	MT_FRAME_WORDS = 2,    /* no code but a text, see mt_frames_words() */
+	MT_FRAME_REPORTED = 8, /* the input names it: report/session/reported_stacks.c */
 };
 
 /*

@@ -177,7 +177,7 @@ bool mt_join_adapter_splice(struct mt_join_adapter *adapter, struct mt_piped *sa
 		struct mt_join_stack *join = &samples[i].join;
 
 		samples[i].walked.withheld =
-			join->tail_count && !mt_join_stands(adapter->joiner, join);
+			join->tail_count && !mt_join_is_valid(adapter->joiner, join);
 		if (join->tail_count && !samples[i].walked.withheld)
 			good = splice(adapter, &samples[i], spliced);
 		mt_joiner_release(join);

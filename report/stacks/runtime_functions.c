@@ -112,7 +112,7 @@ static bool matches(const char *name, const char *entry)
 }
 
 /* The name itself behind the type that a template returns: "void std::f<int>(int)". */
-static const char *behind_type(const char *name)
+static const char *after_type(const char *name)
 {
 	const char *begin = name;
 	int depth = 0;
@@ -148,13 +148,13 @@ static bool is_for_plain_type(const char *name)
 
 bool mt_is_runtime_function(const char *name)
 {
-	const char *behind;
+	const char *after;
 
 	name += strncmp(name, "? ", 2) ? 0 : 2;
 	if (is_listed(name) || is_for_plain_type(name))
 		return true;
-	behind = strchr(name, '<') || strchr(name, '(') ? behind_type(name) : name;
-	return behind != name && is_listed(behind);
+	after = strchr(name, '<') || strchr(name, '(') ? after_type(name) : name;
+	return after != name && is_listed(after);
 }
 
 static bool matches_any(const char *name, const char *const *entries, size_t count)

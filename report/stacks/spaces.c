@@ -251,13 +251,13 @@ static bool find_cgroup(struct mt_spaces *spaces, struct mt_text text, uint32_t 
 	return *out != MT_STRING_NONE;
 }
 
-bool mt_spaces_tell(struct mt_spaces *spaces, const char *key, const char *value)
+bool mt_spaces_set_fact(struct mt_spaces *spaces, const char *key, const char *value)
 {
 	if (!strcmp(key, "target"))
 		spaces->everybody = !strcmp(value, "all");
 	if (!strcmp(key, "command-pid") && spaces->everybody)
 		spaces->command = (int32_t)strtol(value, NULL, 10);
-	return mt_chosen_tell(spaces->chosen, key, value);
+	return mt_chosen_set_fact(spaces->chosen, key, value);
 }
 
 bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line)
@@ -342,14 +342,14 @@ bool mt_spaces_come_to(struct mt_space *space, uint64_t time)
 static bool find_dump(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
 		      const struct mt_image_identity *identity, uint32_t prot)
 {
-	struct mt_image *untold, *image;
+	struct mt_image *unreported, *image;
 	uint32_t pid;
 
 	if (!(prot & PROT_EXEC) || !spaces->jit.dump ||
 	    !mt_jitdump_path(identity->path, strlen(identity->path), &pid))
 		return true;
-	untold = spaces->jit.image(spaces->jit.context, space->pid, time);
-	image = spaces->jit.dump(spaces->jit.context, identity, time, untold);
+	unreported = spaces->jit.image(spaces->jit.context, space->pid, time);
+	image = spaces->jit.dump(spaces->jit.context, identity, time, unreported);
 	if (!image || image == space->made.image)
 		return true;
 	return mt_map64_put(spaces->code, image->id, true) &&

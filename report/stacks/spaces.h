@@ -72,7 +72,7 @@ void mt_spaces_destroy(struct mt_spaces *spaces);
 struct mt_spaces_jit {
 	struct mt_image *(*image)(void *context, int32_t pid, uint64_t time);
 	struct mt_image *(*dump)(void *context, const struct mt_image_identity *dump, uint64_t time,
-				 struct mt_image *untold);
+				 struct mt_image *unreported);
 	void *context;
 };
 
@@ -83,7 +83,7 @@ struct mt_spaces_jit {
 bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line);
 
 /* Takes an INFO record that may say whom mtrec recorded; before any task. False out of memory. */
-bool mt_spaces_tell(struct mt_spaces *spaces, const char *key, const char *value);
+bool mt_spaces_set_fact(struct mt_spaces *spaces, const char *key, const char *value);
 
 /* A space with a sample is a target's. */
 static inline void mt_space_sampled(struct mt_space *space)

@@ -124,7 +124,7 @@ static void place_in(const struct mt_mapping *mapping, uint64_t address, struct 
 		return;
 	code = mt_jitdump_find(image->jitdump, mapping->era, address);
 	if (code == MT_JITDUMP_NONE)
-		key->image = image->untold->id;
+		key->image = image->unreported->id;
 	else
 		key->offset = mt_jitdump_place(image->jitdump, code, address);
 }

@@ -56,7 +56,7 @@ struct parts {
 };
 
 /* Words of addresses and sources. */
-static size_t words_behind(bool addresses, size_t count)
+static size_t words_after(bool addresses, size_t count)
 {
 	return addresses ? count + (count + 7) / 8 : 0;
 }
@@ -64,17 +64,17 @@ static size_t words_behind(bool addresses, size_t count)
 static bool make_parts(const struct mt_walker *walker, struct mt_walk_words *words, size_t count,
 		       size_t user, struct parts *out)
 {
-	size_t behind = words_behind(walker->options.addresses, count);
+	size_t after = words_after(walker->options.addresses, count);
 	size_t sps = walker->options.joining ? user : 0;
 
-	if (!mt_array_reserve(words, words->count + 1 + count + behind + sps))
+	if (!mt_array_reserve(words, words->count + 1 + count + after + sps))
 		return false;
 	out->code = words->items + words->count;
 	out->pcs = out->code + 1;
-	out->addresses = behind ? out->pcs + count : NULL;
-	out->sources = behind ? (uint8_t *)(out->addresses + count) : NULL;
-	out->sps = sps ? out->pcs + count + behind : NULL;
-	words->count += 1 + count + behind + sps;
+	out->addresses = after ? out->pcs + count : NULL;
+	out->sources = after ? (uint8_t *)(out->addresses + count) : NULL;
+	out->sps = sps ? out->pcs + count + after : NULL;
+	words->count += 1 + count + after + sps;
 	return true;
 }
 
@@ -134,7 +134,7 @@ static void put_user(const struct parts *parts, size_t at, const struct mt_stack
 }
 
 _Static_assert(MT_FRAME_SOURCES == MT_UNWOUND_SOURCES && MT_END_REASONS == MT_UNWOUND_ENDS &&
-		       MT_END_UNTOLD == MT_UNWOUND_END_UNTOLD,
+		       MT_END_UNREPORTED == MT_UNWOUND_END_UNREPORTED,
 	       "FORMAT.md section 7 lists what FRAMES records say: new codes go there, too");
 
 /* A stack that was unwound before it was written. */
@@ -215,7 +215,7 @@ bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 bool mt_walked_make(struct mt_walk_words *words, bool addresses, const struct mt_walked *like,
 		    uint32_t count, struct mt_walked *out)
 {
-	size_t size = 1 + (size_t)count + words_behind(addresses, count);
+	size_t size = 1 + (size_t)count + words_after(addresses, count);
 
 	if (!mt_array_reserve(words, words->count + size))
 		return false;
@@ -235,7 +235,7 @@ uint32_t mt_walked_hash(const struct mt_walk_words *words, const struct mt_walke
 const uint64_t *mt_walked_sps(const struct mt_walk_words *words, const struct mt_walked *walked,
 			      bool addresses)
 {
-	return words->items + walked->pcs + walked->count + words_behind(addresses, walked->count);
+	return words->items + walked->pcs + walked->count + words_after(addresses, walked->count);
 }
 
 const uint64_t *mt_walked_addresses(const struct mt_walk_words *words,

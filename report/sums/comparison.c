@@ -48,7 +48,7 @@ struct comparison {
 	struct mt_value_column values[VALUES];
 	struct mt_sum_table *sums; /* base and now */
 	MT_ARRAY(uint32_t) stacks; /* of the side that is read: by path, in the session */
-	MT_ARRAY(struct mt_told_frame) scratch;
+	MT_ARRAY(struct mt_reported_frame) scratch;
 	struct mt_map64 by_names; /* stack of names alone to the one that is shown */
 	MT_ARRAY(uint32_t) names;
 };
@@ -89,21 +89,21 @@ static struct mt_text text_of(const char *text)
 }
 
 /* Adds the functions of a frame, whose names are those of the path that end at `names`. */
-static bool tell_frame(struct comparison *c, const struct mt_table *table, uint32_t frame,
-		       const uint32_t **names)
+static bool report_frame(struct comparison *c, const struct mt_table *table, uint32_t frame,
+			 const uint32_t **names)
 {
 	const struct mt_frame_key *key = mt_frames_key(table->frames, frame);
 	size_t count;
 	const struct mt_frame_name *functions = mt_frames_names(table->frames, frame, &count);
 
 	for (size_t i = 0; functions && i < count; i++) {
-		struct mt_told_frame *told = mt_array_push(&c->scratch);
+		struct mt_reported_frame *reported = mt_array_push(&c->scratch);
 		const char *name = mt_strings_get(mt_frames_strings(table->frames), *--*names);
 		bool guessed = (key->flags & MT_FRAME_GUESSED) && !strncmp(name, "? ", 2);
 
-		if (!told)
+		if (!reported)
 			return false;
-		*told = (struct mt_told_frame){
+		*reported = (struct mt_reported_frame){
 			.name = text_of(name + (guessed ? 2 : 0)),
 			.dso = text_of(key->flags & MT_FRAME_WORDS ? "" : functions[i].dso),
 			.kernel = key->flags & MT_FRAME_IN_KERNEL,
@@ -132,11 +132,12 @@ static uint32_t spell_stack(struct comparison *c, const struct mt_table *table, 
 		return number == MT_STACK_NONE ? MT_STACK_NONE : (uint32_t)known;
 	c->scratch.count = 0;
 	for (size_t i = 0; i < depth; i++) {
-		if (!tell_frame(c, table, frames[i], &end))
+		if (!report_frame(c, table, frames[i], &end))
 			return MT_STACK_NONE;
 	}
-	made = mt_session_told_stack(c->session, &(struct mt_told){.frames = c->scratch.items,
-								   .count = c->scratch.count});
+	made = mt_session_reported_stack(c->session,
+					 &(struct mt_reported_stack){.frames = c->scratch.items,
+								     .count = c->scratch.count});
 	return made != MT_STACK_NONE && mt_map64_put(&c->by_names, number, made) ? made
 										 : MT_STACK_NONE;
 }

@@ -435,7 +435,7 @@ static bool is_of_row(const struct lost_columns *at, uint32_t event, const uint6
 static double lost_of(const struct lost_columns *at, const struct mt_facts_recording *recording,
 		      const uint64_t *keys)
 {
-	uint64_t told = 0, lost = 0, from, to;
+	uint64_t reported = 0, lost = 0, from, to;
 
 	mt_timespan_apply(at->span, recording->start, recording->end, &from, &to);
 	if (at->time != MT_COLUMN_NONE) {
@@ -445,12 +445,12 @@ static double lost_of(const struct lost_columns *at, const struct mt_facts_recor
 	for (size_t i = 0; i < recording->losses.count; i++) {
 		const struct mt_facts_loss *loss = &recording->losses.items[i];
 
-		told += loss->count;
+		reported += loss->count;
 		if (loss->from < to && loss->to >= from && is_of_row(at, loss->event, keys))
 			lost += loss->count;
 	}
 	/* What the totals tell beyond that may have been at any time. */
-	return (double)(lost + (mt_facts_lost(recording) - told));
+	return (double)(lost + (mt_facts_lost(recording) - reported));
 }
 
 /* As many more as were lost, each like the row's others. */

@@ -91,7 +91,7 @@ uint64_t mt_facts_named_whole(const struct mt_facts *facts)
 
 uint64_t mt_facts_incomplete(const struct mt_facts *facts)
 {
-	return facts->user_stacks - facts->ends[MT_END_ROOT] - facts->ends[MT_END_UNTOLD];
+	return facts->user_stacks - facts->ends[MT_END_ROOT] - facts->ends[MT_END_UNREPORTED];
 }
 
 bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pid, uint64_t began,
@@ -221,9 +221,9 @@ bool mt_facts_blocks_rate(const struct mt_facts_blocks *blocks, char *out, size_
 	return true;
 }
 
-static void tell_counts(const struct mt_facts_blocks *blocks,
-			const struct mt_facts_durations *durations,
-			void (*print)(void *context, const char *sentence), void *context)
+static void report_counts(const struct mt_facts_blocks *blocks,
+			  const struct mt_facts_durations *durations,
+			  void (*print)(void *context, const char *sentence), void *context)
 {
 	const struct {
 		uint64_t count;
@@ -279,8 +279,8 @@ static const struct mt_facts_unseen *find_unseen(const struct mt_facts *facts,
 	return first;
 }
 
-void mt_facts_tell_unseen(const struct mt_facts *facts,
-			  void (*print)(void *context, const char *sentence), void *context)
+void mt_facts_report_unseen(const struct mt_facts *facts,
+			    void (*print)(void *context, const char *sentence), void *context)
 {
 	static const struct {
 		enum mt_unseen_calls call;
@@ -292,7 +292,7 @@ void mt_facts_tell_unseen(const struct mt_facts *facts,
 	};
 	char text[160];
 
-	tell_counts(&facts->blocks, &facts->durations, print, context);
+	report_counts(&facts->blocks, &facts->durations, print, context);
 	for (size_t k = 0; k < sizeof(sentences) / sizeof(sentences[0]); k++) {
 		size_t count;
 		const struct mt_facts_unseen *first = find_unseen(facts, sentences[k].call, &count);

@@ -222,8 +222,8 @@ bool mt_facts_blocks_rate(const struct mt_facts_blocks *blocks, char *out, size_
  * Calls `print` with one sentence for each kind of unseen call, however many processes have it. And
  * with one for each kind of call of allocators that the accounts of blocks do not show.
  */
-void mt_facts_tell_unseen(const struct mt_facts *facts,
-			  void (*print)(void *context, const char *sentence), void *context);
+void mt_facts_report_unseen(const struct mt_facts *facts,
+			    void (*print)(void *context, const char *sentence), void *context);
 
 void mt_facts_deinit(struct mt_facts *facts);
 

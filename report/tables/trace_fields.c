@@ -17,7 +17,7 @@ enum {
 };
 
 /* The number behind a word such as "offset:"; -1 where it is not there. */
-static long number_behind(const char *line, const char *word)
+static long number_after(const char *line, const char *word)
 {
 	const char *at = strstr(line, word);
 
@@ -53,12 +53,12 @@ struct mt_field mt_field_find(const struct mt_text *format, const char *name)
 		at = stop + 1;
 		if (!names_field(line, name))
 			continue;
-		offset = number_behind(line, "offset:");
-		size = number_behind(line, "size:");
+		offset = number_after(line, "offset:");
+		size = number_after(line, "size:");
 		if (offset >= 0 && offset < OFFSET_MOST &&
 		    (size == 1 || size == 2 || size == 4 || size == 8))
 			return (struct mt_field){(uint32_t)offset, (uint32_t)size,
-						 number_behind(line, "signed:") == 1};
+						 number_after(line, "signed:") == 1};
 	}
 	return (struct mt_field){0};
 }

@@ -18,7 +18,7 @@
 enum {
 	ARENA = 64 << 20, /* a thread's arena of glibc begins at a multiple, and grows up to the
 			     next */
-	BESIDE = 8,	  /* bytes that glibc keeps with each block: its size */
+	ALONGSIDE = 8,	  /* bytes that glibc keeps with each block: its size */
 };
 
 struct piece {
@@ -146,7 +146,7 @@ static bool add_block(void *context, const struct mt_block *block)
 	struct piece *piece = mt_array_push(&heap->blocks);
 
 	if (piece)
-		*piece = (struct piece){block->address, block->usable + BESIDE};
+		*piece = (struct piece){block->address, block->usable + ALONGSIDE};
 	return piece;
 }
 
@@ -214,7 +214,8 @@ bool mt_heaps_take_end(void *context, const struct mt_ledger_space *space)
 }
 
 bool mt_heaps_each(const struct mt_heaps *heaps,
-		   bool (*tell)(void *context, uint32_t number, const struct mt_heap_parts *heap),
+		   bool (*deliver)(void *context, uint32_t number,
+				   const struct mt_heap_parts *heap),
 		   void *context)
 {
 	bool good = true;
@@ -223,7 +224,7 @@ bool mt_heaps_each(const struct mt_heaps *heaps,
 		const struct heap *heap = &heaps->items.items[i];
 
 		if (heap->parts.mapped > 0)
-			good = tell(context, heap->number, &heap->parts);
+			good = deliver(context, heap->number, &heap->parts);
 	}
 	return good;
 }

@@ -35,7 +35,8 @@ bool mt_heaps_take_end(void *heaps, const struct mt_ledger_space *space);
  * Calls `tell` for each space whose blocks and regions came. False if `tell` was.
  */
 bool mt_heaps_each(const struct mt_heaps *heaps,
-		   bool (*tell)(void *context, uint32_t number, const struct mt_heap_parts *heap),
+		   bool (*deliver)(void *context, uint32_t number,
+				   const struct mt_heap_parts *heap),
 		   void *context);
 
 #endif

@@ -166,7 +166,8 @@ void mt_verdict_rows_sort(struct mt_verdict_row *rows, size_t count)
  * Any program maps some files once, such as those of its locale, and threads hardly touch their
  * stacks.
  */
-static bool tells_anything(const struct mt_verdicts_entry *entry, const struct mt_verdict *verdict)
+static bool reports_anything(const struct mt_verdicts_entry *entry,
+			     const struct mt_verdict *verdict)
 {
 	if (entry->stacks > entry->reserved / 2 && mt_verdict_is_untouched(verdict))
 		return false;
@@ -210,7 +211,7 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct mt_verdicts_entry *
 	if (mt_verdicts_know_pages(verdicts, space) && !entry->forgiven)
 		mt_verdict_consider_pages(&row->verdict, entry->held);
 	mt_verdict_consider_advice(&row->verdict, entry->advices, entry->advised);
-	verdicts->rows.count -= !tells_anything(entry, &row->verdict);
+	verdicts->rows.count -= !reports_anything(entry, &row->verdict);
 	return true;
 }
 

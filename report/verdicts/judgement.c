@@ -57,12 +57,12 @@ struct mt_error *mt_judgement_begin(struct mt_session *session,
 		return mt_error_nomem();
 	judgement->session = session;
 	judgement->options =
-		(struct mt_blocks_options){.at = mt_at_end_of(options->time), .beside = true};
+		(struct mt_blocks_options){.at = mt_at_end_of(options->time), .alongside = true};
 	err = mt_verdicts_create(session, options->stacks, options->time, &judgement->verdicts);
 	err = err ? err : mt_leaks_create(session, options->stacks, &judgement->leaks);
 	if (err)
 		return err;
-	mt_leaks_tell_also(judgement->leaks, &options->also);
+	mt_leaks_report_also(judgement->leaks, &options->also);
 	mt_leaks_listen(judgement->leaks, &judgement->options);
 	mt_leaks_listen_regions(judgement->leaks, judgement->verdicts);
 	err = mt_blocks_begin(session, &judgement->options, &judgement->blocks);

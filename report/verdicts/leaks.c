@@ -262,8 +262,8 @@ static bool take_live(void *context, const struct mt_blocks_space *space,
 		leaks->also.block(leaks->also.context, space, origin, block, doubtful));
 }
 
-static bool take_stood(void *context, const struct mt_blocks_space *from,
-		       const struct mt_block_map *map)
+static bool take_remaining(void *context, const struct mt_blocks_space *from,
+			   const struct mt_block_map *map)
 {
 	struct mt_leaks *leaks = context;
 	uint32_t at = find_space(leaks, from);
@@ -281,22 +281,22 @@ void mt_leaks_listen(struct mt_leaks *leaks, struct mt_blocks_options *options)
 {
 	options->block = take_live;
 	options->gone = take_gone;
-	options->stood = take_stood;
+	options->remaining = take_remaining;
 	options->context = leaks;
 }
 
-void mt_leaks_tell_also(struct mt_leaks *leaks, const struct mt_leaks_also *also)
+void mt_leaks_report_also(struct mt_leaks *leaks, const struct mt_leaks_also *also)
 {
 	leaks->also = *also;
 }
 
 void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdicts)
 {
-	mt_verdicts_tell_regions(verdicts, &(struct mt_verdicts_regions){
-						   .region = mt_heaps_take_region,
-						   .done = mt_heaps_take_end,
-						   .context = leaks->heaps,
-					   });
+	mt_verdicts_report_regions(verdicts, &(struct mt_verdicts_regions){
+						     .region = mt_heaps_take_region,
+						     .done = mt_heaps_take_end,
+						     .context = leaks->heaps,
+					     });
 }
 
 /* ---- Behind it ---- */

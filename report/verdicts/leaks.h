@@ -36,7 +36,7 @@ struct mt_leaks_also {
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
 	void *context;
 };
-void mt_leaks_tell_also(struct mt_leaks *leaks, const struct mt_leaks_also *also);
+void mt_leaks_report_also(struct mt_leaks *leaks, const struct mt_leaks_also *also);
 /* Before the ledger's run. Verdicts of this session. */
 void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdicts);
 

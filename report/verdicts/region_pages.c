@@ -55,11 +55,11 @@ double mt_region_pages_touched(const struct mt_page_map *touched, const struct m
 
 	for (; run && run->first < end; run = next) {
 		uint64_t from = run->first > first ? run->first : first;
-		uint64_t behind = run->first + run->pages, to = behind < end ? behind : end;
+		uint64_t after = run->first + run->pages, to = after < end ? after : end;
 		uint64_t block = from & ~(uint64_t)(HUGE_PAGES - 1);
 		bool alone;
 
-		next = mt_page_map_after(touched, behind);
+		next = mt_page_map_after(touched, after);
 		alone = to - from == 1 && before <= block &&
 			(!next || next->first >= block + HUGE_PAGES) && block >= first &&
 			block + HUGE_PAGES <= end;

@@ -353,12 +353,12 @@ bool mt_verdict_is_untouched(const struct mt_verdict *verdict)
 
 void mt_verdict_consider_advice(struct mt_verdict *verdict, uint64_t calls, double bytes)
 {
-	bool stands = verdict->kind == MT_VERDICT_PLATEAU || verdict->kind == MT_VERDICT_ONE_OFF ||
-		      verdict->kind == MT_VERDICT_RETENTION;
+	bool settled = verdict->kind == MT_VERDICT_PLATEAU || verdict->kind == MT_VERDICT_ONE_OFF ||
+		       verdict->kind == MT_VERDICT_RETENTION;
 
 	verdict->advices = calls;
 	verdict->advised = bytes;
-	if (stands && calls >= LEAST_FALLS && bytes >= LEAST_TURNS * verdict->bytes)
+	if (settled && calls >= LEAST_FALLS && bytes >= LEAST_TURNS * verdict->bytes)
 		verdict->kind = MT_VERDICT_SAWTOOTH;
 }
 
@@ -464,13 +464,13 @@ static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t s
 
 static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size)
 {
-	bool stands = verdict->kind == MT_VERDICT_PLATEAU || verdict->kind == MT_VERDICT_ONE_OFF;
+	bool settled = verdict->kind == MT_VERDICT_PLATEAU || verdict->kind == MT_VERDICT_ONE_OFF;
 	int used = 0;
 
 	if (!isnan(verdict->untouched) && verdict->untouched >= WORTH_SAYING)
 		used = snprintf(out, size, "; %.0f %% of it untouched since reserved or given back",
 				100 * verdict->untouched);
-	else if (isnan(verdict->untouched) && stands && verdict->bytes > 0 && !verdict->of_blocks)
+	else if (isnan(verdict->untouched) && settled && verdict->bytes > 0 && !verdict->of_blocks)
 		used = snprintf(out, size, "; whether its pages are in use is not known");
 	return (size_t)used < size ? (size_t)used : size;
 }

@@ -46,11 +46,11 @@ static bool name_heaps(struct mt_verdicts *verdicts)
  * chance, as freed blocks of one are used by others: the heap has an account of its own.
  */
 static uint32_t account_of(const struct mt_verdicts *verdicts, const struct mt_origin *origin,
-			   const struct mt_nature *nature)
+			   const struct mt_region_attrs *attrs)
 {
 	if (!verdicts->stacks)
 		return MT_STACK_NONE;
-	if (nature->kind == MT_REGION_HEAP)
+	if (attrs->kind == MT_REGION_HEAP)
 		return verdicts->heap;
 	return origin->stack == MT_STACK_NONE ? verdicts->stackless : origin->stack;
 }
@@ -182,11 +182,11 @@ static bool maps_files(const struct mt_verdicts *verdicts, uint32_t stack)
 
 /* Memory that is held; of paths also the files that they map. */
 static bool is_judged(const struct mt_verdicts *verdicts, const struct mt_origin *origin,
-		      const struct mt_nature *nature)
+		      const struct mt_region_attrs *attrs)
 {
 	return has_verdict(origin) &&
-	       (mt_nature_is_held(nature) ||
-		(verdicts->stacks && nature->kind == MT_REGION_FILE &&
+	       (mt_region_attrs_are_held(attrs) ||
+		(verdicts->stacks && attrs->kind == MT_REGION_FILE &&
 		 origin->stack != MT_STACK_NONE && maps_files(verdicts, origin->stack)));
 }
 
@@ -200,28 +200,28 @@ static void add_closed(struct mt_verdicts_space *space, const struct mt_change *
 	space->closing += sign * (double)(change->end - change->start);
 }
 
-static void note_closed(struct mt_verdicts_space *space, const struct mt_ledger_change *told)
+static void note_closed(struct mt_verdicts_space *space, const struct mt_ledger_change *post)
 {
-	const struct mt_change *change = told->change;
+	const struct mt_change *change = post->change;
 
 	add_closed(space, change, change->sign);
 	if (change->sign < 0) {
 		space->opened = (struct mt_range){change->start, change->end};
 		space->opened_at = change->time;
-	} else if (told->origin->kind == MT_ORIGIN_BEFORE) {
+	} else if (post->origin->kind == MT_ORIGIN_BEFORE) {
 		space->closed_before += (double)(change->end - change->start);
 	}
 }
 
 /* What grows within reserved address space grows as a heap does: blocks in it are others'. */
-static bool is_of_heap(const struct mt_verdicts_space *space, const struct mt_ledger_change *told,
+static bool is_of_heap(const struct mt_verdicts_space *space, const struct mt_ledger_change *post,
 		       bool opened)
 {
-	const struct mt_change *change = told->change;
+	const struct mt_change *change = post->change;
 
-	if (told->nature->kind == MT_REGION_HEAP)
+	if (post->attrs->kind == MT_REGION_HEAP)
 		return true;
-	if (told->nature->kind != MT_REGION_ANONYMOUS)
+	if (post->attrs->kind != MT_REGION_ANONYMOUS)
 		return false;
 	return opened ||
 	       (space->opened_at == change->time && space->opened.start <= change->start &&
@@ -247,23 +247,23 @@ static bool note_late(struct mt_verdicts_entry *entry, const struct mt_change *c
 
 /* opened: by mprotect, of what was mapped before. */
 static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
-		       const struct mt_ledger_change *told, bool opened)
+		       const struct mt_ledger_change *post, bool opened)
 {
-	const struct mt_change *change = told->change;
+	const struct mt_change *change = post->change;
 	const struct mt_origin *owner =
-		change->sign < 0 ? mt_ledger_origin(ledger, change->reserved_by) : told->origin;
-	struct mt_verdicts_place place = {.stack = account_of(verdicts, owner, told->nature)};
+		change->sign < 0 ? mt_ledger_origin(ledger, change->reserved_by) : post->origin;
+	struct mt_verdicts_place place = {.stack = account_of(verdicts, owner, post->attrs)};
 	double bytes = (double)(change->end - change->start);
 	struct mt_verdicts_scale *scale;
 	struct mt_verdicts_entry *entry;
 	bool older;
 
 	older = change->sign < 0 && owner->kind == MT_ORIGIN_BEFORE &&
-		mt_nature_is_held(told->nature);
-	if (!change->sign || !(older || is_judged(verdicts, owner, told->nature)))
+		mt_region_attrs_are_held(post->attrs);
+	if (!change->sign || !(older || is_judged(verdicts, owner, post->attrs)))
 		return true;
-	place.space = find_space(verdicts, told->space);
-	scale = scale_of(verdicts, told->space->recording);
+	place.space = find_space(verdicts, post->space);
+	scale = scale_of(verdicts, post->space->recording);
 	if (place.space == UINT32_MAX || !scale)
 		return false;
 	if (change->time >= scale->to)
@@ -279,10 +279,10 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 	if (change->sign > 0) {
 		entry->reserved += bytes;
 		entry->newest = bytes;
-		entry->files += mt_nature_is_held(told->nature) ? 0 : bytes;
-		entry->stacks += told->nature->kind == MT_REGION_THREAD_STACK ? bytes : 0;
+		entry->files += mt_region_attrs_are_held(post->attrs) ? 0 : bytes;
+		entry->stacks += post->attrs->kind == MT_REGION_THREAD_STACK ? bytes : 0;
 		entry->heap +=
-			is_of_heap(&verdicts->spaces.items[place.space], told, opened) ? bytes : 0;
+			is_of_heap(&verdicts->spaces.items[place.space], post, opened) ? bytes : 0;
 		return mt_history_reserve(&entry->history, &scale->history, change->time, bytes);
 	}
 	entry->returned++;
@@ -305,11 +305,11 @@ enum {
 /* Pages touched, or given back. False out of memory. */
 static bool mark_pages(struct mt_verdicts_space *space, uint64_t start, uint64_t end, bool touched)
 {
-	uint64_t first = start >> PAGE_SHIFT, behind = end >> PAGE_SHIFT, given;
+	uint64_t first = start >> PAGE_SHIFT, after = end >> PAGE_SHIFT, given;
 
-	return touched ? mt_page_map_fill(&space->touched, first, behind, UINT64_MAX, TOUCHED,
+	return touched ? mt_page_map_fill(&space->touched, first, after, UINT64_MAX, TOUCHED,
 					  &given)
-		       : mt_page_map_clear(&space->touched, first, behind, NULL, NULL);
+		       : mt_page_map_clear(&space->touched, first, after, NULL, NULL);
 }
 
 static bool take_touch(void *context, const struct mt_ledger *ledger,
@@ -345,12 +345,12 @@ static bool note_advice(struct mt_verdicts *verdicts, const struct mt_ledger *le
 			const struct mt_extent *region, uint32_t space)
 {
 	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
-	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
-	struct mt_verdicts_place place = {space, account_of(verdicts, origin, nature)};
+	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), region->attrs);
+	struct mt_verdicts_place place = {space, account_of(verdicts, origin, attrs)};
 	double bytes = mt_region_pages_touched(&verdicts->spaces.items[space].touched, region);
 	struct mt_verdicts_entry *entry;
 
-	if (!bytes || !is_judged(verdicts, origin, nature))
+	if (!bytes || !is_judged(verdicts, origin, attrs))
 		return true;
 	entry = entry_at(verdicts, verdicts->places, &place);
 	if (!entry)
@@ -395,25 +395,25 @@ static bool take_move(void *context, const struct mt_ledger *ledger,
 }
 
 /* Memory of which it matters whether it is touched: not what is only kept free of others. */
-static bool is_for_use(const struct mt_nature *nature)
+static bool is_for_use(const struct mt_region_attrs *attrs)
 {
-	return (nature->kind == MT_REGION_ANONYMOUS || nature->kind == MT_REGION_HEAP ||
-		nature->kind == MT_REGION_THREAD_STACK) &&
-	       (nature->prot & PROT_WRITE);
+	return (attrs->kind == MT_REGION_ANONYMOUS || attrs->kind == MT_REGION_HEAP ||
+		attrs->kind == MT_REGION_THREAD_STACK) &&
+	       (attrs->prot & PROT_WRITE);
 }
 
 static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledger, uint32_t space,
 		     const struct mt_extent *region)
 {
 	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
-	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
-	struct mt_verdicts_place place = {space, account_of(verdicts, origin, nature)};
+	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), region->attrs);
+	struct mt_verdicts_place place = {space, account_of(verdicts, origin, attrs)};
 	double held = (double)(region->end - region->start);
 	struct mt_verdicts_entry *entry;
 
-	if (!is_judged(verdicts, origin, nature) || !nature->prot)
+	if (!is_judged(verdicts, origin, attrs) || !attrs->prot)
 		return true;
-	if (is_for_use(nature))
+	if (is_for_use(attrs))
 		held = mt_region_pages_touched(&verdicts->spaces.items[space].touched, region);
 	entry = entry_at(verdicts, verdicts->places, &place);
 	if (entry)
@@ -438,25 +438,25 @@ bool mt_verdicts_know_pages(const struct mt_verdicts *verdicts,
 	return false;
 }
 
-static bool tell_region(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
-			const struct mt_verdicts_space *space, struct mt_region_pages *pages,
-			const struct mt_extent *region)
+static bool report_region(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+			  const struct mt_verdicts_space *space, struct mt_region_pages *pages,
+			  const struct mt_extent *region)
 {
-	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
+	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), region->attrs);
 
-	return !verdicts->regions.region || !is_for_use(nature) ||
-	       nature->kind == MT_REGION_THREAD_STACK ||
+	return !verdicts->regions.region || !is_for_use(attrs) ||
+	       attrs->kind == MT_REGION_THREAD_STACK ||
 	       verdicts->regions.region(verdicts->regions.context, pages->space, region,
-					nature->kind == MT_REGION_HEAP,
+					attrs->kind == MT_REGION_HEAP,
 					mt_region_pages_older(pages, region),
 					mt_verdicts_know_pages(verdicts, space)
 						? mt_region_pages_in_use(pages, region)
 						: NAN);
 }
 
-static bool take_stood(void *context, const struct mt_ledger *ledger,
-		       const struct mt_ledger_space *from, const struct mt_extents *regions,
-		       uint64_t time)
+static bool take_remaining(void *context, const struct mt_ledger *ledger,
+			   const struct mt_ledger_space *from, const struct mt_extents *regions,
+			   uint64_t time)
 {
 	struct mt_verdicts *verdicts = context;
 	const struct mt_verdicts_scale *scale = scale_of(verdicts, from->recording);
@@ -473,9 +473,9 @@ static bool take_stood(void *context, const struct mt_ledger *ledger,
 	space->ended = from->ended && from->ended <= space->end;
 	space->pages_lost = mt_ledger_pages_lost(ledger, from->began, time);
 	for (; region; region = mt_extents_after(regions, region->end)) {
-		if (!mt_natures_get(mt_ledger_natures(ledger), region->nature)->prot)
+		if (!mt_attrs_get(mt_ledger_attrs(ledger), region->attrs)->prot)
 			space->closed += (double)(region->end - region->start);
-		if (!tell_region(verdicts, ledger, space, &pages, region))
+		if (!report_region(verdicts, ledger, space, &pages, region))
 			return false;
 		if (!verdicts->pages)
 			continue;
@@ -495,53 +495,53 @@ static bool take_gauge(void *context, uint32_t recording, const struct mt_gauge_
 	return mt_mapping_readings_take(&verdicts->readings, recording, gauge);
 }
 
-static bool tell_also(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
-		      const struct mt_ledger_change *told)
+static bool report_also(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+			const struct mt_ledger_change *post)
 {
 	return !verdicts->also.change ||
-	       verdicts->also.change(verdicts->also.context, ledger, told);
+	       verdicts->also.change(verdicts->also.context, ledger, post);
 }
 
 static bool take_change(void *context, const struct mt_ledger *ledger,
-			const struct mt_ledger_change *told)
+			const struct mt_ledger_change *post)
 {
-	const struct mt_change *change = told->change;
+	const struct mt_change *change = post->change;
 	struct mt_verdicts *verdicts = context;
-	uint32_t space = find_space(verdicts, told->space);
+	uint32_t space = find_space(verdicts, post->space);
 
 	/* What comes is untouched, what goes is not touched any more. */
 	if (space == UINT32_MAX || (change->sign && !mark_pages(&verdicts->spaces.items[space],
 								change->start, change->end, false)))
 		return false;
-	if (change->sign && !told->nature->prot) {
-		note_closed(&verdicts->spaces.items[space], told);
+	if (change->sign && !post->attrs->prot) {
+		note_closed(&verdicts->spaces.items[space], post);
 		return true;
 	}
-	return add_change(verdicts, ledger, told, false) && tell_also(verdicts, ledger, told);
+	return add_change(verdicts, ledger, post, false) && report_also(verdicts, ledger, post);
 }
 
 static bool take_access(void *context, const struct mt_ledger *ledger,
-			const struct mt_ledger_change *told)
+			const struct mt_ledger_change *post)
 {
 	struct mt_verdicts *verdicts = context;
 	uint32_t space;
 
-	if (!told->change->sign)
+	if (!post->change->sign)
 		return true;
-	space = find_space(verdicts, told->space);
+	space = find_space(verdicts, post->space);
 	if (space == UINT32_MAX)
 		return false;
-	add_closed(&verdicts->spaces.items[space], told->change, -told->change->sign);
-	return add_change(verdicts, ledger, told, true) && tell_also(verdicts, ledger, told);
+	add_closed(&verdicts->spaces.items[space], post->change, -post->change->sign);
+	return add_change(verdicts, ledger, post, true) && report_also(verdicts, ledger, post);
 }
 
-void mt_verdicts_tell_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also)
+void mt_verdicts_report_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also)
 {
 	verdicts->also = *also;
 }
 
-void mt_verdicts_tell_regions(struct mt_verdicts *verdicts,
-			      const struct mt_verdicts_regions *regions)
+void mt_verdicts_report_regions(struct mt_verdicts *verdicts,
+				const struct mt_verdicts_regions *regions)
 {
 	verdicts->regions = *regions;
 }
@@ -551,7 +551,7 @@ void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *
 	verdicts->pages = true;
 	options->change = take_change;
 	options->accessed = take_access;
-	options->stood = take_stood;
+	options->remaining = take_remaining;
 	options->advised = take_advice;
 	options->stackless = true;
 	options->touched = take_touch;

@@ -65,7 +65,7 @@ struct mt_verdicts_also {
 		       const struct mt_ledger_change *change);
 	void *context;
 };
-void mt_verdicts_tell_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also);
+void mt_verdicts_report_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also);
 
 /* A listener to what stands of each space; set before the ledger's run. */
 struct mt_verdicts_regions {
@@ -79,8 +79,8 @@ struct mt_verdicts_regions {
 	bool (*done)(void *context, const struct mt_ledger_space *space);
 	void *context;
 };
-void mt_verdicts_tell_regions(struct mt_verdicts *verdicts,
-			      const struct mt_verdicts_regions *regions);
+void mt_verdicts_report_regions(struct mt_verdicts *verdicts,
+				const struct mt_verdicts_regions *regions);
 
 /* Makes the rows. Call once, after the ledger's run. */
 struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts);

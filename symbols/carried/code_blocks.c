@@ -276,7 +276,7 @@ static size_t list_parts(struct mt_span content, size_t from, struct part *out)
 }
 
 /* What of the part lies behind what is there already. */
-static struct mt_span behind(const struct mt_code_making *making, struct mt_span span)
+static struct mt_span after(const struct mt_code_making *making, struct mt_span span)
 {
 	uint64_t known = making->end > span.vaddr ? making->end - span.vaddr : 0;
 
@@ -302,7 +302,7 @@ bool mt_code_blocks_merge(const struct mt_span *contents, size_t count, uint8_t 
 	if (good)
 		qsort(parts, n, sizeof(*parts), compare_parts);
 	for (size_t i = 0; i < n && good; i++)
-		good = mt_code_making_add(making, behind(making, parts[i].span));
+		good = mt_code_making_add(making, after(making, parts[i].span));
 	return good && mt_code_making_finish(making, out, size);
 }
 

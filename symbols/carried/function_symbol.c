@@ -8,7 +8,7 @@
 #include "symbols/elf/elf.h"
 #include "symbols/elf/elf_private.h"
 
-bool mt_symbol_names_tell(const struct mt_elf *elf)
+bool mt_symbol_names_report(const struct mt_elf *elf)
 {
 	uint16_t machine = mt_elf_machine(elf);
 
@@ -18,8 +18,8 @@ bool mt_symbol_names_tell(const struct mt_elf *elf)
 /* "$x" and "$d.12" mark code and data for disassemblers on ARM; they name nothing. */
 static bool is_mapping_symbol(const struct mt_elf *elf, const char *name)
 {
-	return mt_symbol_names_tell(elf) && name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
-	       (!name[2] || name[2] == '.');
+	return mt_symbol_names_report(elf) && name[0] == '$' && name[1] &&
+	       strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
 }
 
 bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol *symbol)

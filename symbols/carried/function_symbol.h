@@ -14,7 +14,7 @@ struct mt_elf_symbol_table;
 bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol *symbol);
 
 /* Whether mt_symbol_is_function() reads names: for untyped symbols of some machines. */
-bool mt_symbol_names_tell(const struct mt_elf *elf);
+bool mt_symbol_names_report(const struct mt_elf *elf);
 
 /* A function's address range and its symbol's index in the table. */
 struct mt_function_place {

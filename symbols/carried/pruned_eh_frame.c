@@ -21,8 +21,8 @@
  * Where code that no entry tells of calls from is told by what else no entry tells of, no further
  * before it: all entries that stand there are kept.
  */
-#define UNTOLD_SPAN ((uint64_t)64 << 10)
-#define UNTOLD_MAX ((size_t)1 << 20) /* units that this may come to */
+#define UNREPORTED_SPAN ((uint64_t)64 << 10)
+#define UNREPORTED_MAX ((size_t)1 << 20) /* units that this may come to */
 
 #define KEPT_MAX ((size_t)32 << 20) /* bytes of entries; more are kept as they are */
 
@@ -39,17 +39,17 @@ struct plan {
 	const struct mt_seen_code *seen;
 	size_t next;		     /* of the places, the one looked at last */
 	MT_ARRAY(struct fde) before; /* of code before places */
-	uint8_t *told;		     /* by place: an entry that is kept tells of it */
-	bool odd;		     /* an entry cannot be written anew */
+	uint8_t *reported;	     /* by place: an entry that is kept tells of it */
+	bool unsupported;	     /* an entry cannot be written anew */
 };
 
-static void note_told(struct plan *plan, uint64_t start, uint64_t end)
+static void note_reported(struct plan *plan, uint64_t start, uint64_t end)
 {
 	const struct mt_seen_code *seen = plan->seen;
 
 	for (size_t i = mt_seen_code_before(seen, start); i < seen->count && seen->units[i] < end;
 	     i++)
-		plan->told[i] = 1;
+		plan->reported[i] = 1;
 }
 
 /* Appends an entry as it is. False out of memory. */
@@ -57,14 +57,14 @@ static bool append(struct plan *plan, const struct mt_frame_entry *entry)
 {
 	size_t size = entry->next - entry->offset, at = plan->out->count;
 
-	plan->odd |= size > KEPT_MAX - at;
-	if (plan->odd)
+	plan->unsupported |= size > KEPT_MAX - at;
+	if (plan->unsupported)
 		return true;
 	if (!mt_array_reserve(plan->out, at + size))
 		return false;
 	mt_frame_entry_copy(&plan->entries, entry, plan->out->items + at);
 	plan->out->count += size;
-	plan->odd |= mt_get_le32(plan->out->items + at) == UINT32_MAX;
+	plan->unsupported |= mt_get_le32(plan->out->items + at) == UINT32_MAX;
 	return true;
 }
 
@@ -76,8 +76,8 @@ static bool append_cie(struct plan *plan, size_t offset, uint64_t *at)
 	if (mt_map64_get(&plan->cies, offset, at))
 		return true;
 	*at = plan->out->count;
-	plan->odd |= !mt_frame_entry_read(&plan->entries, offset, &cie);
-	return plan->odd || (append(plan, &cie) && mt_map64_put(&plan->cies, offset, *at));
+	plan->unsupported |= !mt_frame_entry_read(&plan->entries, offset, &cie);
+	return plan->unsupported || (append(plan, &cie) && mt_map64_put(&plan->cies, offset, *at));
 }
 
 /* Appends an FDE, which tells from where it stands how far its CIE and its code are. */
@@ -87,16 +87,16 @@ static bool append_fde(struct plan *plan, const struct mt_frame_entry *entry,
 	uint64_t cie, at, distance;
 	uint8_t *fde;
 
-	plan->odd |= !code->plain && !code->absolute;
-	if (plan->odd)
+	plan->unsupported |= !code->plain && !code->absolute;
+	if (plan->unsupported)
 		return true;
 	if (!append_cie(plan, entry->cie_offset, &cie))
 		return false;
 	at = plan->out->count;
 	distance = code->start - (plan->vaddr + at + 8);
-	plan->odd |= code->plain && distance != (uint64_t)(int64_t)(int32_t)distance;
-	if (plan->odd || !append(plan, entry) || plan->odd)
-		return plan->odd;
+	plan->unsupported |= code->plain && distance != (uint64_t)(int64_t)(int32_t)distance;
+	if (plan->unsupported || !append(plan, entry) || plan->unsupported)
+		return plan->unsupported;
 	fde = plan->out->items + at;
 	mt_put_le32(fde + 4, (uint32_t)(at + 4 - cie));
 	if (code->plain)
@@ -105,7 +105,7 @@ static bool append_fde(struct plan *plan, const struct mt_frame_entry *entry,
 }
 
 enum where {
-	TELLS,
+	REPORTS,
 	BEFORE,
 	ELSEWHERE
 };
@@ -133,8 +133,8 @@ static enum where where_is(struct plan *plan, const struct mt_frame_code *code)
 	if (next == plan->seen->count || code->start == code->end)
 		return ELSEWHERE;
 	if (*unit < code->end)
-		return TELLS;
-	return *unit - code->end < UNTOLD_SPAN ? BEFORE : ELSEWHERE;
+		return REPORTS;
+	return *unit - code->end < UNREPORTED_SPAN ? BEFORE : ELSEWHERE;
 }
 
 /* Keeps the FDEs in whose code one of the places is, and notes those before one. */
@@ -144,13 +144,14 @@ static bool keep_entries(struct plan *plan)
 	struct mt_frame_code code;
 	bool good = true;
 
-	for (size_t at = 0; good && !plan->odd && mt_frame_entry_read(&plan->entries, at, &entry);
+	for (size_t at = 0;
+	     good && !plan->unsupported && mt_frame_entry_read(&plan->entries, at, &entry);
 	     at = entry.next) {
 		if (!mt_frame_code_read(&plan->entries, &entry, &code))
 			continue;
 		switch (where_is(plan, &code)) {
-		case TELLS:
-			note_told(plan, code.start, code.end);
+		case REPORTS:
+			note_reported(plan, code.start, code.end);
 			good = append_fde(plan, &entry, &code);
 			break;
 		case BEFORE:
@@ -167,12 +168,12 @@ static bool keep_entries(struct plan *plan)
 }
 
 /* Keeps those of the FDEs noted in whose code one of these places is, which nothing tells of. */
-static bool keep_before(struct plan *plan, const struct mt_seen_code *untold)
+static bool keep_before(struct plan *plan, const struct mt_seen_code *unreported)
 {
-	for (size_t i = 0; i < plan->before.count && !plan->odd; i++) {
+	for (size_t i = 0; i < plan->before.count && !plan->unsupported; i++) {
 		const struct fde *fde = &plan->before.items[i];
 
-		if (mt_seen_code_within(untold, fde->code.start, fde->code.end) &&
+		if (mt_seen_code_within(unreported, fde->code.start, fde->code.end) &&
 		    !append_fde(plan, &fde->entry, &fde->code))
 			return false;
 	}
@@ -193,7 +194,7 @@ static void reverse(uint64_t *items, size_t count)
  * The places with those before each of which no entry tells; false out of memory, and where that is
  * too many. None where all are told of.
  */
-static bool add_untold(const struct plan *plan, uint64_t **units, size_t *count)
+static bool add_unreported(const struct plan *plan, uint64_t **units, size_t *count)
 {
 	const struct mt_seen_code *seen = plan->seen;
 	MT_ARRAY(uint64_t) all = {0};
@@ -203,12 +204,12 @@ static bool add_untold(const struct plan *plan, uint64_t **units, size_t *count)
 		uint64_t unit = seen->units[i], from = unit;
 		uint64_t below = i ? seen->units[i - 1] + MT_SEEN_UNIT : 0;
 
-		if (!plan->told[i])
-			from = unit < UNTOLD_SPAN ? 0 : unit - UNTOLD_SPAN;
+		if (!plan->reported[i])
+			from = unit < UNREPORTED_SPAN ? 0 : unit - UNREPORTED_SPAN;
 		low = from < low ? from : low;
 		from = low > below ? low : below;
 		if (!mt_array_reserve(&all, all.count + (unit - from) / MT_SEEN_UNIT + 1) ||
-		    all.count > UNTOLD_MAX) {
+		    all.count > UNREPORTED_MAX) {
 			mt_array_deinit(&all);
 			return false;
 		}
@@ -224,15 +225,15 @@ static bool add_untold(const struct plan *plan, uint64_t **units, size_t *count)
 /* False out of memory. */
 static bool find_kept(struct plan *plan)
 {
-	MT_CLEANUP_FREE uint8_t *told = calloc(1, plan->seen->count + 1);
+	MT_CLEANUP_FREE uint8_t *reported = calloc(1, plan->seen->count + 1);
 	MT_CLEANUP_FREE uint64_t *units = NULL;
 	struct mt_seen_code more = {0};
 
-	plan->told = told;
-	if (!told || !keep_entries(plan))
+	plan->reported = reported;
+	if (!reported || !keep_entries(plan))
 		return false;
-	plan->odd |= !add_untold(plan, &units, &more.count);
-	if (plan->odd || more.count == plan->seen->count)
+	plan->unsupported |= !add_unreported(plan, &units, &more.count);
+	if (plan->unsupported || more.count == plan->seen->count)
 		return true;
 	more.units = units;
 	return keep_before(plan, &more);
@@ -250,7 +251,7 @@ bool mt_pruned_eh_frame_make(struct mt_span span, const struct mt_seen_code *see
 	};
 	bool good = room && (!seen->count || find_kept(&plan));
 
-	*all = plan.odd;
+	*all = plan.unsupported;
 	mt_map64_deinit(&plan.cies);
 	mt_array_deinit(&plan.before);
 	return good;

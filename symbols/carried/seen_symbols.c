@@ -42,7 +42,7 @@ struct choice {
 	MT_ARRAY(uint64_t) units; /* seen, and those of resolvers */
 	struct nearest *nearest;  /* by unit */
 	size_t first;		  /* place that ends behind the symbol that is looked at */
-	uint64_t behind;	  /* the first start behind the last place, or UINT64_MAX */
+	uint64_t after;		  /* the first start behind the last place, or UINT64_MAX */
 	MT_ARRAY(uint64_t) labels;
 	MT_ARRAY(uint64_t) starts;     /* those chosen */
 	struct mt_kept_symbols *table; /* that is gone through */
@@ -125,7 +125,7 @@ FOR_EACH_VISITOR bool visit_table(struct choice *choice, const struct visitor vi
 	struct mt_kept_symbols *table = choice->table;
 	const struct mt_elf_symbol_table *raw = mt_elf_symbol_table(table->from, table->dynamic);
 	struct mt_span span = {raw->bytes, raw->count * raw->stride, 0};
-	bool named = mt_symbol_names_tell(table->from);
+	bool named = mt_symbol_names_report(table->from);
 	size_t step = raw->count && !named ? WINDOW / raw->stride : 1, n;
 
 	for (size_t i = 1; i < raw->count && i < UINT32_MAX; i += n) {
@@ -198,7 +198,7 @@ static inline bool is_near_place(struct choice *choice, uint64_t start, uint64_t
 
 	choice->first = i;
 	if (i == choice->units.count)
-		return start < choice->behind;
+		return start < choice->after;
 	return start >= choice->nearest[i].start || end_of(start, size) > choice->nearest[i].reach;
 }
 
@@ -212,7 +212,7 @@ static inline bool choose_by_place(struct choice *choice, const struct mt_functi
 
 	(void)entry;
 	if (i == choice->units.count) {
-		choice->behind = place->start;
+		choice->after = place->start;
 		return true;
 	}
 	if (place->start > choice->units.items[i])
@@ -260,7 +260,7 @@ static bool choose_nearest(struct choice *choice)
 			return false;
 		choice->labels.items[choice->labels.count++] = nearest->start;
 	}
-	return choice->behind == UINT64_MAX || choose(choice, choice->behind);
+	return choice->after == UINT64_MAX || choose(choice, choice->after);
 }
 
 /* Each place once, rising. */
@@ -292,7 +292,7 @@ static bool choose_starts(struct choice *choice, struct mt_kept_symbols *const t
 	static const struct visitor by_place = {is_near_place, choose_by_place};
 	static const struct visitor by_label = {is_near_label, choose_by_label};
 
-	choice->behind = UINT64_MAX;
+	choice->after = UINT64_MAX;
 	choice->nearest = calloc(choice->units.count, sizeof(*choice->nearest));
 	if (!choice->nearest || !visit_tables(choice, tables, by_place) || !choose_nearest(choice))
 		return false;

@@ -163,10 +163,10 @@ void mt_debuginfod_destroy(struct mt_debuginfod *d)
 	free(d);
 }
 
-static void tell(const struct mt_debuginfod *d, const char *format, ...)
+static void deliver(const struct mt_debuginfod *d, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void tell(const struct mt_debuginfod *d, const char *format, ...)
+static void deliver(const struct mt_debuginfod *d, const char *format, ...)
 {
 	char *line;
 	va_list words;
@@ -175,8 +175,8 @@ static void tell(const struct mt_debuginfod *d, const char *format, ...)
 	if (vasprintf(&line, format, words) < 0)
 		line = NULL;
 	va_end(words);
-	if (line && d->teller.tell)
-		d->teller.tell(d->teller.context, line);
+	if (line && d->teller.deliver)
+		d->teller.deliver(d->teller.context, line);
 	free(line);
 }
 
@@ -192,10 +192,10 @@ static void note_failure(struct mt_debuginfod *d, int status, uint64_t key)
 	}
 	d->failed = true;
 	if (late)
-		tell(d, "debuginfod: no answer for %ld seconds; nothing more is asked for",
-		     d->patience);
+		deliver(d, "debuginfod: no answer for %ld seconds; nothing more is asked for",
+			d->patience);
 	else
-		tell(d, "debuginfod: %s; nothing more is asked for", strerror(-status));
+		deliver(d, "debuginfod: %s; nothing more is asked for", strerror(-status));
 }
 
 bool mt_debuginfod_may_know(struct mt_image *image)
@@ -223,7 +223,7 @@ static struct mt_error *fetch(struct mt_debuginfod *d, find_file *find, const ch
 	    mt_is_go_build_id(identity->build_id, identity->build_id_size) || d->failed ||
 	    mt_map64_get(&d->lack, key, &ignored))
 		return NULL;
-	tell(d, "asking debuginfod for the %s of %s", what, identity->path);
+	deliver(d, "asking debuginfod for the %s of %s", what, identity->path);
 	d->moved = seconds_now();
 	d->done = 0;
 	fd = find(d->client, identity->build_id, (int)identity->build_id_size, &path);

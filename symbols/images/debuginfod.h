@@ -12,7 +12,7 @@ struct mt_error;
 
 /* Receives one line for each request and for each failure. */
 struct mt_debuginfod_teller {
-	void (*tell)(void *context, const char *line);
+	void (*deliver)(void *context, const char *line);
 	void *context;
 };
 

@@ -65,7 +65,7 @@ struct mt_image {
 	 * offsets are addresses. Code that the dump lacks is in `untold`.
 	 */
 	const struct mt_jitdump *jitdump;
-	struct mt_image *untold;
+	struct mt_image *unreported;
 	/* unwind's index of this image, see mt_image_set_cfi(); read with acquire order */
 	void *cfi;
 	void (*cfi_destroy)(void *cfi);

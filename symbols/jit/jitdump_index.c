@@ -42,7 +42,7 @@ struct mt_jitdump {
 	MT_ARRAY(struct era) eras;   /* from the second on */
 	size_t left_out;
 	bool timed; /* its times are the caller's */
-	bool has_lines, has_unwind, lines_behind_header;
+	bool has_lines, has_unwind, lines_after_header;
 	uint64_t *bounds; /* where codes begin and end, rising, each once */
 	size_t leaves;	  /* the pieces of memory between bounds */
 	uint32_t *
@@ -118,7 +118,7 @@ static void take_load(struct reading *r, const struct mt_jitdump_record *record)
 			code->lines = r->lines.bytes;
 			code->lines_size = (uint32_t)r->lines.byte_count;
 			r->dump->has_lines = true;
-			r->dump->lines_behind_header |= lines_pass_end(code);
+			r->dump->lines_after_header |= lines_pass_end(code);
 		}
 		if (r->unwind.byte_count > r->unwind.index_size) {
 			code->unwind = r->unwind.bytes;
@@ -417,7 +417,7 @@ const char *mt_jitdump_line(const struct mt_jitdump *dump, uint32_t code, uint64
 	struct mt_cursor cursor = mt_cursor_init(c->lines, c->lines_size);
 	struct mt_jitdump_line at = {0}, best = {0};
 	uint64_t address =
-		c->start + c->moved + offset + (dump->lines_behind_header ? ELF_HEADER_SIZE : 0);
+		c->start + c->moved + offset + (dump->lines_after_header ? ELF_HEADER_SIZE : 0);
 
 	if (!c->lines)
 		return NULL;

@@ -169,7 +169,7 @@ static int directory_length(const char *path)
 }
 
 /* A file named from within another; NULL out of memory, too. */
-static char *beside(const char *neighbour, const char *name)
+static char *alongside(const char *neighbour, const char *name)
 {
 	char *path;
 
@@ -236,7 +236,7 @@ static void open_supplement(struct mt_dwarf_file *file, struct mt_elf *elf, cons
 		return;
 	for (int i = 0; i < 2 && !file->supplement; i++) {
 		MT_CLEANUP_FREE char *at =
-			i ? by_build_id(c.pos, mt_cursor_left(&c)) : beside(path, name);
+			i ? by_build_id(c.pos, mt_cursor_left(&c)) : alongside(path, name);
 
 		try_supplement(file, at, c.pos, mt_cursor_left(&c));
 	}
@@ -266,7 +266,7 @@ const char *mt_die_string(Dwarf_Die *die, unsigned int attribute)
 /* Whether all that libdw would open for this name is a file, or not there. */
 static bool may_open(const char *path, const char *directory, const char *name)
 {
-	MT_CLEANUP_FREE char *built = NULL, *found = beside(path, name), *package = NULL;
+	MT_CLEANUP_FREE char *built = NULL, *found = alongside(path, name), *package = NULL;
 
 	if (directory && asprintf(&built, "%s/%s", directory, name) < 0)
 		built = NULL;

@@ -152,18 +152,18 @@ static void choose_starts(struct mt_kernel_lines *lines)
 	uint64_t before = 0;
 
 	for (size_t i = 0; i < lines->count; i++) {
-		size_t behind = i + 1;
+		size_t after = i + 1;
 
 		if (lines->gaps[i].last)
 			before = lines->gaps[i].last;
 		if (!before)
 			continue;
-		while (behind < lines->count && !lines->gaps[behind].last)
-			behind++;
+		while (after < lines->count && !lines->gaps[after].last)
+			after++;
 		want(lines, before, true);
-		if (lines->gaps[behind].last)
-			want(lines, lines->gaps[behind].first, false);
-		i = behind - 1;
+		if (lines->gaps[after].last)
+			want(lines, lines->gaps[after].first, false);
+		i = after - 1;
 	}
 	want(lines, UINT64_MAX, false); /* no line starts there */
 }

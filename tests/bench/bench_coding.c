@@ -162,7 +162,7 @@ static void copy_dumps(const struct samples *samples, uint8_t *to)
 	}
 }
 
-static void tell(const char *what, const struct samples *samples, double seconds, size_t bytes)
+static void deliver(const char *what, const struct samples *samples, double seconds, size_t bytes)
 {
 	double count = (double)samples->count;
 
@@ -189,7 +189,7 @@ static void compress(const struct samples *samples, const struct mt_block *block
 			bytes += ZSTD_compress2(zstd, out, room, blocks[i].bytes, blocks[i].used);
 		seconds += now();
 		snprintf(what, sizeof(what), "zstd %d", levels[level]);
-		tell(what, samples, seconds, bytes);
+		deliver(what, samples, seconds, bytes);
 	}
 	free(out);
 	ZSTD_freeCCtx(zstd);
@@ -224,9 +224,9 @@ static void pack_planes(const struct samples *samples, const struct mt_block *bl
 			bytes += size;
 		}
 		snprintf(what, sizeof(what), "planes %d", levels[level]);
-		tell(what, samples, packing, bytes);
+		deliver(what, samples, packing, bytes);
 		if (levels[level] == 2)
-			tell("  unpacking", samples, unpacking, bytes);
+			deliver("  unpacking", samples, unpacking, bytes);
 	}
 	free(out);
 	free(back);
@@ -263,9 +263,9 @@ static void measure(const char *path)
 	copied += now();
 	for (size_t i = 0; i < count; i++)
 		coded += blocks[i].used;
-	tell("memcpy of dumps", &samples, copied, samples.dumped);
-	tell("coding", &samples, wide, coded);
-	tell("coding, portable", &samples, portable, coded);
+	deliver("memcpy of dumps", &samples, copied, samples.dumped);
+	deliver("coding", &samples, wide, coded);
+	deliver("coding, portable", &samples, portable, coded);
 	compress(&samples, blocks, count);
 	pack_planes(&samples, blocks, count);
 	for (size_t i = 0; i < samples.count; i++)

@@ -103,7 +103,7 @@ def count_samples(recorder, event, comm, out, build):
     return samples, os.path.getsize(out)
 
 
-def told(path):
+def reported(path):
     """Runs a command that does not tell its own times, and tells them."""
     said = '{"wall": %R, "user": %U, "sys": %S}'
     return ["bash", "-c", "TIMEFORMAT='%s'; { time \"$@\" 2>/dev/null; } 2>%s" % (said, path), "-"]
@@ -115,11 +115,11 @@ def run_once(name, event, argv, recorder, prefix, folder, build, dump, count):
     env = dict(os.environ, TGT_OUT=target_out[0], XDG_CACHE_HOME=os.path.join(folder, "cache"))
     command = [os.path.join(folder, argv[0])] + argv[1:]
     if argv[0] == "cc1plus":
-        command = told(env["TGT_OUT"]) + ["g++", "-O1", "-std=c++17", "-S", "-o", "/dev/null", os.path.join(TOP, "tests/workloads/grower.cpp")]
+        command = reported(env["TGT_OUT"]) + ["g++", "-O1", "-std=c++17", "-S", "-o", "/dev/null", os.path.join(TOP, "tests/workloads/grower.cpp")]
     if argv[0] == "node":
-        command = told(env["TGT_OUT"]) + ["node", "-e", NODE]
+        command = reported(env["TGT_OUT"]) + ["node", "-e", NODE]
     if argv[0] == "sleep":
-        command = told(env["TGT_OUT"]) + ["sleep", "0.1"]
+        command = reported(env["TGT_OUT"]) + ["sleep", "0.1"]
     if argv[0] == "two-storms":
         faulter = os.path.join(folder, "faulter")
         command = ["sh", "-c", "TGT_OUT=%s %s 80000 0 1 & TGT_OUT=%s %s 80000 0 1; wait" % (

@@ -27,9 +27,9 @@ ratio() {
 
 for dump in 8192 16384; do
 	for ((i = 0; i < runs; i++)); do
-		once plain.$dump --no-heal --no-seeds --call-graph dwarf,$dump
-		once again.$dump --no-heal --no-seeds --call-graph dwarf,$dump
-		once seeds.$dump --no-heal --call-graph dwarf,$dump
+		once plain.$dump --no-prefault --no-seeds --call-graph dwarf,$dump
+		once again.$dump --no-prefault --no-seeds --call-graph dwarf,$dump
+		once seeds.$dump --no-prefault --call-graph dwarf,$dump
 		once both.$dump --call-graph dwarf,$dump
 	done
 	echo "target, dumps of $dump: with seeds $(ratio $dump seeds), with seeds and reads $(ratio $dump both) (bound: 3); plain again $(ratio $dump again)"
@@ -40,7 +40,7 @@ command -v callgrind_annotate >/dev/null || {
 	exit 0
 }
 for mode in 1 2; do
-	"$MT_BUILD/mtrec" -q -e page-faults --call-graph dwarf,8192 --no-heal -o join.mtr -- "$TMPDIR/faulter" 20000 0 1 $mode >/dev/null
+	"$MT_BUILD/mtrec" -q -e page-faults --call-graph dwarf,8192 --no-prefault -o join.mtr -- "$TMPDIR/faulter" 20000 0 1 $mode >/dev/null
 	valgrind --tool=callgrind --callgrind-out-file=calls "$MT_BUILD/mtreport" -q -j 1 --folded --no-inline -o folded join.mtr 2>log ||
 		{
 			cat log >&2

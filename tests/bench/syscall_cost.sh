@@ -30,8 +30,8 @@ int main(void)
 EOF
 cc -O2 -o calls calls.c || exit 1
 
-# beside MTREC-ARGUMENT...: a getppid() while that is recorded.
-beside() {
+# recorded_alongside MTREC-ARGUMENT...: a getppid() while that is recorded.
+recorded_alongside() {
 	"$MT_BUILD/mtrec" -q -o none.mtr "$@" &
 	local recorder=$! ns
 	sleep 0.5
@@ -45,5 +45,5 @@ sleep 600 &
 sleeper=$!
 base=$(./calls)
 printf 'getppid: %s ns; with -e brk -a: %s; with -e brk -p of a sleeping process: %s; with -e page-faults -a: %s\n' \
-	"$base" "$(beside -e brk -a)" "$(beside -e brk -p $sleeper)" "$(beside -e page-faults -a)"
+	"$base" "$(recorded_alongside -e brk -a)" "$(recorded_alongside -e brk -p $sleeper)" "$(recorded_alongside -e page-faults -a)"
 kill $sleeper

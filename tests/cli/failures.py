@@ -31,11 +31,11 @@ def report(folder, **fail):
 def check_each(tap, folder, pool, what, numbers):
     whole = report(folder)
     ends = list(pool.map(lambda number: report(folder, **{what: number}), numbers))
-    odd = [f"{number}: {signal.strsignal(-status) if status < 0 else status}: {err[-200:]}"
+    anomaly = [f"{number}: {signal.strsignal(-status) if status < 0 else status}: {err[-200:]}"
            for number, (status, _, err) in zip(numbers, ends) if status not in (0, 3)]
     silent = [number for number, (status, out, err) in zip(numbers, ends) if status == 0 and out != whole[1] and err == whole[2]]
     mute = [number for number, (status, _, err) in zip(numbers, ends) if status == 3 and "mtreport: " not in err]
-    tap.check(not odd, f"{what}: each of {len(numbers)} ends with a report or a reason", "\n".join(odd))
+    tap.check(not anomaly, f"{what}: each of {len(numbers)} ends with a report or a reason", "\n".join(anomaly))
     tap.check(not mute, "... which is a line on standard error", mute)
     tap.check(len(silent) <= SILENT_MOST * len(numbers), f"... and what a report lacks has one, too ({len(silent)} without)", silent)
 

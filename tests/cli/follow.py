@@ -170,8 +170,8 @@ def endings(tap, folder, data):
 def same_times(tap, folder):
     """A recording that is still written has the times of the whole one, though its first anchor is older than its start."""
     make = who_grew.make
-    told = [make.info("start", str(1000 * make.US)), make.info("later", "too")]
-    for states, same in ((told, True), (told[1:], False)):
+    reported = [make.info("start", str(1000 * make.US)), make.info("later", "too")]
+    for states, same in ((reported, True), (reported[1:], False)):
         writer = make.Writer().chunk(make.HEAD, make.header() + make.infos() + make.clock(500) + make.events())
         writer.chunk(make.STATE, *states).chunk(make.DATA, make.faults(2000), first_time=2000 * make.US, last_time=2000 * make.US)
         data, said = make.ended(writer, 1), []

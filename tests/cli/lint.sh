@@ -33,6 +33,11 @@ fresh_tree
 expect 0 'a good tree has good style' "$python" "$MT_TOP/scripts/check-style" --root "$tree"
 expect 0 'a good tree has good layers' "$python" "$MT_TOP/scripts/check-layers" --root "$tree"
 
+printf '%s\n' '/* Told in a comment. */' 'static int is_told(void);' | bad formats/words.c
+complains check-style 'a retired word in an identifier' 'formats/words.c:2: is_told: told is retired: reported'
+printf '%s\n' '#!/bin/bash' '# Names.' 'as_told=told' | bad scripts/words.sh
+complains check-style 'a retired word in the name of a variable' 'scripts/words.sh:3: as_told: told is retired'
+
 {
 	printf '/* Long. */\nvoid mt_long(void)\n{\n'
 	yes '	;' | head -n 101

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport
-"$MT_TOP/tests/golden/recording/corpus.py" "$TMPDIR" stored no_samples a_flipped_bit_in_a_payload two_recordings cut_behind_a_chunk || exit 1
+"$MT_TOP/tests/golden/recording/corpus.py" "$TMPDIR" stored no_samples a_flipped_bit_in_a_payload two_recordings cut_after_a_chunk || exit 1
 cd "$TMPDIR" || exit 1
 cp stored.mtr mtrec.mtr
 
@@ -185,7 +185,7 @@ expect 0 'a damaged recording is still reported' "$report" --folded a_flipped_bi
 says '... and a line says what is missing' 'damaged chunk'
 expect 0 'the summary says it in its text' "$report" a_flipped_bit_in_a_payload.mtr
 says '... with the number' '^! .*1 damaged chunk' "$out"
-expect 0 'a recording that was cut is still reported' "$report" --folded cut_behind_a_chunk.mtr
+expect 0 'a recording that was cut is still reported' "$report" --folded cut_after_a_chunk.mtr
 says '... and said to be cut short' 'cut short'
 expect 0 'lost records are told' "$report" --folded stored.mtr
 says '... with their number' '3 records were lost'

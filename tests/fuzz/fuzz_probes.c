@@ -6,7 +6,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "record/allocators/own_functions.h"
+#include "record/allocators/custom_functions.h"
 #include "record/probes/probe_definition.h"
 #include "record/probes/probe_events.h"
 #include "record/probes/probe_word.h"
@@ -38,8 +38,8 @@ static void define(const char *text, const char *arguments)
 /* The words of a function's probes parse. */
 static void own_function(const char *text, bool frees)
 {
-	MT_CLEANUP(mt_own_function_deinit) struct mt_own_function own = {0};
-	struct mt_error *err = mt_own_function_parse(text, frees, &own);
+	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function own = {0};
+	struct mt_error *err = mt_custom_function_parse(text, frees, &own);
 	MT_CLEANUP_FREE char *word = NULL;
 
 	if (!err)

@@ -25,11 +25,11 @@ static void touch(struct mt_text text)
 static void touch_record(const struct mt_record *record)
 {
 	touch((struct mt_text){(const char *)record->body, record->size});
-	for (size_t i = 0; record->told && i < record->told->count; i++) {
-		if (!record->told->frames[i].name.size)
+	for (size_t i = 0; record->reported && i < record->reported->count; i++) {
+		if (!record->reported->frames[i].name.size)
 			__builtin_trap();
-		touch(record->told->frames[i].name);
-		touch(record->told->frames[i].dso);
+		touch(record->reported->frames[i].name);
+		touch(record->reported->frames[i].dso);
 	}
 }
 

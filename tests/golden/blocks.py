@@ -20,7 +20,7 @@ MARK_TYPE = made.MARK_TYPE
 GIVES_TYPE = MARK_TYPE | make.CALLCHAIN | make.REGS | make.STACK
 SP = 0x7FFE00001000
 HUGE = (1 << 64) - 16
-ODD = re.compile("blocks? (freed|not seen|given at)")  # what is said of calls that do not fit
+ANOMALY = re.compile("blocks? (freed|not seen|given at)")  # what is said of calls that do not fit
 FIELDS = "\tfield:u64 %s;\toffset:%d;\tsize:8;\tsigned:0;\n"
 
 
@@ -193,7 +193,7 @@ def failures():
     yield "... 0 bytes that give nothing are no failure", malloc(1000, 0, 0), {}
 
 
-def odd_frees():
+def anomaly_frees():
     yield "a second free is told", malloc(1000, A, 20) + free(1010, A) + free(1020, A), {}, "1 block freed twice"
     yield "but not of a block whose allocation was not seen, as a child of vfork makes it", free(1010, A) + free(
         1020, A), {}, "2 blocks freed but not seen allocated"
@@ -334,14 +334,14 @@ def totals():
 TOTALS = ("bytes", "blocks", "allocated", "allocations", "freed", "frees", "failed", "twice", "unknown")
 
 
-def odd_paths(tap, folder):
-    odd = malloc(1000, A, 20) + free(1010, A) + free(1020, A, tid=101) + free(1030, D) + enter("realloc", 1040, 9, E, tid=102) + gives(
+def anomaly_paths(tap, folder):
+    anomaly = malloc(1000, A, 20) + free(1010, A) + free(1020, A, tid=101) + free(1030, D) + enter("realloc", 1040, 9, E, tid=102) + gives(
         "realloc", 1045, B, tid=102)
     ended = made.forked(1000, 200) + malloc(1010, A, 20, tid=200, pid=200) + malloc(1020, B, 5, tid=200, pid=200) + free(
         1030, A, tid=200, pid=200) + made.ended(1040, 200)
     tap.same(rows(folder, recording(ended), "process", "--all", figures=("bytes", "allocated"))[0], {("200", "worker"): (5, 25)},
              "a process that ended is one row")
-    done = run(folder, recording(odd), "--all", "--csv", "--by", "thread,stack", "-q")
+    done = run(folder, recording(anomaly), "--all", "--csv", "--by", "thread,stack", "-q")
     got = {(row["tid"], row["stack"]): (int(row["twice"]), int(row["unknown"])) for row in csv.DictReader(done.stdout.splitlines())}
     tap.same(got, {("100", "[worker]"): (0, 0), ("101", "[worker]"): (1, 0), ("100", "[call recorded without a stack]"): (0, 1), ("102", "[worker]"): (0, 1)},
              "a second free has the path that allocated, one of what is not known a thread, of realloc its caller's path")
@@ -352,7 +352,7 @@ def odd_paths(tap, folder):
     tap.same(rows(folder, data, "thread", "--all", "--at", "500us", figures=TOTALS)[0], {"100": (100, 1, 100, 1, 0, 0, 0, 0, 0)}, "--all up to a moment")
     for option in (("--at", "peak"), ("--older-than", "1s")):
         tap.same(run(folder, data, "--all", *option).returncode, 2, "--all takes no " + option[0])
-    tap.same(rows(folder, recording(odd), "thread", "--all", "--tid", "101", figures=("twice", "unknown"))[0], {}, "what is selected allocated")
+    tap.same(rows(folder, recording(anomaly), "thread", "--all", "--tid", "101", figures=("twice", "unknown"))[0], {}, "what is selected allocated")
 
 
 STEP, STEPS = 100000, 300  # us, of half a minute in all
@@ -520,7 +520,7 @@ def limited(tap, folder):
             ("... by the bytes asked for, else by the usable ones", malloc(1000, A, 100, 1000) + gives("valloc", 1010, B, 152), {"100": (252, 2, 1152)}),
             ("... without either there is no block", gives("valloc", 1010, B), {})):
         got, said = rows(folder, recording(records, limit=" size=100-200"))
-        tap.check(got == want and not ODD.search(said), what, f"got  {got} {said}\nwant {want}")
+        tap.check(got == want and not ANOMALY.search(said), what, f"got  {got} {said}\nwant {want}")
         tap.check("any other size was not recorded: only blocks of 100 to 200 bytes" in said, "... which is told", said)
     failed = enter("malloc", 1000, 300) + gives("malloc", 1001, 0) + enter("malloc", 1010, 150) + gives("malloc", 1011, 0)
     tap.same(rows(folder, recording(failed, limit=" size=100-200"), figures=("failed",))[0], {"100": (1,)}, "... as are failures")
@@ -574,11 +574,11 @@ def profiles(tap, folder):
 
 def hostile(tap, folder):
     """No crash, no endless loop; what is odd leaves what is not alone."""
-    odd = malloc(1000, HUGE, HUGE) + enter("calloc", 1010, HUGE, HUGE) + gives("calloc", 1011, HUGE - 64, 1 << 63)
-    odd += gives("malloc", 1020, A, 1 << 62) + free(1021, (1 << 64) - 1) + free(1022, 1)
-    odd += b"".join(enter("malloc", 1100 + n, n, tid=100 + n) for n in range(40))
-    odd += b"".join(enter(name, 1200, 7, A) for name in ("realloc", "posix_memalign", "calloc")) * 20
-    got, said = rows(folder, recording(odd + malloc(2000, B, 30, tid=101)))
+    anomaly = malloc(1000, HUGE, HUGE) + enter("calloc", 1010, HUGE, HUGE) + gives("calloc", 1011, HUGE - 64, 1 << 63)
+    anomaly += gives("malloc", 1020, A, 1 << 62) + free(1021, (1 << 64) - 1) + free(1022, 1)
+    anomaly += b"".join(enter("malloc", 1100 + n, n, tid=100 + n) for n in range(40))
+    anomaly += b"".join(enter(name, 1200, 7, A) for name in ("realloc", "posix_memalign", "calloc")) * 20
+    got, said = rows(folder, recording(anomaly + malloc(2000, B, 30, tid=101)))
     tap.check(got.get("101") == (30, 1, 30) and got["100"][1] == 3, "huge sizes and addresses", f"{got} {said}")
     short = make.kernel(60, make.perf_record(make.PERF_SAMPLE, b"\0" * 16, 2), 1000)
     nothing = make.event(60, 0, "p", "p", make.attr(2, 960, GIVES_TYPE), form="", account="alloc")
@@ -592,10 +592,10 @@ def hostile(tap, folder):
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
-        for group in (lives, nested, reallocs, outside, odd_frees, processes):
+        for group in (lives, nested, reallocs, outside, anomaly_frees, processes):
             for what, records, want, *remark in group():
                 got, said = rows(folder, recording(records), *(["process"] if group is processes else []))
-                tap.check(got == want and (remark[0] in said if remark else not ODD.search(said)), what,
+                tap.check(got == want and (remark[0] in said if remark else not ANOMALY.search(said)), what,
                           f"got  {got} {said}\nwant {want} {remark}")
         for what, records, want in failures():
             tap.same(rows(folder, recording(records), figures=("failed",))[0], want, what)
@@ -604,7 +604,7 @@ def main():
                      want, what)
         for what, records, want in totals():
             tap.same(rows(folder, recording(records), "thread", "--all", figures=TOTALS)[0], want, what)
-        odd_paths(tap, folder)
+        anomaly_paths(tap, folder)
         sizes_and_ages(tap, folder)
         observed_time(tap, folder)
         leaks(tap, folder)

@@ -112,7 +112,7 @@ def rows(folder, data, *options):
     return list(csv.DictReader(done.stdout.splitlines())) if not done.returncode else [{"error": done.stderr}]
 
 
-def stands(folder, data, pid=100):
+def lasting(folder, data, pid=100):
     """(what stands, what is in doubt): from page, to page of A, protection, kind[, offset in pages]."""
     regions, doubts = [], []
     for row in rows(folder, data, "--maps"):
@@ -165,10 +165,10 @@ def mappings():
     yield "mmap that fails does nothing", mmap(1000, 10, 4, result=ENOMEM), ALL, []
     yield "... but with MAP_FIXED what stood there may be gone", mmap(
         1000, 10, 4, 3, PRIVATE | FIXED, result=ENODEV, fd=3), ALL, [(10, 14)]
-    told = mmap(900, 100, 1, inside=anonymous(905, 100, 1)) + munmap(950, 100, 1)
-    yield "... but not if it was refused before it had the lock", told + mmap(
+    reported = mmap(900, 100, 1, inside=anonymous(905, 100, 1)) + munmap(950, 100, 1)
+    yield "... but not if it was refused before it had the lock", reported + mmap(
         1000, 10, 4, 3, PRIVATE | FIXED, result=ENODEV, fd=3), ALL, []
-    yield "... and if it had that", told + mmap(1000, 10, 4, 3, PRIVATE | FIXED, result=ENODEV, fd=3, inside=lock(1003)), ALL, [
+    yield "... and if it had that", reported + mmap(1000, 10, 4, 3, PRIVATE | FIXED, result=ENODEV, fd=3, inside=lock(1003)), ALL, [
         (10, 14)]
     yield "... not where the file was refused", mmap(1000, 10, 4, 3, PRIVATE | FIXED, result=EBADF, fd=3), ALL, []
     yield "... nor with MAP_FIXED_NOREPLACE", mmap(1000, 10, 4, 3, PRIVATE | ANON | NOREPLACE, result=-17), ALL, []
@@ -213,12 +213,12 @@ def refused_moves():
         return mremap(time, page, pages, new, to, MAYMOVE | MFIXED, EFAULT)
 
     segment = call("shmat", 1000, at(64), 1, 0, 0, inside=mapped(1004, at(64), 8, b"/SYSV00000000 (deleted)", 3, 1, inode=1))
-    stands = [(64, 72, "rw-s", "shm", 0)]
-    yield "mremap of more than one region to another size does nothing", segment + fixed(1020, 60, 8, 16, 200), ALL + stands, []
+    lasting = [(64, 72, "rw-s", "shm", 0)]
+    yield "mremap of more than one region to another size does nothing", segment + fixed(1020, 60, 8, 16, 200), ALL + lasting, []
     yield "... to the same size moves those before a segment", mmap(980, 200, 8, 1) + segment + fixed(1020, 60, 8, 8, 200), [
-        (0, 60, RW, "anon"), *stands, (200, 204, RW, "anon"), (204, 208, "r--p", "anon")], []
+        (0, 60, RW, "anon"), *lasting, (200, 204, RW, "anon"), (204, 208, "r--p", "anon")], []
     yield "... and none where one comes first", segment + mmap(1010, 72, 8) + fixed(1020, 68, 8, 8, 200), [
-        *ALL, *stands, (72, 80, RW, "anon")], []
+        *ALL, *lasting, (72, 80, RW, "anon")], []
     yield "... nor does EINVAL", mremap(1000, 8, 8, 8, 200, MAYMOVE | MFIXED, EINVAL), ALL, []
     yield "... nor from a hole on", fixed(1020, 100, 8, 8, 200), ALL, []
     yield "... and what another file does nobody knows", fixed(1020, 60, 4, 4, 200), ALL, [(60, 64), (200, 204)]
@@ -230,14 +230,14 @@ def refused_moves():
 
 def protections():
     hole = munmap(1000, 10, 2)
-    told = mmap(900, 100, 1, inside=anonymous(905, 100, 1)) + munmap(950, 100, 1)
-    yield "mprotect that is refused has left records of what it changed", told + call(
+    reported = mmap(900, 100, 1, inside=anonymous(905, 100, 1)) + munmap(950, 100, 1)
+    yield "mprotect that is refused has left records of what it changed", reported + call(
         "mprotect", 1020, EACCES, at(4), 20 * PAGE, 1, inside=lock(1021) + anonymous(1022, 4, 6, 1) + anonymous(1023, 10, 2, 1)), [
             (0, 4, RW, "anon"), (4, 12, "r--p", "anon"), (12, 64, RW, "anon")], []
-    yield "... which may reach on to what was so before", told + mmap(1000, 8, 4, 1, PRIVATE | ANON | FIXED) + call(
+    yield "... which may reach on to what was so before", reported + mmap(1000, 8, 4, 1, PRIVATE | ANON | FIXED) + call(
         "mprotect", 1020, EACCES, at(4), 4 * PAGE, 1, inside=lock(1021) + anonymous(1022, 4, 8, 1)), [
             (0, 4, RW, "anon"), (4, 12, "r--p", "anon"), (12, 64, RW, "anon")], []
-    yield "... without one nothing", told + call("mprotect", 1020, EACCES, at(4), 20 * PAGE, 1, inside=lock(1021)), ALL, []
+    yield "... without one nothing", reported + call("mprotect", 1020, EACCES, at(4), 20 * PAGE, 1, inside=lock(1021)), ALL, []
     yield "mprotect", call("mprotect", 1000, 0, at(10), 4 * PAGE, 1), [
         (0, 10, RW, "anon"), (10, 14, "r--p", "anon"), (14, 64, RW, "anon")], []
     yield "... that meets a hole has changed what lies before", hole + call("mprotect", 1020, ENOMEM, at(4), 20 * PAGE, 1), [
@@ -293,26 +293,26 @@ def heap_and_segments():
 def check_calls(tap, folder):
     for cases in (mappings, moves, protections, heap_and_segments):
         for what, records, regions, doubts, *pid in cases():
-            tap.same(stands(folder, recording(records), *pid), (regions, doubts), what)
+            tap.same(lasting(folder, recording(records), *pid), (regions, doubts), what)
     for what, records, regions, doubts in refused_moves():
-        tap.same(stands(folder, recording(records, kernel="6.17.0-rc3")), (regions, doubts), what)
+        tap.same(lasting(folder, recording(records, kernel="6.17.0-rc3")), (regions, doubts), what)
 
 
 def check_processes(tap, folder):
     fork = forked(1000, 300) + newtask(1001, 300, 0)
     data = recording(fork + munmap(1020, 0, 32) + mmap(1040, 100, 4, pid=300, tid=300))
-    tap.same(stands(folder, data), ([(32, 64, RW, "anon")], []), "fork: what the parent does then is its own")
-    tap.same(stands(folder, data, 300), (ALL + [(100, 104, RW, "anon")], []), "... and what the child does the child's")
+    tap.same(lasting(folder, data), ([(32, 64, RW, "anon")], []), "fork: what the parent does then is its own")
+    tap.same(lasting(folder, data, 300), (ALL + [(100, 104, RW, "anon")], []), "... and what the child does the child's")
     data = recording(call("madvise", 990, 0, at(8), 8 * PAGE, DONTFORK) + fork)
-    tap.same(stands(folder, data, 300), ([(0, 8, RW, "anon"), (16, 64, RW, "anon")], []),
+    tap.same(lasting(folder, data, 300), ([(0, 8, RW, "anon"), (16, 64, RW, "anon")], []),
              "... which does not get what was kept from it")
     data = recording(forked(1000, 300) + newtask(1001, 300, VM) + mmap(1040, 100, 4, pid=300, tid=300) + ended(1060, 300))
-    tap.same(stands(folder, data), (ALL + [(100, 104, RW, "anon")], []), "vfork: the child's calls change the parent's space")
+    tap.same(lasting(folder, data), (ALL + [(100, 104, RW, "anon")], []), "vfork: the child's calls change the parent's space")
     outstanding = {row["process"]: int(row["bytes"]) for row in rows(folder, data, "--outstanding", "--by", "process")}
     tap.same(sum(outstanding.values()), 4 * PAGE, "... which its end does not")
     both = forked(1000, 300) + forked(1001, 301, 101) + newtask(1002, 301, VM, 101) + newtask(1003, 300, VM)
     data = recording(both + execed(1050, 300) + mmap(1060, 100, 4, pid=300, tid=300))
-    tap.same(stands(folder, data, 300), ([(100, 104, RW, "anon")], []),
+    tap.same(lasting(folder, data, 300), ([(100, 104, RW, "anon")], []),
              "... nor has it a space of its own where two threads call it at once")
     program = mapped(1105, 0x400000, 8, b"/bin/other", 5, inode=7) + mapped(1106, 0x402000, 2, b"/bin/other", 1, inode=7, offset=2 * PAGE)
     data = recording(mmap(1000, 100, 4) + execed(1100, 100) + program, threads=())
@@ -354,7 +354,7 @@ def check_ended(tap, folder):
 def check_a_fork_that_takes_long(tap, folder):
     """Its record comes 300 ms after its lock, and another thread's call between them."""
     data = recording(lock(1000) + lock(1001, 8) + munmap(200000, 0, 32, tid=101) + forked(300000, 300) + newtask(300001, 300, 0))
-    tap.same(stands(folder, data, 300), (ALL, []), "a fork copies what there was when it had the lock, however long it takes")
+    tap.same(lasting(folder, data, 300), (ALL, []), "a fork copies what there was when it had the lock, however long it takes")
 
 
 def check_growth_of_ended(tap, folder):
@@ -395,7 +395,7 @@ def check_marks(tap, folder):
     tap.same(grew("--symbol", "nosuch"), {}, "... not where stacks are selected")
     tap.same([(row["event"], int(row["bytes"]) // PAGE) for row in rows(folder, data, "--outstanding", "--by", "event")],
              [("brk", 8), ("mmap", 3)], "what they reserved is outstanding, by their event")
-    tap.same(stands(folder, data)[0][1:3], [(100, 102, RW, "anon"), (103, 104, RW, "anon")], "--maps has what they left")
+    tap.same(lasting(folder, data)[0][1:3], [(100, 102, RW, "anon"), (103, 104, RW, "anon")], "--maps has what they left")
     tap.same([row["event"] for row in rows(folder, data, "--by", "event")], ["brk"], "they are no samples")
     said = run(folder, data, "-e", "mmap", "--folded").stderr
     tap.check("it has the events page-faults, brk, madvise" in said, "... nor among the events that there are", said)
@@ -515,18 +515,18 @@ def check_order(tap, folder):
     size = len(made.sample(31, 1000, 100, made.raw(bytes(64))))
     enter, leave = one[:size], one[size:]
     data = recording(enter + other + leave)
-    tap.same(stands(folder, data), ([(0, 8, RW, "anon"), (8, 16, "r--p", "anon"), (20, 64, RW, "anon")], [(8, 20)]),
+    tap.same(lasting(folder, data), ([(0, 8, RW, "anon"), (8, 16, "r--p", "anon"), (20, 64, RW, "anon")], [(8, 20)]),
              "of calls that overlapped, without locks, all that both changed is in doubt")
     heap = call("brk", 1000, at(1000), 0) + call("brk", 1020, at(1010), at(1010))
     shrinks, asks = call("brk", 1040, at(1004), at(1004), until=50), call("brk", 1050, at(1004), 0, tid=101, until=20)
     data = recording(heap + shrinks[:size] + asks + shrinks[size:] + call("brk", 1100, at(1006), at(1006)))
-    tap.same(stands(folder, data), (ALL + [(1000, 1006, RW, "heap")], [(1006, 1010)]),
+    tap.same(lasting(folder, data), (ALL + [(1000, 1006, RW, "heap")], [(1006, 1010)]),
              "... and where the heap ends is not what a call that moved nothing was answered, but is in doubt")
     data = recording(mmap(1000, 100, 4, tid=101) + many_calls(1200) + forked(2010, 300))
-    tap.same(stands(folder, data, 300), (ALL + [(100, 104, RW, "anon")], [(100, 201)]),
+    tap.same(lasting(folder, data, 300), (ALL + [(100, 104, RW, "anon")], [(100, 201)]),
              "a fork may have copied before whatever other threads did since its own last call")
     data = recording(mmap(1000, 100, 4, tid=101) + many_calls(1200) + mmap(1950, 300, 1) + forked(2010, 300))
-    tap.same(stands(folder, data, 300), (ALL + [(100, 104, RW, "anon"), (300, 301, RW, "anon")], []),
+    tap.same(lasting(folder, data, 300), (ALL + [(100, 104, RW, "anon"), (300, 301, RW, "anon")], []),
              "... not before what they did earlier")
 
 
@@ -544,7 +544,7 @@ def check_readings(tap, folder):
     tap.same(got.get("[unknown]"), (8, 8, 24), "... of which a part may be any path's: low and high say how much")
     done = run(folder, data, "--growth", "--strict")
     tap.same(done.returncode, 1, "... and --strict says that records were lost")
-    tap.same(stands(folder, data), (ALL + [(100, 108, RW, "anon"), (300, 316, RW, "anon")], []), "... it stands from then on")
+    tap.same(lasting(folder, data), (ALL + [(100, 108, RW, "anon"), (300, 316, RW, "anon")], []), "... it stands from then on")
     data = recording(seen + munmap(4000, 100, 0, EINVAL), later=reread(5000, (at(10), 54, 3)), lost=lost)
     tap.same(growth(data), {"[unknown]": (8, -10, 8), "[lost]": (-18, -18, -18)}, "what is gone went in the loss, too")
     data = recording(seen, later=after)
@@ -558,7 +558,7 @@ def check_readings(tap, folder):
     data = recording(mmap(4996, 100, 8), seeds=seeds, later=reread(5000, (A, 64, 3), took=50))
     tap.same(growth(data), {"[unknown]": (8, 8, 8)}, "... and the account is right where there is no next one")
     data = recording(munmap(800, 0, 32) + mmap(1000, 100, 8), seeds=make.map_record(at(32), at(64), "", 3))
-    tap.same(stands(folder, data), ([(32, 64, RW, "anon"), (100, 108, RW, "anon")], []),
+    tap.same(lasting(folder, data), ([(32, 64, RW, "anon"), (100, 108, RW, "anon")], []),
              "what was given back before the first reading is not in it")
     forked_heap = make.map_record(at(1000), at(1010), "[heap]", 3) + make.map_record(at(1010), at(1050), "[heap]", 3)
     data = recording(call("brk", 1000, at(1052), at(1052)), seeds=forked_heap)
@@ -573,7 +573,7 @@ def check_readings(tap, folder):
     tap.same(got, {"worker [exec]": 64, "other": 4},
              "a reading from before exec is of the program before, though others are waited for meanwhile")
     data = recording(mmap(1020, 200, 2, pid=555, tid=555) + mmap(5000, 100, 4), threads=())
-    tap.same(stands(folder, data), ([(0, 64, RW, "anon"), (100, 104, RW, "anon")], []),
+    tap.same(lasting(folder, data), ([(0, 64, RW, "anon"), (100, 104, RW, "anon")], []),
              "what /proc said holds though another process is the first to call")
 
 

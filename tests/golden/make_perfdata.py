@@ -118,14 +118,14 @@ def file(data, attrs=None, ids=(), features=None, magic=b"PERFILE2", data_size=N
     bits = bytearray(32)
     for bit in features:
         bits[bit // 8] |= 1 << bit % 8
-    table, behind = b"", b""
-    behind_at = data_at + len(data) + 16 * len(features)
+    table, after = b"", b""
+    after_at = data_at + len(data) + 16 * len(features)
     for bit in sorted(features):
-        table += struct.pack("<QQ", behind_at + len(behind), len(features[bit]))
-        behind += features[bit]
+        table += struct.pack("<QQ", after_at + len(after), len(features[bit]))
+        after += features[bit]
     header = magic + struct.pack("<QQQQQQQQ", 104, entry_size or len(attrs[0]) + 16, attrs_at, types_at - attrs_at, data_at,
                                  len(data) if data_size is None else data_size, types_at, len(types)) + bytes(bits)
-    return header + body + data + table + behind
+    return header + body + data + table + after
 
 
 def pipe(*records):
@@ -192,8 +192,8 @@ def where_the_kernel_was_loaded():
       info={"kernel-build-id": "dd" * 20, "kernel-symbol": "_text ffffffff81000000"})
 def build_ids_with_the_mappings():
     place = struct.pack("<iIQQQ", -1, 0, 0xffffffff81000000, 0x1000000, 0xffffffff81000000)
-    told = struct.pack("<B3x", 20) + b"\xdd" * 20 + struct.pack("<II", 0, 0)
-    return file(record(MMAP2, place + told + KERNEL, 1 | 1 << 14) + PLAIN)
+    reported = struct.pack("<B3x", 20) + b"\xdd" * 20 + struct.pack("<II", 0, 0)
+    return file(record(MMAP2, place + reported + KERNEL, 1 | 1 << 14) + PLAIN)
 
 
 @case(times=[1, 2, 3])
@@ -281,8 +281,8 @@ def a_pipe():
 
 @case(times=[1], info={"host": "odd"})
 def features_in_a_pipe_need_not_be_aligned():
-    odd = struct.pack("<I", 5) + b"odd\0\0"
-    return pipe(header_attr(attr()), feature(3, odd), comm("prog", 0), sample(1 * US))
+    anomaly = struct.pack("<I", 5) + b"odd\0\0"
+    return pipe(header_attr(attr()), feature(3, anomaly), comm("prog", 0), sample(1 * US))
 
 
 @case(times=[1], names=["sched:switch"], format=True)
@@ -341,7 +341,7 @@ def unknown_records_are_passed_over():
 
 
 @case(times=[1, 2])
-def auxtrace_has_data_behind_it():
+def auxtrace_has_data_after_it():
     aux = record(AUXTRACE, struct.pack("<QQQQ", 1000, 0, 0, 0) + bytes(8))
     return file(sample(1 * US) + aux + b"\xff" * 1000 + sample(2 * US))
 
@@ -367,7 +367,7 @@ def a_stack_dump():
 
 
 @case(times=[1], said=["lost             5", "format           perf.data", "kernel           4.9"])
-def what_was_lost_is_told_twice_and_counts_once():
+def what_was_lost_is_reported_twice_and_counts_once():
     kind = IP | TID | TIME | PERIOD
     lost = record(LOST, struct.pack("<QQ", 0, 5) + trailer(kind, 1 * US))
     return file(sample(1 * US) + lost + record(LOST_SAMPLES, struct.pack("<Q", 5) + trailer(kind, 0)),

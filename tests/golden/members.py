@@ -102,8 +102,8 @@ def main():
         for words, want in ((), (4, 4)), (("-e", SWITCHES), (4, 2)), (("-e", f"{SWITCHES},{MOVES}"), (4, 3)):
             for stacks in ("stack", "comm"):
                 _, out, _ = report(path, "--json", "--by", stacks, *words)
-                told = json.loads(out)
-                tap.same((told["samples"], told["selected"]), want, f"--json {' '.join(words)} by {stacks}: a sample with its counts is one")
+                reported = json.loads(out)
+                tap.same((reported["samples"], reported["selected"]), want, f"--json {' '.join(words)} by {stacks}: a sample with its counts is one")
         _, out, _ = report(path, "--unwind-report", "--csv")
         tap.check(",4\n" in out and ",8\n" not in out, "--unwind-report counts each stack once", out)
         write(made(FORMATS[0], [row[:2] for row in ROWS]))

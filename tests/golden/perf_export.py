@@ -140,9 +140,9 @@ def check_perf(tap, name, folder):
     tap.check(have == want, f"{name}: ... with the names that mtreport has", first_difference(have, want))
     have, want = raw_chains(perf["dump"].stdout), chains(recording, *names)
     tap.check(have == want, f"{name}: ... and the addresses", first_difference(have, want))
-    told = dict((event, int(number)) for number, event in re.findall(r"# Samples: (\d+) +of event '(.*?)'", perf["report"].stdout))
+    reported = dict((event, int(number)) for number, event in re.findall(r"# Samples: (\d+) +of event '(.*?)'", perf["report"].stdout))
     events = collections.Counter(head[4] for head, _ in frames(report("-q", "--script", recording)[1]))
-    tap.same({event: number for event, number in told.items() if number}, dict(events), f"{name}: perf report counts each event")
+    tap.same({event: number for event, number in reported.items() if number}, dict(events), f"{name}: perf report counts each event")
     lost = perf["dump"].stderr + perf["script"].stderr
     tap.check("out of order" not in lost and "incompatible" not in lost, f"{name}: perf takes the records for ordered", lost)
     info = dict(re.findall(r"(?m)^  (\S+)  +(.*)$", report("--info", recording)[1]))

@@ -99,8 +99,8 @@ def damage_problems(recordings, want):
 def check_problems(done, want):
     if not want["check"]:
         return [] if done.returncode == 0 else [f"--check: {done.stderr}"]
-    told = done.returncode == 1 and want["check"] in done.stderr
-    return [] if told else [f"--check exits {done.returncode}: {done.stderr}"]
+    reported = done.returncode == 1 and want["check"] in done.stderr
+    return [] if reported else [f"--check exits {done.returncode}: {done.stderr}"]
 
 
 def test(directory):

@@ -30,9 +30,9 @@ def check_queries(tap, base):
     answers = {query: base.execute(query).fetchall() for query in queries}
     empty = [query for query, rows in answers.items() if not rows and "losses" not in query]
     tap.check(len(queries) >= 5 and not empty, "every query of docs/sql.md has an answer", empty)
-    told = re.findall(r"^\| `(\w+)` \|", text, re.M)
+    reported = re.findall(r"^\| `(\w+)` \|", text, re.M)
     made = [name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
-    tap.check(sorted(told) == sorted(made), "docs/sql.md has all tables and views", set(told) ^ set(made))
+    tap.check(sorted(reported) == sorted(made), "docs/sql.md has all tables and views", set(reported) ^ set(made))
 
 
 def check_stacks(tap, base, recording):

@@ -169,10 +169,10 @@ def check_shapes(path, seconds, what):
 def check_rates(path, what):
     """The screen tells how fast what grows does, and of what does not a slope would be of the moment."""
     lines = [" ".join(line.split()) for line in report(path, "--all")[1].splitlines()]
-    told = [line for line in lines if line.split(":")[0].split(",")[0] in set(WANT.values()) | {"grows steadily"} and "reservations" in line]
-    check(len(told) >= 4, f"{what}: the screen has a verdict on what still holds memory", told)
-    rated = {line.split(",")[0] for line in told if ", +" in line.split(":")[0] or ", -" in line.split(":")[0]}
-    check(rated and rated <= {"leak", "grows steadily"}, f"{what}: ... with a rate where it grows, and only there", told)
+    reported = [line for line in lines if line.split(":")[0].split(",")[0] in set(WANT.values()) | {"grows steadily"} and "reservations" in line]
+    check(len(reported) >= 4, f"{what}: the screen has a verdict on what still holds memory", reported)
+    rated = {line.split(",")[0] for line in reported if ", +" in line.split(":")[0] or ", -" in line.split(":")[0]}
+    check(rated and rated <= {"leak", "grows steadily"}, f"{what}: ... with a rate where it grows, and only there", reported)
 
 
 def check_cut(path, cut, what):
@@ -211,14 +211,14 @@ def check_timeline(path, seconds):
     changes = rows(out)
     check(any(float(row["bytes"]) < 0 for row in changes), "... with what was given back below 0", out)
     for at in (step * 3, step * 5):
-        told = {}
+        reported = {}
         for row in changes:
             if float(row["time"]) < at:
-                told[row["process"]] = told.get(row["process"], 0) + float(row["bytes"])
+                reported[row["process"]] = reported.get(row["process"], 0) + float(row["bytes"])
         _, out, said = report(path, "--outstanding", "--by", "process,kind", "--csv", "--at", f"{at - 0.0005}")
-        stands = {row["process"]: float(row["bytes"]) for row in rows(out)}
-        check({p: b for p, b in told.items() if b} == stands, f"... up to {at} s it adds up to what stands then",
-              f"{told}\n{stands}")
+        lasting = {row["process"]: float(row["bytes"]) for row in rows(out)}
+        check({p: b for p, b in reported.items() if b} == lasting, f"... up to {at} s it adds up to what stands then",
+              f"{reported}\n{lasting}")
     for words in (("--older-than", "1s"), ("--at", "peak")):
         status, out, said = report(path, "--outstanding", "--timeline", *words)
         check(status == 2 and "exclude each other" in said, f"... {words[0]} {words[1]} makes no sense with it", said)

@@ -154,8 +154,8 @@ def check_exec(tap, folder):
     """A shell takes most of the time and becomes the command: that is no program that ended early."""
     shell = (execed(1000, 300, b"bash\0\0\0\0") + execed(500000, 300, b"python\0\0")
              + touched(510000, 300, 2560) + call(690000) + ended(699000, 300))
-    for told, has in ((b"", False), (make.info("command-pid", "300"), True)):
-        text = screen(folder, recording(shell, until=SECOND * 7 // 10, gauges=told))
+    for reported, has in ((b"", False), (make.info("command-pid", "300"), True)):
+        text = screen(folder, recording(shell, until=SECOND * 7 // 10, gauges=reported))
         tap.same("BY WHICH PATH" in text, has, "its paths are shown" if has else "who ran briefly, and is not the command, has no paths")
 
 

@@ -14,8 +14,8 @@ serve() {
 	read -r _ served <&8
 }
 
-# tell WORD PAGES: has it done, and leaves the region in $tid, $start and $end.
-tell() {
+# ask WORD PAGES: has it done, and leaves the region in $tid, $start and $end.
+ask() {
 	echo "$1 $2" >&7
 	read -r _ tid start end <&8
 }
@@ -36,21 +36,21 @@ done_with() {
 }
 
 serve
-tell touch 10
+ask touch 10
 begin -p "$served"
-tell touch 100
+ask touch 100
 main="$start $end $tid"
 echo 'workers 50' >&7
 read -r _ tid start end <&8
 first="$start $end $tid"
 read -r _ tid start end <&8
 second="$start $end $tid"
-tell thread 70
+ask thread 70
 late="$start $end $tid"
 kill -INT "$recorder"
 done_with 0 '-p until SIGINT'
 says '... has its closing line' '^mtrec: .* 0 lost -> live.mtr$' said
-tell touch 20
+ask touch 20
 dump live.mtr
 # shellcheck disable=SC2086
 {
@@ -84,7 +84,7 @@ dump live.mtr
 }
 
 begin -p "$served"
-tell touch 10
+ask touch 10
 echo 'quit 0' >&7
 done_with 0 '-p ends with its target'
 
@@ -118,7 +118,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 serve
 begin -a --call-graph none
-tell touch 200
+ask touch 200
 kill -INT "$recorder"
 done_with 0 '-a until SIGINT'
 dump live.mtr

@@ -132,21 +132,21 @@ order() {
 	read -r -t 5 answer <&6
 	echo "$answer"
 }
-# tell PAGES: has them touched; the region goes to $touched
-tell() {
+# touch_pages PAGES: has them touched; the region goes to $touched
+touch_pages() {
 	local tid start end
 	echo "touch $1" >&7
 	read -r _ tid start end <&8
 	touched="$start $end"
 }
 is 'ping' "$(order ping)" ack
-tell 100
+touch_pages 100
 before=$touched
 is 'enable' "$(order enable)" ack
-tell 200
+touch_pages 200
 during=$touched
 is 'disable' "$(order disable)" ack
-tell 300
+touch_pages 300
 after=$touched
 echo nonsense >&5
 is 'stop' "$(order stop)" ack

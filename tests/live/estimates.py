@@ -112,12 +112,12 @@ def main():
                 tap.skip(name, f"no {library}: scripts/install-deps ci")
                 continue
             truth, said = record(path, program, library)
-            rows, told = estimates(path)
-            tap.check(len(truth) == PATHS and set(rows) == set(truth), f"{name}: a sample has all paths", f"{truth}\n{said}\n{sorted(rows)} {told}")
+            rows, reported = estimates(path)
+            tap.check(len(truth) == PATHS and set(rows) == set(truth), f"{name}: a sample has all paths", f"{truth}\n{said}\n{sorted(rows)} {reported}")
             wrong = {n: (truth[n], rows[n]["blocks"], rows[n]["bytes"]) for n in rows if n in truth and outside(truth[n], rows[n])}
             # One interval in twenty may fail; of eight, three by chance in fewer than one run of a hundred.
             tap.check(len(wrong) <= 2, f"{name}: what the program keeps lies in the intervals", str(wrong))
-            tap.check(f"1 in {ONE_IN} blocks was sampled" in told, f"{name}: the rate is told", told)
+            tap.check(f"1 in {ONE_IN} blocks was sampled" in reported, f"{name}: the rate is told", reported)
     tap.finish()
 
 

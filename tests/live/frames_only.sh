@@ -97,7 +97,7 @@ says '... and named' ';jitted touch of pages 50$' <("$report" -q --folded jitted
 if build_faulter; then
 	for way in '' --strip; do
 		# shellcheck disable=SC2086
-		"$mtrec" -q -e page-faults --call-graph dwarf,8192 --no-heal $way -o "cut$way.mtr" -- ./faulter 20000 0 1 2 >/dev/null
+		"$mtrec" -q -e page-faults --call-graph dwarf,8192 --no-prefault $way -o "cut$way.mtr" -- ./faulter 20000 0 1 2 >/dev/null
 	done
 	# part FILE [OPTION...]: how many in a thousand of faulter's stacks reach its main()
 	part() {

@@ -18,8 +18,8 @@ made() {
 	"$report" -q --folded "$@" "$file" 2>why | sed -n 's/.*;main\( [^;]*\)\?;run\( [^;]*\)\?;//p' | sort >made
 }
 
-# as_told DESCRIPTION [END OF A LINE]...: whether they are those of the workload: whole stacks, each name at its time.
-as_told() {
+# as_reported DESCRIPTION [END OF A LINE]...: whether they are those of the workload: whole stacks, each name at its time.
+as_reported() {
 	printf '%s\n' "first at its place${2-} 50" 'frameless 50' 'moved 50' "second::at${3-} 50" >wanted
 	diff wanted made >differs
 	if cmp -s wanted made; then pass "$1"; else fail "$1" differs; fi
@@ -27,21 +27,21 @@ as_told() {
 
 "$mtrec" -q -e page-faults --embed none -o none.mtr ./jitdumped 50
 made none.mtr
-as_told 'one address has the name of its time, by the file here'
+as_reported 'one address has the name of its time, by the file here'
 "$report" --info none.mtr >info
 check '--info tells of it' grep -q '5 functions, of the file here; unwind tables: yes, lines: yes' info
 check '--seal carries it' "$report" --seal sealed.mtr none.mtr
 mkdir elsewhere
 mv jit-*.dump elsewhere/
 made sealed.mtr
-as_told '... so that the file is not needed'
+as_reported '... so that the file is not needed'
 made none.mtr
 # without its tables the frameless one leads nowhere
 is '... as it is without that' "$(cat made)" '[anon] 150'
 "$report" --info none.mtr >info
 check '... which --info tells' grep -q 'not used: no such file here' info
 made none.mtr --symfs elsewhere
-as_told '... unless it is said where the file is'
+as_reported '... unless it is said where the file is'
 for dump in elsewhere/jit-*.dump; do cp "$dump" "${dump##*/}"; done
 made none.mtr
 is 'another file of that name is not believed' "$(cat made)" '[anon] 150'
@@ -50,14 +50,14 @@ rm jit-*.dump
 "$mtrec" -q -e page-faults -o carried.mtr ./jitdumped 50
 rm jit-*.dump
 made carried.mtr
-as_told 'the recording carries it'
+as_reported 'the recording carries it'
 check '... and is sound' "$MT_TOP/scripts/mtdump" --check carried.mtr
 "$report" --info carried.mtr >info
 check '... which --info tells' grep -q '5 functions, carried; unwind tables: yes, lines: none' info
 "$mtrec" -q -e page-faults --embed lines --embed-limit 512M -o lines.mtr ./jitdumped 50
 rm jit-*.dump
 made lines.mtr --srcline
-as_told '... with --embed lines with lines, too' ' first.js:11' ' second.js:21'
+as_reported '... with --embed lines with lines, too' ' first.js:11' ' second.js:21'
 "$mtrec" -q -e page-faults --embed symbols -o symbols.mtr ./jitdumped 50
 rm jit-*.dump
 "$report" --info symbols.mtr >info
@@ -67,7 +67,7 @@ check '... with --embed symbols without unwind tables' grep -q '5 functions, car
 check 'a recording is stripped' "$report" -q --strip stripped.mtr carried.mtr
 made stripped.mtr
 cp made raw
-as_told '... and its stacks are whole'
+as_reported '... and its stacks are whole'
 "$mtrec" -q -e page-faults --strip -o stripping.mtr ./jitdumped 50
 rm jit-*.dump
 made stripping.mtr
@@ -89,13 +89,13 @@ wait "$recorder" 2>/dev/null
 [ -z "$command" ] || kill -KILL "$command"
 rm jit-*.dump
 made killed.mtr
-as_told 'killed: the recording carries a piece'
+as_reported 'killed: the recording carries a piece'
 
 mkdir -p dumps
 "$mtrec" -q -a -e page-faults -o all.mtr ./jitdumped 50 dumps
 rm -r dumps
 made all.mtr --comm jitdumped
-as_told 'recorded with -a'
+as_reported 'recorded with -a'
 
 if ! command -v perf >/dev/null; then
 	skip 'perf.data' 'perf is not installed'
@@ -106,7 +106,7 @@ else
 	if grep -q 'were lost' why; then # the workload is faster than perf here
 		skip 'perf.data, by the file here' "$(cat why)"
 	else
-		as_told 'perf.data, by the file here'
+		as_reported 'perf.data, by the file here'
 	fi
 	if perf inject --jit -i perf.data -o injected.data >said 2>&1 && ls jitted-*.so >/dev/null 2>&1; then
 		rm jit-*.dump

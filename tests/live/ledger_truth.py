@@ -115,7 +115,7 @@ class Tally:
 
     def __init__(self):
         self.checked = self.wrong = self.certain = self.heaps = self.doubtful = 0
-        self.told = []
+        self.reported = []
 
     def differs(self, in_doubt, in_heap):
         self.wrong += 1
@@ -145,8 +145,8 @@ def compare(recording, name):
                 tally.differs(in_doubt, page in heap)
                 found.append((page, in_doubt, have.get(page), should.get(page)))
                 bad |= not (in_doubt and page in heap)
-        if bad and len(tally.told) < 300:
-            tally.told += [f"{recording}, checkpoint {number} of pid {head[1]}, parent {parent}", *spans(found),
+        if bad and len(tally.reported) < 300:
+            tally.reported += [f"{recording}, checkpoint {number} of pid {head[1]}, parent {parent}", *spans(found),
                            *brks_before(recording, str(parent), head[1])]
     return tally
 
@@ -158,7 +158,7 @@ def record(events, name, seed):
     return ", 0 lost -> " in run.stderr, run.stderr
 
 
-def tell(what, tally):
+def deliver(what, tally):
     print(f"# {CALLS} calls {what}: at {tally.checked} checkpoints {tally.wrong} pages differ, {tally.certain} of them outside "
           f"what is in doubt, {tally.heaps} in the heap of a child; {tally.doubtful} pages are in doubt")
 
@@ -169,13 +169,13 @@ def try_ordered(seed):
     check(f"nothing of vm is lost, seed {seed}", whole, said)
     tally = compare(name + ".mtr", name)
     check("checkpoints were written", tally.checked >= 8, str(tally.checked))
-    tell(f"with locks, seed {seed}", tally)
+    deliver(f"with locks, seed {seed}", tally)
     if modern():
         check("with vm every page is as /proc/PID/maps said, but where a fork ran beside brk", tally.wrong == tally.heaps,
-              "\n".join(tally.told))
+              "\n".join(tally.reported))
     else:
         check("with vm every page is as /proc/PID/maps said, but where a refused mremap may have done a part of its work",
-              not tally.certain, "\n".join(tally.told))
+              not tally.certain, "\n".join(tally.reported))
 
 
 def try_unordered(seed):
@@ -184,8 +184,8 @@ def try_unordered(seed):
     check(f"nothing of the calls alone is lost, seed {100 + seed}", whole, said)
     tally = compare(name + ".mtr", name)
     check("checkpoints were written again", tally.checked >= 8, str(tally.checked))
-    tell(f"without locks, seed {100 + seed}", tally)
-    check("without locks every page that differs is reported as doubtful", not tally.certain, "\n".join(tally.told))
+    deliver(f"without locks, seed {100 + seed}", tally)
+    check("without locks every page that differs is reported as doubtful", not tally.certain, "\n".join(tally.reported))
 
 
 def modern():

@@ -115,9 +115,9 @@ def try_program(name, command):
     check(not any(row["stack"] in ("[unseen]", "[lost]") for row in rows), f"{name}: all of it by calls, or the kernel", out)
     out = subprocess.run([BUILD + "/mtreport", "-q", "--maps", "--csv", "-p", str(program.pid), path], check=True,
                          stdout=subprocess.PIPE, text=True).stdout
-    stands = sum(int(row["end"], 16) - int(row["start"], 16) for row in csv.DictReader(out.splitlines())
+    lasting = sum(int(row["end"], 16) - int(row["start"], 16) for row in csv.DictReader(out.splitlines())
                  if row["name"] != "[vsyscall]" and row["perms"] != "????")
-    check(stands == after, f"{name}: what is mapped adds up to it", f"{stands}, not {after}")
+    check(lasting == after, f"{name}: what is mapped adds up to it", f"{lasting}, not {after}")
 
 
 def main():

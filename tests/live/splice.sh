@@ -22,7 +22,7 @@ tree='^[^;]*(;[^;]*)*;main;worker;worker_loop;handle;(parse_request|index_docume
 if build_faulter; then
 	cd "$TMPDIR" || exit 1
 	for mode in 1 2; do
-		check "faulter $mode is recorded" "$mtrec" -e page-faults --call-graph dwarf,8192 --no-heal -o small.mtr -- \
+		check "faulter $mode is recorded" "$mtrec" -e page-faults --call-graph dwarf,8192 --no-prefault -o small.mtr -- \
 			"$TMPDIR/faulter" 20000 0 1 $mode
 		between '... a quarter of its stacks are cut' 700 "$(part small.mtr --no-join)" 800
 		# of mode 2 no stack shows the call where the absent page begins
@@ -48,16 +48,16 @@ if build_faulter; then
 		says '... and counted' 'frames +joined +[0-9]' table
 		says '... by what had ended them' 'stacks joined +(dump too small|stack page absent) +[0-9]' table
 	done
-	check 'faulter 2 is recorded with dumps of 64 KiB, and its holes left' "$mtrec" -e page-faults --call-graph dwarf,65528 --no-heal \
+	check 'faulter 2 is recorded with dumps of 64 KiB, and its holes left' "$mtrec" -e page-faults --call-graph dwarf,65528 --no-prefault \
 		-o holes.mtr -- "$TMPDIR/faulter" 20000 0 1 2
 	left=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
 	between '... which no dump passes' 700 "$(part holes.mtr --no-join)" 800
 	check '... and healed' "$mtrec" -e page-faults --call-graph dwarf,65528 --stats -o healed.mtr -- "$TMPDIR/faulter" 20000 0 1 2
-	healed=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
+	faulted_in=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
 	says '... --stats says how many pages' '^holes +[1-9][0-9]* absent stack pages'
 	between '... which dumps pass then' 970 "$(part healed.mtr --no-join)" 1000
 	# what it faults itself varies by some with the loader and the environment
-	between "... and the target faults as often as without: $left" $((left - 20)) "$healed" $((left + 20))
+	between "... and the target faults as often as without: $left" $((left - 20)) "$faulted_in" $((left + 20))
 else
 	skip 'faulter, whose stacks are known' 'no ../shared/targets beside the tree (MT_SHARED=DIR)'
 fi

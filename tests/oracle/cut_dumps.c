@@ -117,7 +117,7 @@ static struct mt_error *learn_event(void *context, const struct mt_record *recor
 	return mt_event_put(&cut->seeds, &event) ? NULL : mt_error_nomem();
 }
 
-static struct mt_error *tell_seeds(void *context, size_t recording, struct mt_writer *writer)
+static struct mt_error *report_seeds(void *context, size_t recording, struct mt_writer *writer)
 {
 	struct cut *cut = context;
 
@@ -129,7 +129,7 @@ static int copy(const char *from, const char *to, struct cut *cut)
 {
 	static uint8_t room[1 << 16];
 	const struct mt_rewrite how = {
-		.context = cut, .statement = learn_event, .head = tell_seeds, .data = cut_record};
+		.context = cut, .statement = learn_event, .head = report_seeds, .data = cut_record};
 	struct mt_rewrite_counts counts;
 	int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct mt_error *err;

@@ -62,7 +62,7 @@ static const struct stepper_entry *caller(const struct run *run, size_t i)
 }
 
 /* How many callers the records tell truly: those that stand where the true ones do. */
-static size_t told(const struct run *run)
+static size_t reported(const struct run *run)
 {
 	size_t i = 0;
 
@@ -125,7 +125,7 @@ static size_t count_same(const struct run *run, const struct mt_stack *stack)
 /* Beside a dump what counts is whether the records made wrong what was right. */
 static void judge(struct run *run, const struct mt_stack *stack)
 {
-	size_t found = stack->count ? stack->count - 1 : 0, can = told(run);
+	size_t found = stack->count ? stack->count - 1 : 0, can = reported(run);
 	size_t same = count_same(run, stack);
 	bool untrue = can < run->recorder.count, missed, bad;
 	/* what was there before the program's trap is not known, and a dump may hold it */
@@ -149,7 +149,7 @@ static void judge(struct run *run, const struct mt_stack *stack)
 
 static void write_truth(const struct run *run)
 {
-	fprintf(run->truth, "%zu %llx", told(run), run->stepper.regs.rip);
+	fprintf(run->truth, "%zu %llx", reported(run), run->stepper.regs.rip);
 	for (size_t i = 0; caller(run, i); i++)
 		fprintf(run->truth, " %lx", caller(run, i)->pc);
 	fputc('\n', run->truth);

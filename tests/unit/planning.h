@@ -12,7 +12,7 @@
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
 #include "record/plan/seeds.h"
-#include "record/plan/twins.h"
+#include "record/plan/variants.h"
 #include "record/probes/probe_word.h"
 #include "record/tracepoints/tracefs.h"
 #include "record/tracepoints/tracepoint_source.h"

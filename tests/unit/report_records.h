@@ -22,7 +22,7 @@ enum {
 	EVENT_FAULTS,
 	EVENT_BRK,
 	EVENT_BRK_ENTER,
-	TWIN /* of EVENT_FAULTS, where a test describes it */
+	VARIANT /* of EVENT_FAULTS, where a test describes it */
 };
 
 /* IP, TID, TIME, ADDR, CPU, PERIOD, CALLCHAIN */

@@ -61,7 +61,7 @@ MT_TEST(a_freed_block_is_known_as_freed_until_it_is_given_again)
 	mt_block_map_destroy(map);
 }
 
-MT_TEST(what_lived_at_the_peak_is_known_behind_it)
+MT_TEST(what_lived_at_the_peak_is_known_after_it)
 {
 	struct mt_block_map *map = mt_block_map_create(true);
 

@@ -32,18 +32,18 @@ static int leaks_every_tenth(int step)
 	return step % 10 ? 1 : FOREVER;
 }
 
-static int leaks_beside_a_start(int step)
+static int leaks_alongside_a_start(int step)
 {
 	return step < 100 ? FOREVER : leaks_every_tenth(step);
 }
 
-static int leaks_beside_a_cache(int step)
+static int leaks_alongside_a_cache(int step)
 {
 	return step % 4 ? 300 : FOREVER;
 }
 
 /* Sessions that end, but one of ten: nothing tells the leak from a cache but old ones that live. */
-static int leaks_beside_sessions(int step)
+static int leaks_alongside_sessions(int step)
 {
 	return step % 10 ? 350 : FOREVER;
 }
@@ -135,8 +135,8 @@ static const struct {
 } shapes[] = {
 	{.life = leak, .name = "leak", .in_seconds = "grows steadily"},
 	{.life = leaks_every_tenth, .name = "leak"},
-	{.life = leaks_beside_a_start, .name = "leak"},
-	{.life = leaks_beside_a_cache, .name = "leak"},
+	{.life = leaks_alongside_a_start, .name = "leak"},
+	{.life = leaks_alongside_a_cache, .name = "leak"},
 	{.life = leaks_half_ever_more_slowly, .name = "leak", .in_seconds = "grows steadily"},
 	{.life = first_in_first_out, .name = "bounded"},
 	{.life = replaced_at_random, .name = "bounded"},
@@ -144,11 +144,11 @@ static const struct {
 	{.life = start, .name = "one-off"},
 	{.life = start_among_requests, .name = "one-off"},
 	{.life = warmed_up, .name = "plateau"},
-	{.life = leaks_beside_sessions, .name = "undecided"},
+	{.life = leaks_alongside_sessions, .name = "undecided"},
 	{.life = leaks_later, .name = "undecided"},
 };
 
-MT_TEST(shapes_are_told_whatever_their_scale)
+MT_TEST(shapes_are_distinguished_whatever_their_scale)
 {
 	static const uint64_t lengths[] = {12 * SECOND, 60 * SECOND, 6 * HOUR, 1000 * HOUR};
 
@@ -317,7 +317,7 @@ MT_TEST(a_leak_of_a_part_shows_what_is_freed)
 	mt_verdict_grounds(&verdict, text, sizeof(text));
 	MT_CHECK(strstr(text, " % freed"));
 	MT_CHECK(!strstr(text, "slows down"));
-	verdict = observe(leaks_beside_sessions, HOUR, 1); /* undecided */
+	verdict = observe(leaks_alongside_sessions, HOUR, 1); /* undecided */
 	mt_verdict_grounds(&verdict, text, sizeof(text));
 	MT_CHECK(strstr(text, " % of the oldest third freed"));
 }
@@ -359,7 +359,7 @@ MT_TEST(ends_are_taken_back)
 	mt_history_deinit(&history);
 }
 
-MT_TEST(heaps_are_told_by_their_parts)
+MT_TEST(heaps_are_reported_by_their_parts)
 {
 	struct mt_heap_parts heap = {.mapped = 10e6, .live = 3e6, .untouched = 1e6, .blocks = 1234};
 	struct mt_verdict verdict;

@@ -194,7 +194,7 @@ MT_TEST(no_call_is_known_when_another_recording_begins)
 	teardown();
 }
 
-MT_TEST(functions_are_told_apart_by_start_and_image)
+MT_TEST(functions_are_distinguished_by_start_and_image)
 {
 	setup();
 	MT_MAP_GUARD map = code_process(HERE, "/a");

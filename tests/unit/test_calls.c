@@ -6,7 +6,7 @@
 #include "report/account/call.h"
 #include "tests/unit/unit.h"
 
-MT_TEST(the_number_stands_in_the_filter)
+MT_TEST(the_number_is_in_the_filter)
 {
 	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_exit/id == 12/"), 12);
 	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_enter/id == 0/"), 0);

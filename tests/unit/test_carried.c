@@ -106,7 +106,7 @@ MT_TEST(parts_are_put_together_and_the_first_of_two_counts)
 	MT_CHECK(!mt_carried_bytes(carried, 2)); /* its second part is not there */
 }
 
-MT_TEST(images_of_what_was_seen_are_told_apart_by_time_and_from_whole_ones)
+MT_TEST(images_of_what_was_seen_are_distinguished_by_time_and_from_whole_ones)
 {
 	struct mt_file_record files[] = {
 		file_of("one", "first"), file_of("one", "second"), file_of("one", "whole"),

@@ -33,7 +33,8 @@ static void map(struct mt_code_maps *maps, int32_t pid, uint64_t start, const ch
 	MT_CHECK(mt_code_maps_apply(maps, &record, time));
 }
 
-static void tell(struct mt_code_maps *maps, uint32_t type, int32_t pid, int32_t ppid, uint64_t time)
+static void deliver(struct mt_code_maps *maps, uint32_t type, int32_t pid, int32_t ppid,
+		    uint64_t time)
 {
 	struct mt_kernel_record record = {.type = type,
 					  .pid = pid,
@@ -80,7 +81,7 @@ MT_TEST(until_it_is_settled_the_past_is_known)
 
 	map(maps, PID, CODE, "/bin/one", 10);
 	map(maps, PID, CODE, "/bin/two", 20);
-	tell(maps, MT_KERNEL_COMM, PID, 0, 30); /* exec */
+	deliver(maps, MT_KERNEL_COMM, PID, 0, 30); /* exec */
 	map(maps, PID, CODE, "/bin/three", 40);
 	MT_CHECK_STR(at(maps, PID, CODE, 15), "/bin/one");
 	MT_CHECK_STR(at(maps, PID, CODE, 20), "/bin/two");
@@ -99,7 +100,7 @@ MT_TEST(a_child_has_what_its_parent_had)
 	struct mt_code_maps *maps = mt_code_maps_create(set);
 
 	map(maps, PID, CODE, "/bin/one", 10);
-	tell(maps, MT_KERNEL_FORK, PID + 1, PID, 20);
+	deliver(maps, MT_KERNEL_FORK, PID + 1, PID, 20);
 	map(maps, PID, CODE, "/bin/two", 30);
 	map(maps, PID + 1, CODE + 0x1000, "/lib/child", 40);
 	MT_CHECK_STR(at(maps, PID + 1, CODE, 50), "/bin/one");
@@ -107,8 +108,8 @@ MT_TEST(a_child_has_what_its_parent_had)
 	MT_CHECK_STR(at(maps, PID, CODE, 50), "/bin/two");
 	MT_CHECK_STR(at(maps, PID, CODE + 0x1000, 50), "");
 	/* the pid comes again, of another parent */
-	tell(maps, MT_KERNEL_EXIT, PID + 1, PID, 60);
-	tell(maps, MT_KERNEL_FORK, PID + 1, PID, 70);
+	deliver(maps, MT_KERNEL_EXIT, PID + 1, PID, 60);
+	deliver(maps, MT_KERNEL_FORK, PID + 1, PID, 70);
 	MT_CHECK_STR(at(maps, PID + 1, CODE, 65), "/bin/one");
 	MT_CHECK_STR(at(maps, PID + 1, CODE, 75), "/bin/two");
 	mt_code_maps_destroy(maps);
@@ -123,9 +124,9 @@ MT_TEST(who_exited_long_ago_is_forgotten)
 
 	map(maps, PID, CODE, "/bin/one", time++);
 	for (int32_t pid = PID + 1; pid < 20000; pid++) {
-		tell(maps, MT_KERNEL_FORK, pid, PID, time++);
+		deliver(maps, MT_KERNEL_FORK, pid, PID, time++);
 		map(maps, pid, CODE, "/bin/two", time++);
-		tell(maps, MT_KERNEL_EXIT, pid, PID, time++);
+		deliver(maps, MT_KERNEL_EXIT, pid, PID, time++);
 		if (pid % 1000 == 0)
 			mt_code_maps_settle(maps);
 	}
@@ -149,7 +150,7 @@ MT_TEST(absurd_records_change_nothing)
 	record = mmap_of(PID, CODE, "/bin/one");
 	record.length = 0;
 	MT_CHECK(mt_code_maps_apply(maps, &record, 1));
-	tell(maps, MT_KERNEL_EXIT, 4711, 1, 2);
+	deliver(maps, MT_KERNEL_EXIT, 4711, 1, 2);
 	MT_CHECK(mt_code_maps_add_map(
 		maps, &(struct mt_map_record){.pid = PID, .start = CODE + 1, .end = CODE}));
 	MT_CHECK_STR(at(maps, PID, CODE, 3), "");

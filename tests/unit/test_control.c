@@ -141,7 +141,7 @@ MT_TEST(the_last_line_may_lack_its_end)
 	close_pair(&pair);
 }
 
-MT_TEST(an_end_without_writers_is_told)
+MT_TEST(an_end_without_writers_is_reported)
 {
 	struct pair pair;
 
@@ -175,7 +175,7 @@ static bool refused(const char *text, const char *message)
 	return ok;
 }
 
-MT_TEST(what_cannot_be_opened_is_told)
+MT_TEST(what_cannot_be_opened_is_reported)
 {
 	MT_CHECK(refused("fd:x", "'x' is no number of a descriptor"));
 	MT_CHECK(refused("fd:9999", "descriptor 9999: Bad file descriptor"));

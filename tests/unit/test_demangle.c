@@ -78,7 +78,7 @@ static void make_rust_bomb(char *bomb, size_t size)
 	snprintf(bomb + at, size - (size_t)at, "E");
 }
 
-MT_TEST(a_name_that_is_given_up_leaves_no_memory_behind)
+MT_TEST(a_name_that_is_given_up_leaves_no_memory_after)
 {
 	char bomb[8192];
 	size_t before;

@@ -83,13 +83,13 @@ MT_TEST(what_is_no_elf_is_refused)
 {
 	MT_ELF_GUARD elf = NULL;
 	uint8_t big[64] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2MSB};
-	uint8_t odd[64] = {0x7f, 'E', 'L', 'F', 7, ELFDATA2LSB};
+	uint8_t anomaly[64] = {0x7f, 'E', 'L', 'F', 7, ELFDATA2LSB};
 	uint8_t cut[20] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB};
 
 	MT_CHECK_ERR(mt_elf_open_memory("", 0, "none", &elf), MT_ERR_FORMAT);
 	MT_CHECK_ERR(mt_elf_open_memory("#!/bin/sh and so on", 19, "script", &elf), MT_ERR_FORMAT);
 	MT_CHECK_ERR(mt_elf_open_memory(big, sizeof(big), "big", &elf), MT_ERR_UNSUPPORTED);
-	MT_CHECK_ERR(mt_elf_open_memory(odd, sizeof(odd), "odd", &elf), MT_ERR_FORMAT);
+	MT_CHECK_ERR(mt_elf_open_memory(anomaly, sizeof(anomaly), "odd", &elf), MT_ERR_FORMAT);
 	MT_CHECK_ERR(mt_elf_open_memory(cut, sizeof(cut), "cut", &elf), MT_ERR_FORMAT);
 	MT_CHECK_ERR(mt_elf_open_file("/nonexistent/file", &elf), MT_ERR_OS);
 	MT_CHECK_ERR(mt_elf_open_file("/dev/zero", &elf), MT_ERR_FORMAT);
@@ -329,7 +329,7 @@ MT_TEST(symbols_are_bounds_checked)
 	MT_CHECK(!mt_elf_symbol(elf, false, 4, &symbol));
 }
 
-MT_TEST(large_counts_stand_in_section_zero)
+MT_TEST(large_counts_are_in_section_zero)
 {
 	Elf64_Ehdr *h = builder_header(&builder);
 	Elf64_Shdr *zero;

@@ -100,7 +100,7 @@ MT_TEST(what_is_no_line_of_maps)
 	}
 }
 
-MT_TEST(the_start_time_stands_behind_any_name)
+MT_TEST(the_start_time_is_after_any_name)
 {
 	const char *rest = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21";
 	static const char *const names[] = {"sh", "a b", ") S 1 1 1", "(x", "", "a)"};

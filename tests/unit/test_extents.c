@@ -9,7 +9,7 @@ enum {
 };
 
 struct page {
-	uint32_t nature, origin; /* nature 0: nothing there */
+	uint32_t attrs, origin; /* nature 0: nothing there */
 };
 
 struct model {
@@ -31,20 +31,20 @@ static bool same(const struct mt_extents *regions, const struct model *model)
 
 	while ((region = mt_extents_after(regions, at))) {
 		for (; at < region->start; at++) {
-			if (model->pages[at].nature)
+			if (model->pages[at].attrs)
 				return false;
 		}
 		if (region->end <= region->start || region->end > PAGES)
 			return false;
 		for (; at < region->end; at++) {
-			if (model->pages[at].nature != region->nature ||
+			if (model->pages[at].attrs != region->attrs ||
 			    model->pages[at].origin != region->origin)
 				return false;
 		}
 		count++;
 	}
 	for (; at < PAGES; at++) {
-		if (model->pages[at].nature)
+		if (model->pages[at].attrs)
 			return false;
 	}
 	return count == mt_extents_count(regions);
@@ -59,16 +59,16 @@ static bool same_removed(const mt_extent_list *removed, const struct model *mode
 		const struct mt_extent *region = &removed->items[i];
 
 		for (; at < region->start; at++) {
-			if (model->pages[at].nature)
+			if (model->pages[at].attrs)
 				return false;
 		}
 		for (; at < region->end; at++) {
-			if (model->pages[at].nature != region->nature)
+			if (model->pages[at].attrs != region->attrs)
 				return false;
 		}
 	}
 	for (; at < end; at++) {
-		if (model->pages[at].nature)
+		if (model->pages[at].attrs)
 			return false;
 	}
 	return true;
@@ -82,7 +82,7 @@ static bool step(struct mt_extents *regions, struct model *model, uint64_t *stat
 	struct mt_extent region = {
 		.start = start,
 		.end = end > PAGES ? PAGES : end,
-		.nature = 1 + draw(state, 2),
+		.attrs = 1 + draw(state, 2),
 		.origin = draw(state, 3),
 	};
 	bool put = draw(state, 3);
@@ -93,12 +93,12 @@ static bool step(struct mt_extents *regions, struct model *model, uint64_t *stat
 
 	for (uint64_t at = start; at < region.end; at++)
 		model->pages[at] =
-			put ? (struct page){region.nature, region.origin} : (struct page){0};
+			put ? (struct page){region.attrs, region.origin} : (struct page){0};
 	mt_array_deinit(&removed);
 	return good;
 }
 
-MT_TEST(random_ranges_stand_as_in_an_array_of_pages)
+MT_TEST(random_ranges_are_as_in_an_array_of_pages)
 {
 	struct mt_extents *regions = mt_extents_create();
 	struct model model = {0};

@@ -21,15 +21,15 @@ static size_t chunks_taken;
 
 static bool take(void *context, struct mt_file_chunk *chunk)
 {
-	size_t size = chunk->header.raw_size, behind;
+	size_t size = chunk->header.raw_size, after;
 
 	(void)context;
 	MT_CHECK(size >= SIZE && size <= sizeof(unpacked));
 	MT_CHECK_EQ(ZSTD_decompress(unpacked, size, chunk->payload, chunk->header.stored_size),
 		    size);
-	for (behind = 0; behind < 8 && memcmp(unpacked + size - SIZE - behind, content, SIZE) != 0;)
-		behind++;
-	MT_CHECK(behind < 8);
+	for (after = 0; after < 8 && memcmp(unpacked + size - SIZE - after, content, SIZE) != 0;)
+		after++;
+	MT_CHECK(after < 8);
 	free(chunk->payload);
 	chunks_taken++;
 	return true;

@@ -48,7 +48,7 @@ static const char *lay_out(struct report_fake *fake, struct mt_flame_tree_option
 	return text;
 }
 
-MT_TEST(frames_stand_over_their_callers_by_name)
+MT_TEST(frames_are_over_their_callers_by_name)
 {
 	struct mt_flame_layout layout;
 	struct report_fake fake;
@@ -65,7 +65,7 @@ MT_TEST(frames_stand_over_their_callers_by_name)
 	report_fake_deinit(&fake);
 }
 
-MT_TEST(several_events_stand_below_the_threads)
+MT_TEST(several_events_are_below_the_threads)
 {
 	struct mt_flame_layout layout;
 	struct report_fake fake;

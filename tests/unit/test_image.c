@@ -85,7 +85,7 @@ MT_TEST(kinds_come_from_paths)
 MT_TEST(a_memfd_with_a_build_id_is_a_file)
 {
 	MT_SET_GUARD set = local_set();
-	struct mt_image_identity told = {.path = "/memfd:later", .inode = 7};
+	struct mt_image_identity reported = {.path = "/memfd:later", .inode = 7};
 	struct mt_image *made = intern(set, "/memfd:doublemapper (deleted)", "", 0),
 			*run = intern(set, "/memfd:code (deleted)", "\1\2\3\4", 0),
 			*later = intern(set, "/memfd:later", "", 7);
@@ -93,8 +93,8 @@ MT_TEST(a_memfd_with_a_build_id_is_a_file)
 	MT_CHECK_EQ(made->kind, MT_IMAGE_ANONYMOUS);
 	MT_CHECK_EQ(run->kind, MT_IMAGE_FILE);
 	MT_CHECK_EQ(later->kind, MT_IMAGE_ANONYMOUS);
-	memcpy(told.build_id, "\1\2\3\5", told.build_id_size = 4);
-	mt_image_set_learn_build_id(set, &told);
+	memcpy(reported.build_id, "\1\2\3\5", reported.build_id_size = 4);
+	mt_image_set_learn_build_id(set, &reported);
 	MT_CHECK_EQ(later->kind, MT_IMAGE_FILE);
 }
 
@@ -168,13 +168,14 @@ MT_TEST(a_build_id_learnt_later_counts)
 	unlink(path);
 }
 
-MT_TEST(a_build_id_told_of_a_path_is_that_of_images_to_come)
+MT_TEST(a_build_id_recorded_for_a_path_is_that_of_images_to_come)
 {
 	MT_SET_GUARD set = mt_image_set_create();
-	struct mt_image_identity told = {.path = "/bin/a", .build_id = "id", .build_id_size = 2};
+	struct mt_image_identity reported = {
+		.path = "/bin/a", .build_id = "id", .build_id_size = 2};
 	struct mt_image *image;
 
-	mt_image_set_learn_build_id(set, &told);
+	mt_image_set_learn_build_id(set, &reported);
 	image = intern(set, "/bin/a", "", 7);
 	MT_REQUIRE(image);
 	MT_CHECK_EQ(image->identity.build_id_size, 2);
@@ -288,12 +289,12 @@ static clock_t time_of_learning(uint32_t count)
 		intern(set, path, "", i + 1);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		struct mt_image_identity told = {
+		struct mt_image_identity reported = {
 			.path = path, .build_id_size = 4, .inode = i % 2 ? i : 0};
 
 		snprintf(path, sizeof(path), "/lib/%u.so", i / 2);
-		memcpy(told.build_id, &i, 4);
-		mt_image_set_learn_build_id(set, &told);
+		memcpy(reported.build_id, &i, 4);
+		mt_image_set_learn_build_id(set, &reported);
 	}
 	MT_CHECK_EQ(mt_image_set_get(set, 77)->identity.build_id_size, 4);
 	MT_CHECK_EQ(mt_image_set_get(set, count - 1)->identity.build_id_size, 4);

@@ -60,7 +60,7 @@ MT_TEST(the_next_process_of_a_number_does_not_map_what_the_last_one_did)
 	mt_image_choice_destroy(choice);
 }
 
-MT_TEST(a_fork_that_is_told_behind_its_process_end_takes_nothing_from_it)
+MT_TEST(a_fork_that_is_reported_after_its_process_end_takes_nothing_from_it)
 {
 	int chosen;
 	struct mt_image_file image = make_image();

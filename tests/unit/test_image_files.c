@@ -42,7 +42,7 @@ MT_TEST(path_and_build_id_outlive_what_they_were_given_as)
 	mt_image_files_destroy(files);
 }
 
-MT_TEST(a_file_stands_there_once_and_each_generation_of_an_inode)
+MT_TEST(a_file_is_listed_once_and_each_generation_of_an_inode)
 {
 	struct mt_mapped_file at = {.inode = 42, .path = text_of("/lib/one")};
 	struct mt_image_files *files = mt_image_files_create(NULL);

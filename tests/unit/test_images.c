@@ -41,13 +41,13 @@ static void put(void *context, const struct mt_image_record *record)
 	(void)record;
 }
 
-static int32_t told; /* the process that had a sample */
+static int32_t reported; /* the process that had a sample */
 
-static void tell(void *context, int32_t pid, uint64_t exec_time)
+static void deliver(void *context, int32_t pid, uint64_t exec_time)
 {
 	(void)context;
 	(void)exec_time;
-	told = pid;
+	reported = pid;
 }
 
 /* How many kernel addresses were seen in a sample of that event and process. */
@@ -58,7 +58,7 @@ static size_t seen_in(uint32_t event, int32_t pid)
 				      .ip = KERNEL_CODE,
 				      .pid = pid,
 				      .tid = pid};
-	const struct mt_carry_worker_offer offer = {.process = tell};
+	const struct mt_carry_worker_offer offer = {.process = deliver};
 	struct mt_image_choice *choice = mt_image_choice_create(false, &offer, NULL);
 	struct mt_images *images =
 		choice ? mt_images_create(&(struct mt_images_config){
@@ -69,7 +69,7 @@ static size_t seen_in(uint32_t event, int32_t pid)
 	size_t count = 0;
 	bool all;
 
-	told = 0;
+	reported = 0;
 	mt_block_reset(&block, MT_CHUNK_DATA, 0);
 	if (MT_CHECK(images && mt_kernel_put(&block, 5, event, &sample, sizeof(sample)))) {
 		mt_images_see_samples(images, &block);
@@ -80,27 +80,27 @@ static size_t seen_in(uint32_t event, int32_t pid)
 	return count;
 }
 
-MT_TEST(a_sample_tells_of_its_process_and_of_the_kernel)
+MT_TEST(a_sample_reports_of_its_process_and_of_the_kernel)
 {
 	MT_CHECK_EQ(seen_in(1, 100), 1);
-	MT_CHECK_EQ(told, 100);
+	MT_CHECK_EQ(reported, 100);
 }
 
 /* Words of samples that count may be left out because they are as they were in these. */
 MT_TEST(so_does_one_that_does_not_count_of_the_kernel_alone)
 {
 	MT_CHECK_EQ(seen_in(2, 100), 1);
-	MT_CHECK_EQ(told, 0);
+	MT_CHECK_EQ(reported, 0);
 }
 
 MT_TEST(and_one_whose_process_is_gone)
 {
 	MT_CHECK_EQ(seen_in(1, -1), 1);
-	MT_CHECK_EQ(told, 0);
+	MT_CHECK_EQ(reported, 0);
 }
 
 /* Registers hold anything: for what looks like the kernel's in them, no names are read. */
-MT_TEST(registers_do_not_tell_of_the_kernel)
+MT_TEST(registers_do_not_report_of_the_kernel)
 {
 	const uint64_t head[] = {9, KERNEL_CODE, 100, 2, KERNEL_CODE + 8, STACK_TOP - 16, 16},
 		       tail[] = {16}, dump[] = {1, 2};
@@ -117,7 +117,7 @@ MT_TEST(registers_do_not_tell_of_the_kernel)
 		.encoder = mt_stack_encoder_create(1),
 		.tid = 100,
 	};
-	const struct mt_carry_worker_offer offer = {.process = tell};
+	const struct mt_carry_worker_offer offer = {.process = deliver};
 	struct mt_image_choice *choice = mt_image_choice_create(false, &offer, NULL);
 	struct mt_images *images =
 		choice ? mt_images_create(&(struct mt_images_config){

@@ -221,7 +221,7 @@ MT_TEST(lines_may_count_from_the_elf_header_on_that_perf_writes)
 	MT_CHECK_EQ(line, 11);
 }
 
-MT_TEST(unwind_tables_count_from_behind_the_code)
+MT_TEST(unwind_tables_count_from_after_the_code)
 {
 	struct bytes b = {0};
 	struct mt_span span;

@@ -194,7 +194,7 @@ MT_TEST(callers_of_unknown_place_are_lent_with_the_frames_within)
 /*
  * As where dumps are small and branch records reach the root: only an early stack has all places.
  */
-MT_TEST(callers_of_unknown_place_stand_where_the_same_calls_stood)
+MT_TEST(callers_of_unknown_place_are_where_the_same_calls_were)
 {
 	struct mt_joiner *joiner = setup();
 	struct made made[3];
@@ -322,7 +322,7 @@ MT_TEST(swapped_stacks_are_not_mixed)
 }
 
 /* A signal handler on a stack of its own: the frames above the switch stay the thread's. */
-MT_TEST(frames_behind_a_switch_are_the_threads)
+MT_TEST(frames_after_a_switch_are_the_threads)
 {
 	struct mt_joiner *joiner = setup();
 	struct made made[3], handler;
@@ -453,11 +453,12 @@ MT_TEST(what_the_next_whole_stack_refutes_is_not_used)
 	LAY(&made[1], TOP, 3, REPLACED_CUT);
 	LAY(&made[2], TOP, 0, REPLACED_WHOLE);
 	MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
-	MT_CHECK(mt_join_stands(joiner, &made[0].stack));
-	MT_CHECK(mt_join_stands(joiner, &made[1].stack)); /* nothing speaks against it yet */
+	MT_CHECK(mt_join_is_valid(joiner, &made[0].stack));
+	MT_CHECK(mt_join_is_valid(joiner, &made[1].stack)); /* nothing speaks against it yet */
 	MT_CHECK(add(joiner, &made[2]));
-	MT_CHECK(!mt_join_stands(joiner, &made[0].stack)); /* nobody knows which of these it was */
-	MT_CHECK(!mt_join_stands(joiner, &made[1].stack));
+	MT_CHECK(
+		!mt_join_is_valid(joiner, &made[0].stack)); /* nobody knows which of these it was */
+	MT_CHECK(!mt_join_is_valid(joiner, &made[1].stack));
 	teardown_hook(joiner, made, 3);
 }
 
@@ -470,9 +471,9 @@ MT_TEST(callers_further_out_have_to_be_the_same)
 	LAY(&made[0], TOP, 3, CUT);
 	LAY(&made[1], TOP, 0, {LEAF, 16}, {SMALL, 64}, {HANDLE, 32}, {HOOK, 48}, {START, 16});
 	MT_CHECK(add(joiner, &made[0]));
-	MT_CHECK(mt_join_stands(joiner, &made[0].stack));
+	MT_CHECK(mt_join_is_valid(joiner, &made[0].stack));
 	MT_CHECK(add(joiner, &made[1]));
-	MT_CHECK(!mt_join_stands(joiner, &made[0].stack));
+	MT_CHECK(!mt_join_is_valid(joiner, &made[0].stack));
 	teardown_hook(joiner, made, 2);
 }
 
@@ -485,7 +486,7 @@ MT_TEST(another_call_in_the_same_functions_confirms)
 	LAY(&made[1], TOP, 0, {LEAF, 16}, {LARGE, 64}, {HANDLE, 32}, {LOOP, 48}, {START, 16});
 	made[1].pcs[3] += 16;
 	MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
-	MT_CHECK(is_true(&made[0], 5) && mt_join_stands(joiner, &made[0].stack));
+	MT_CHECK(is_true(&made[0], 5) && mt_join_is_valid(joiner, &made[0].stack));
 	teardown_hook(joiner, made, 2);
 }
 
@@ -500,7 +501,7 @@ MT_TEST(a_change_that_was_seen_refutes_nothing)
 	LAY(&made[2], TOP, 0, REPLACED_WHOLE);
 	for (size_t i = 0; i < 3; i++)
 		MT_CHECK(add(joiner, &made[i]));
-	MT_CHECK(is_true(&made[0], 5) && mt_join_stands(joiner, &made[0].stack));
+	MT_CHECK(is_true(&made[0], 5) && mt_join_is_valid(joiner, &made[0].stack));
 	teardown_hook(joiner, made, 3);
 }
 
@@ -513,7 +514,7 @@ MT_TEST(a_whole_stack_that_does_not_reach_the_boundary_refutes_nothing)
 	LAY(&made[0], TOP, 3, CUT);
 	LAY(&made[1], TOP, 0, {LOOP, 48}, {START, 16});
 	MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
-	MT_CHECK(mt_join_stands(joiner, &made[0].stack));
+	MT_CHECK(mt_join_is_valid(joiner, &made[0].stack));
 	teardown_hook(joiner, made, 2);
 }
 
@@ -525,7 +526,7 @@ MT_TEST(nothing_is_joined_before_a_few_were_found_right)
 
 		LAY(&made[0], TOP, 3, CUT);
 		MT_CHECK(add(joiner, &made[0]) && is_true(&made[0], 5));
-		MT_CHECK_EQ(mt_join_stands(joiner, &made[0].stack), rounds >= 4);
+		MT_CHECK_EQ(mt_join_is_valid(joiner, &made[0].stack), rounds >= 4);
 		teardown_hook(joiner, made, 1);
 	}
 }
@@ -543,14 +544,14 @@ MT_TEST(where_one_in_150_is_wrong_nothing_is_joined)
 		LAY(&made[3], TOP, 3, CUT);
 		for (size_t i = 0; i < 4; i++)
 			MT_CHECK(add(joiner, &made[i]));
-		MT_CHECK(!mt_join_stands(joiner, &made[0].stack));
-		MT_CHECK_EQ(mt_join_stands(joiner, &made[3].stack), rounds == 150);
+		MT_CHECK(!mt_join_is_valid(joiner, &made[0].stack));
+		MT_CHECK_EQ(mt_join_is_valid(joiner, &made[3].stack), rounds == 150);
 		teardown_hook(joiner, made, 4);
 	}
 }
 
 /* Stacks that end at a call which is met for the first time: those of the thread say it. */
-MT_TEST(of_a_new_call_the_others_of_the_thread_tell)
+MT_TEST(of_a_new_call_the_others_of_the_thread_report)
 {
 	for (int wrong = 0; wrong < 2; wrong++) {
 		struct mt_joiner *joiner = setup_hook(4);
@@ -566,7 +567,7 @@ MT_TEST(of_a_new_call_the_others_of_the_thread_tell)
 		for (size_t i = 0; i < 3; i++)
 			MT_CHECK(add(joiner, &made[i]));
 		MT_CHECK(made[2].stack.tail_count == 3);
-		MT_CHECK_EQ(mt_join_stands(joiner, &made[2].stack), !wrong);
+		MT_CHECK_EQ(mt_join_is_valid(joiner, &made[2].stack), !wrong);
 		teardown_hook(joiner, made, 3);
 	}
 }
@@ -584,13 +585,13 @@ MT_TEST(what_was_joined_with_a_later_stack_rests_on_others)
 		for (size_t i = 0; i < 3; i++)
 			MT_CHECK(add(joiner, &made[i]));
 		MT_CHECK(is_true(&made[1], 5));
-		MT_CHECK_EQ(mt_join_stands(joiner, &made[1].stack), rounds == 4);
+		MT_CHECK_EQ(mt_join_is_valid(joiner, &made[1].stack), rounds == 4);
 		teardown_hook(joiner, made, 3);
 	}
 }
 
 /* A seed is joined as if it were cut, and what it shows tells whether that is right. */
-MT_TEST(seeds_tell_whether_joining_is_right)
+MT_TEST(seeds_report_whether_joining_is_right)
 {
 	for (size_t wrong = 0; wrong < 2; wrong++) {
 		for (size_t seeds = 3; seeds < 5; seeds++) {
@@ -609,14 +610,14 @@ MT_TEST(seeds_tell_whether_joining_is_right)
 			}
 			LAY(&made[n], TOP, 3, CUT);
 			MT_CHECK(add(joiner, &made[n]) && is_true(&made[n], 5));
-			MT_CHECK_EQ(mt_join_stands(joiner, &made[n].stack), !wrong && seeds == 4);
+			MT_CHECK_EQ(mt_join_is_valid(joiner, &made[n].stack), !wrong && seeds == 4);
 			teardown_hook(joiner, made, n + 1);
 		}
 	}
 }
 
 /* A stack that is whole with a shorter dump as well tells nothing of those that are cut. */
-MT_TEST(a_seed_whose_like_are_whole_tells_nothing)
+MT_TEST(a_seed_whose_like_are_whole_reports_nothing)
 {
 	struct mt_joiner *joiner = setup_hook(0);
 	struct made made[9];
@@ -628,7 +629,7 @@ MT_TEST(a_seed_whose_like_are_whole_tells_nothing)
 	}
 	LAY(&made[8], TOP, 3, CUT);
 	MT_CHECK(add(joiner, &made[8]) && is_true(&made[8], 5));
-	MT_CHECK(!mt_join_stands(joiner, &made[8].stack));
+	MT_CHECK(!mt_join_is_valid(joiner, &made[8].stack));
 	teardown_hook(joiner, made, 9);
 }
 

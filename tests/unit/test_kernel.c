@@ -115,7 +115,7 @@ MT_TEST(hidden_addresses_are_an_error)
 
 MT_TEST(text_of_another_form_is_refused_or_skipped)
 {
-	static const char odd[] =
+	static const char anomaly[] =
 		"\n\nhello\nffff\nfffff T\nffffffff81000000 T  \n11111111111111111 T toolong\n"
 		"ffffffff81000000 T f\t[unclosed\nffffffff81000010 T g";
 	struct mt_kernel_symbols *none = NULL;
@@ -124,7 +124,7 @@ MT_TEST(text_of_another_form_is_refused_or_skipped)
 	MT_CHECK_ERR(mt_kernel_symbols_parse("<html>", 6, &none), MT_ERR_FORMAT);
 	MT_CHECK_ERR(mt_kernel_symbols_read("/nonexistent", &none), MT_ERR_OS);
 	MT_CHECK_ERR(mt_kernel_symbols_read("/dev/zero", &none), MT_ERR_FORMAT);
-	MT_KERNEL_GUARD symbols = parse(odd, sizeof(odd) - 1);
+	MT_KERNEL_GUARD symbols = parse(anomaly, sizeof(anomaly) - 1);
 
 	check(symbols, 0xffffffff81000004, "f", 4, NULL);
 	check(symbols, 0xffffffff81000014, "g", 4, NULL); /* the last line needs no newline */

@@ -123,7 +123,7 @@ MT_TEST(mmap2_with_an_inode)
 }
 
 /* As Linux 4.4 tells of what has no file. */
-static uint32_t untold_prot(uint16_t misc, const char *name)
+static uint32_t unreported_prot(uint16_t misc, const char *name)
 {
 	struct kernel_bytes k = kernel_begin(MT_KERNEL_MMAP2, MT_CPUMODE_USER | misc);
 
@@ -134,11 +134,11 @@ static uint32_t untold_prot(uint16_t misc, const char *name)
 	return decode(k).prot;
 }
 
-MT_TEST(a_protection_that_is_not_told_is_guessed)
+MT_TEST(a_protection_that_is_not_reported_is_guessed)
 {
-	MT_CHECK_EQ(untold_prot(MT_MISC_MMAP_DATA, "[heap]"), PROT_READ | PROT_WRITE);
-	MT_CHECK_EQ(untold_prot(MT_MISC_MMAP_DATA, "[vvar]"), PROT_READ);
-	MT_CHECK_EQ(untold_prot(0, "[vdso]"), PROT_READ | PROT_EXEC);
+	MT_CHECK_EQ(unreported_prot(MT_MISC_MMAP_DATA, "[heap]"), PROT_READ | PROT_WRITE);
+	MT_CHECK_EQ(unreported_prot(MT_MISC_MMAP_DATA, "[vvar]"), PROT_READ);
+	MT_CHECK_EQ(unreported_prot(0, "[vdso]"), PROT_READ | PROT_EXEC);
 }
 
 static struct kernel_bytes mmap2_with_build_id(uint8_t size)

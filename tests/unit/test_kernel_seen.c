@@ -50,12 +50,12 @@ MT_TEST(padding_belongs_to_the_function_before_it)
 				     "ffffffff81000160 T two\n"
 				     "ffffffff81000200 T __pfx_three\n"
 				     "ffffffff81000210 T three\n";
-	static const uint64_t behind_a_call[] = {0xffffffff81000150};
+	static const uint64_t after_a_call[] = {0xffffffff81000150};
 	char chosen[sizeof(padded)];
 	size_t size;
 
 	memcpy(chosen, padded, sizeof(padded));
-	size = mt_kernel_lines_choose(chosen, sizeof(padded) - 1, behind_a_call, 1);
+	size = mt_kernel_lines_choose(chosen, sizeof(padded) - 1, after_a_call, 1);
 	chosen[size] = '\0';
 	MT_CHECK_STR(chosen, "ffffffff81000100 T one\nffffffff81000160 - two\n");
 }

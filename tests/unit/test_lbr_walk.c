@@ -53,7 +53,7 @@ MT_TEST(a_call_stack_begins_with_the_precise_ip)
 }
 
 /* HOOK may have jumped to READ, whose frame it left to it. */
-MT_TEST(a_call_stack_goes_on_behind_a_tail_call)
+MT_TEST(a_call_stack_goes_on_after_a_tail_call)
 {
 	enum mt_stack_end end;
 

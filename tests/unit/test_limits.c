@@ -25,7 +25,7 @@ MT_TEST(the_limit_of_open_files_is_raised_as_far_as_was_promised)
 	MT_CHECK(after.rlim_cur >= before.rlim_max);
 }
 
-MT_TEST(the_fix_for_rings_is_told_to_the_number)
+MT_TEST(the_fix_for_rings_is_reported_to_the_number)
 {
 	char *fix = mt_limits_ring_fix(((size_t)20 << 20) + 8192, 4);
 

@@ -146,7 +146,7 @@ static void limit_seconds(unsigned int seconds)
 	setrlimit(RLIMIT_CPU, &limit);
 }
 
-static bool tells(const struct mt_lines *lines, const char *what)
+static bool reports(const struct mt_lines *lines, const char *what)
 {
 	const char *problem = mt_lines_problem(lines);
 
@@ -239,7 +239,7 @@ MT_TEST(a_line_program_of_8_megabytes_is_not_unpacked)
 	end_line(start);
 	lines = open_lines(NULL, &elf);
 	MT_CHECK_EQ(mt_lines_find(lines, CODE + 5, frames), 0);
-	MT_CHECK(tells(lines, "larger than is read"));
+	MT_CHECK(reports(lines, "larger than is read"));
 	MT_CHECK(megabytes() - before < 100);
 	close_lines(lines, elf);
 }
@@ -259,7 +259,7 @@ MT_TEST(paths_are_not_joined_without_bound)
 	end_line(start);
 	lines = open_lines(NULL, &elf);
 	MT_CHECK_EQ(mt_lines_find(lines, CODE + 5, frames), 0);
-	MT_CHECK(tells(lines, "larger than is read"));
+	MT_CHECK(reports(lines, "larger than is read"));
 	MT_CHECK(megabytes() - before < 100);
 	close_lines(lines, elf);
 }
@@ -280,7 +280,7 @@ MT_TEST(abbreviations_are_not_read_for_each_unit_without_bound)
 	for (int i = 0; i < 4000; i++)
 		put_unit(0);
 	lines = open_lines(NULL, &elf);
-	MT_CHECK(tells(lines, ".debug_abbrev: more than is read"));
+	MT_CHECK(reports(lines, ".debug_abbrev: more than is read"));
 	MT_CHECK(megabytes() - before < 300);
 	close_lines(lines, elf);
 }

@@ -17,7 +17,7 @@ MT_TEST(words_match_whole_texts)
 	mt_match_destroy(match);
 }
 
-MT_TEST(expressions_stand_between_slashes_and_may_have_commas)
+MT_TEST(expressions_are_between_slashes_and_may_have_commas)
 {
 	struct mt_match *match = NULL;
 

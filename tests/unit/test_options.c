@@ -27,7 +27,7 @@ MT_TEST(without_words_it_summarizes_the_samples_of_mtrec_mtr)
 	mt_report_options_deinit(&o);
 }
 
-MT_TEST(values_stand_behind_an_equals_sign_a_blank_or_the_letter)
+MT_TEST(values_are_after_an_equals_sign_a_blank_or_the_letter)
 {
 	struct mt_report_options o;
 

@@ -245,7 +245,7 @@ MT_TEST(in_a_sticky_folder_our_own_is)
 	end();
 }
 
-MT_TEST(a_folder_behind_links_is_reached)
+MT_TEST(a_folder_after_links_is_reached)
 {
 	MT_REQUIRE(begin());
 	MT_CHECK(!mkdir(path_of("far"), 0700));

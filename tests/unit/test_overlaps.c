@@ -205,7 +205,7 @@ static void add_many(struct mt_overlaps *overlaps, uint64_t time)
 		added(overlaps, unmapped(1, time + 10 * i, time + 10 * i + 5, 40, 1));
 }
 
-MT_TEST(where_the_heap_ended_is_remembered_behind_any_number_of_calls)
+MT_TEST(where_the_heap_ended_is_remembered_after_any_number_of_calls)
 {
 	struct mt_overlaps *overlaps = mt_overlaps_create();
 	struct mt_range brk = {0, 0};

@@ -101,7 +101,7 @@ MT_TEST(a_range_may_be_very_long)
 	mt_page_map_deinit(&map);
 }
 
-MT_TEST(clearing_stops_where_it_is_told_to)
+MT_TEST(clearing_stops_where_the_callback_says_so)
 {
 	struct mt_page_map map = {0};
 	int calls = 0;

@@ -57,15 +57,15 @@ MT_TEST(no_two_contents_of_a_process_have_the_same_time)
 MT_TEST(an_exec_as_the_last_thing_is_no_reason_either)
 {
 	struct mt_perf_maps *maps = mt_perf_maps_create(NULL);
-	struct mt_perf_map_file before, behind;
+	struct mt_perf_map_file before, after;
 
 	MT_CHECK(write_map("1000 10 f\n"));
 	mt_perf_maps_add(maps, getpid());
 	MT_CHECK(mt_perf_maps_take(maps, getpid(), 90, &before));
-	MT_CHECK(mt_perf_maps_take_last(maps, 90, &behind));
-	MT_CHECK(behind.read > before.read);
+	MT_CHECK(mt_perf_maps_take_last(maps, 90, &after));
+	MT_CHECK(after.read > before.read);
 	close(before.fd);
-	close(behind.fd);
+	close(after.fd);
 	mt_perf_maps_destroy(maps);
 	unlink(path);
 }

@@ -20,7 +20,7 @@ MT_TEST(the_first_event_is_the_side_band)
 	mt_plan_destroy(plan);
 }
 
-MT_TEST(a_pattern_stands_for_every_tracepoint_that_matches)
+MT_TEST(a_pattern_is_for_every_tracepoint_that_matches)
 {
 	struct mt_plan *plan;
 	struct mt_error *err = plan_for("-e syscalls:sys_exit_m*,sched:* -a", &all_features, &plan);
@@ -64,7 +64,7 @@ MT_TEST(a_probe_is_a_tracepoint_called_as_its_word)
 	mt_plan_destroy(plan);
 }
 
-MT_TEST(every_event_has_what_tells_records_apart)
+MT_TEST(every_event_has_what_distinguishes_records)
 {
 	struct mt_plan *plan = planned("-e page-faults,brk,cpu-clock,sched:sched_switch -a");
 
@@ -211,7 +211,7 @@ MT_TEST(a_frequency_never_thins_what_is_counted)
 }
 
 /* Names of the planned twins, in order: alias and level. */
-static char *twins_of(const struct mt_plan *plan)
+static char *variants_of(const struct mt_plan *plan)
 {
 	char *text = NULL;
 	size_t size;
@@ -229,15 +229,15 @@ static char *twins_of(const struct mt_plan *plan)
 MT_TEST(a_frequency_thins_storms_and_leaves_calls_whole)
 {
 	struct mt_plan *plan = planned("-e brk,cpu-clock,page-faults -a -F 99");
-	char *twins;
+	char *variants;
 
 	MT_REQUIRE(plan && MT_CHECK_EQ(plan->storm_rate, 99) && MT_CHECK_EQ(plan->notes.count, 1));
 	MT_CHECK_STR(plan->notes.items[0],
 		     "-F 99: page-faults: thinned to about as many samples a second");
-	MT_REQUIRE(MT_CHECK_OK(mt_plan_add_twins(plan, MT_TWINS_STORMS)));
-	twins = twins_of(plan);
-	MT_CHECK_STR(twins, " page-faults:1 page-faults:2 page-faults:3 page-faults:4");
-	free(twins);
+	MT_REQUIRE(MT_CHECK_OK(mt_plan_add_variants(plan, MT_VARIANTS_STORMS)));
+	variants = variants_of(plan);
+	MT_CHECK_STR(variants, " page-faults:1 page-faults:2 page-faults:3 page-faults:4");
+	free(variants);
 	mt_plan_destroy(plan);
 }
 
@@ -346,7 +346,7 @@ MT_TEST(call_graph_decides_what_a_stack_is)
 	mt_plan_destroy(plan);
 }
 
-MT_TEST(the_stack_pointer_is_found_from_behind)
+MT_TEST(the_stack_pointer_is_found_from_after)
 {
 	struct mt_plan *plan = planned("-e page-faults -a");
 	uint64_t regs;
@@ -491,7 +491,7 @@ MT_TEST(unknown_events_are_named)
 	check_refused("brk:u", MT_ERR_USAGE, "bad modifier in 'brk:u'");
 }
 
-MT_TEST(a_filter_is_for_the_last_word_whatever_stands_around_it)
+MT_TEST(a_filter_is_for_the_last_word_whatever_is_around_it)
 {
 	static const char *const lines[] = {
 		"-e page-faults,sched:sched_switch --filter x>1 -a",
@@ -513,7 +513,7 @@ MT_TEST(a_filter_is_for_the_last_word_whatever_stands_around_it)
 	}
 }
 
-MT_TEST(a_filter_behind_a_pattern_is_for_all_that_match)
+MT_TEST(a_filter_after_a_pattern_is_for_all_that_match)
 {
 	struct mt_plan *plan = planned("-e page-faults,syscalls:sys_exit_m* --filter ret<0 -a");
 
@@ -578,7 +578,7 @@ MT_TEST(a_limit_lowers_the_frequency_of_what_is_sampled_by_time)
 	mt_plan_destroy(plan);
 }
 
-MT_TEST(what_no_limit_can_thin_is_told)
+MT_TEST(what_no_limit_can_thin_is_reported)
 {
 	struct mt_plan *plan = planned("-e cpu-clock,{page-faults,cs} -a");
 

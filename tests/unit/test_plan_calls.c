@@ -33,7 +33,7 @@ MT_TEST(without_syscalls_raw_syscalls_serve_filtered_by_number)
 	mt_plan_destroy(plan);
 }
 
-MT_TEST(without_any_tracepoint_page_faults_and_mmap_records_stand_in)
+MT_TEST(without_any_tracepoint_page_faults_and_mmap_records_replace_it)
 {
 	struct mt_plan *plan = planned_by("brk,mmap,munmap", find_none);
 
@@ -56,7 +56,7 @@ MT_TEST(page_faults_that_are_asked_for_are_not_asked_for_twice)
 	mt_plan_destroy(plan);
 }
 
-MT_TEST(other_tracepoints_have_nothing_that_stands_in)
+MT_TEST(other_tracepoints_have_no_replacement)
 {
 	struct mt_tracepoint_source source = {.find = find_none};
 	const char *words[] = {"sched:sched_switch"};
@@ -140,7 +140,7 @@ MT_TEST(nothing_comes_along_where_no_call_is_sampled)
 	}
 }
 
-MT_TEST(what_stands_alone_and_in_a_group_is_opened_once)
+MT_TEST(what_is_alone_and_in_a_group_is_opened_once)
 {
 	struct mt_plan *plan = planned("-e brk,vm,mmap,rss,page-faults,vm -a");
 
@@ -150,7 +150,7 @@ MT_TEST(what_stands_alone_and_in_a_group_is_opened_once)
 	mt_plan_destroy(plan);
 }
 
-MT_TEST(a_tracepoint_that_is_asked_for_is_sampled_beside_its_mark)
+MT_TEST(a_tracepoint_that_is_asked_for_is_sampled_alongside_its_mark)
 {
 	struct mt_plan *plan = planned("-e rss,task:task_newtask -a");
 
@@ -161,13 +161,13 @@ MT_TEST(a_tracepoint_that_is_asked_for_is_sampled_beside_its_mark)
 	mt_plan_destroy(plan);
 }
 
-static bool told_each(void *context)
+static bool reported_each(void *context)
 {
 	(void)context;
 	return true;
 }
 
-static bool told_in_batches(void *context)
+static bool reported_in_batches(void *context)
 {
 	(void)context;
 	return false;
@@ -177,7 +177,7 @@ MT_TEST(the_page_allocator_serves_only_where_rss_stat_comes_in_batches)
 {
 	unsigned asked = 0;
 	struct mt_tracepoint_source source = {
-		.context = &asked, .find = find, .rss_each = told_each};
+		.context = &asked, .find = find, .rss_each = reported_each};
 	const char *words[] = {"rss"};
 	struct mt_record_options options = {.events = {.items = words, .count = 1},
 					    .all_cpus = true};
@@ -188,7 +188,7 @@ MT_TEST(the_page_allocator_serves_only_where_rss_stat_comes_in_batches)
 	MT_CHECK(event_named(plan, "kmem:rss_stat") && !event_named(plan, "kmem:mm_page_alloc"));
 	MT_CHECK_EQ(event_named(plan, "kmem:rss_stat")->class, MT_CLASS_STORM);
 	mt_plan_destroy(plan);
-	source.rss_each = told_in_batches;
+	source.rss_each = reported_in_batches;
 	MT_CHECK_OK(mt_plan_create(&options, &all_features, &source, &plan));
 	MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 5));
 	MT_CHECK_STR(event_named(plan, "kmem:mm_page_alloc")->filter, "order > 0");
@@ -273,7 +273,7 @@ static struct mt_error *plan_counting(const char *word,
 	return mt_plan_create(&options, &all_features, &source, out);
 }
 
-MT_TEST(a_group_samples_what_a_filter_lets_through_beside_its_mark)
+MT_TEST(a_group_samples_what_a_filter_lets_through_alongside_its_mark)
 {
 	struct mt_plan *plan = planned("-e swap,rss -a");
 	const struct mt_planned_event *swap;
@@ -290,7 +290,7 @@ MT_TEST(a_group_samples_what_a_filter_lets_through_beside_its_mark)
 	mt_plan_destroy(plan);
 }
 
-MT_TEST(a_group_within_a_group_is_whole_and_what_is_absent_is_told_once)
+MT_TEST(a_group_within_a_group_is_whole_and_what_is_absent_is_reported_once)
 {
 	struct mt_plan *plan = planned("-e hugepages -a");
 

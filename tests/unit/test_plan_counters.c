@@ -346,7 +346,7 @@ MT_TEST(where_there_are_no_counters_it_is_said_what_works)
 	refuses("-e nosuch/event=1/", "none that sysfs tells of");
 }
 
-MT_TEST(bad_terms_are_told)
+MT_TEST(bad_terms_are_reported)
 {
 	make_pmu();
 	refuses("-e nosuch/event=1/", "no such PMU");
@@ -449,7 +449,7 @@ MT_TEST(a_group_is_exclusive_by_its_first_event)
 	mt_plan_destroy(plan);
 }
 
-MT_TEST(a_members_own_sides_count_beside_the_groups)
+MT_TEST(a_members_own_sides_count_alongside_the_groups)
 {
 	struct mt_plan *plan = NULL;
 	const struct mt_planned_event *e;
@@ -523,7 +523,7 @@ MT_TEST(a_weak_group_that_is_parted_is_read_one_by_one)
 	mt_plan_destroy(plan);
 }
 
-MT_TEST(bad_groups_are_told)
+MT_TEST(bad_groups_are_reported)
 {
 	refuses("-e {cycles,cs", "bad group");
 	refuses("-e {}", "bad group");

@@ -183,18 +183,18 @@ MT_TEST(a_word_is_found_as_far_back_as_a_distance_reaches)
 	end(&f);
 }
 
-struct told {
+struct reported {
 	uint64_t *words;
 	size_t count;
 };
 
-static void tell(void *context, const uint64_t *words, size_t count)
+static void deliver(void *context, const uint64_t *words, size_t count)
 {
-	struct told *told = context;
+	struct reported *reported = context;
 
 	if (count)
-		memcpy(told->words + told->count, words, 8 * count);
-	told->count += count;
+		memcpy(reported->words + reported->count, words, 8 * count);
+	reported->count += count;
 }
 
 static int compare_words(const void *a, const void *b)
@@ -204,13 +204,13 @@ static int compare_words(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static bool was_told(const struct told *told, uint64_t word)
+static bool was_reported(const struct reported *reported, uint64_t word)
 {
-	return bsearch(&word, told->words, told->count, sizeof(word), compare_words);
+	return bsearch(&word, reported->words, reported->count, sizeof(word), compare_words);
 }
 
 /* Whether all words of a record are told that stand behind its bit maps. */
-static bool words_were_told(const struct told *told, const uint8_t *record)
+static bool words_were_reported(const struct reported *reported, const uint8_t *record)
 {
 	size_t size = mt_get_le32(record + 4), at = MT_RECORD_HEADER_SIZE;
 
@@ -220,31 +220,31 @@ static bool words_were_told(const struct told *told, const uint8_t *record)
 	for (; at < size; at += 8) {
 		uint64_t word = mt_get_le64(record + at);
 
-		if (word && !was_told(told, word))
+		if (word && !was_reported(reported, word))
 			return false;
 	}
 	return true;
 }
 
-MT_TEST(every_word_is_told_and_few_twice)
+MT_TEST(every_word_is_reported_and_few_twice)
 {
-	struct told told = {malloc(ROOM), 0};
+	struct reported reported = {malloc(ROOM), 0};
 	struct fixture f;
-	size_t untold = 0;
+	size_t unreported = 0;
 
-	if (begin(&f) && MT_CHECK(told.words)) {
+	if (begin(&f) && MT_CHECK(reported.words)) {
 		add_samples(&f, 3000);
 		for (uint64_t i = 0; i < 9; i++)
 			mt_put_le64(add_record(&f, MT_RECORD_KERNEL, 40, i) + 24, i << 50);
-		mt_planes_packer_set_words(f.packer, tell, &told);
+		mt_planes_packer_set_words(f.packer, deliver, &reported);
 		MT_CHECK(pack(&f, 2));
-		qsort(told.words, told.count, 8, compare_words);
+		qsort(reported.words, reported.count, 8, compare_words);
 		for (size_t at = 0; at < f.size; at += mt_get_le32(f.records + at + 4))
-			untold += !words_were_told(&told, f.records + at);
-		MT_CHECK_EQ(untold, 0);
-		MT_CHECK(told.count < f.size / 8);
+			unreported += !words_were_reported(&reported, f.records + at);
+		MT_CHECK_EQ(unreported, 0);
+		MT_CHECK(reported.count < f.size / 8);
 	}
-	free(told.words);
+	free(reported.words);
 	end(&f);
 }
 

@@ -70,7 +70,7 @@ MT_TEST(a_static_probe_has_arguments_of_its_own)
 		   "p:g/e f:0x1230(0x40) size=%r12:u64");
 }
 
-MT_TEST(arguments_that_the_kernel_cannot_fetch_are_told)
+MT_TEST(arguments_that_the_kernel_cannot_fetch_are_reported)
 {
 	MT_CLEANUP_FREE char *got = NULL;
 	MT_CLEANUP_FREE char *left_out = NULL;

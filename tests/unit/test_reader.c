@@ -275,7 +275,7 @@ MT_TEST(coded_dumps_stay_with_their_records)
 }
 
 /* A dump behind a damaged record that also rested on images may rest on what that one said. */
-MT_TEST(coded_dumps_behind_a_damaged_record_are_damaged)
+MT_TEST(coded_dumps_after_a_damaged_record_are_damaged)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
 	struct mt_builder b;
@@ -408,7 +408,7 @@ MT_TEST(memory_goes_before_order)
 	mt_builder_deinit(&b);
 }
 
-MT_TEST(recordings_one_behind_the_other)
+MT_TEST(recordings_one_after_the_other)
 {
 	struct mt_builder b;
 	struct seen seen;
@@ -815,7 +815,7 @@ static void check_refusal(const void *bytes, size_t size, const char *why)
 	mt_builder_deinit(&b);
 }
 
-MT_TEST(what_is_no_recording_is_told)
+MT_TEST(what_is_no_recording_is_reported)
 {
 	check_refusal("", 0, ": is empty");
 	check_refusal("PERFILE2 and so on", 18,
@@ -826,7 +826,7 @@ MT_TEST(what_is_no_recording_is_told)
 	check_refusal(MT_CHUNK_MAGIC, 8, "is cut short or damaged");
 }
 
-MT_TEST(what_is_no_file_is_told)
+MT_TEST(what_is_no_file_is_reported)
 {
 	struct seen seen;
 

@@ -204,7 +204,7 @@ MT_TEST(the_kernel_wants_dumps_of_whole_words)
 	CHECK_FIELD("--call-graph dwarf,65521", dump_size, 65528);
 }
 
-MT_TEST(a_bad_call_graph_is_told_the_methods)
+MT_TEST(a_bad_call_graph_is_answered_with_the_methods)
 {
 	MT_CHECK(refused("-e brk -a --call-graph bts", "--call-graph: unknown method 'bts'",
 			 "dwarf[,SIZE], fp, lbr and none"));
@@ -222,7 +222,7 @@ MT_TEST(a_bad_call_graph_is_told_the_methods)
 			 "dwarf[,SIZE]"));
 }
 
-MT_TEST(numbers_out_of_range_are_told_the_range)
+MT_TEST(numbers_out_of_range_are_answered_with_the_range)
 {
 	MT_CHECK(refused_more("-c 0", "-c: '0' is not a number from 1 to 9223372036854775807"));
 	MT_CHECK(refused_more("-c x", "-c: 'x' is not a number from 1 to 9223372036854775807"));
@@ -307,7 +307,7 @@ MT_TEST(unknown_options_are_named_as_they_were_written)
 			"--help"));
 }
 
-MT_TEST(a_missing_argument_is_told)
+MT_TEST(a_missing_argument_is_reported)
 {
 	MT_CHECK(refused("-a -e", "option '-e' wants an argument", "--help"));
 	MT_CHECK(refused("-ae", "option '-e' wants an argument", "--help"));
@@ -412,7 +412,7 @@ MT_TEST(what_limits_a_recording_is_parsed)
 	CHECK_FIELD("--stats", stats, true);
 }
 
-MT_TEST(a_filter_stands_behind_its_events)
+MT_TEST(a_filter_is_after_its_events)
 {
 	struct mt_record_options options = {0};
 
@@ -448,7 +448,7 @@ MT_TEST(users_and_cgroups_are_targets)
 	MT_CHECK(refused("-e brk -G ~", "-G: empty name of a cgroup", ""));
 }
 
-MT_TEST(bad_limits_are_told_what_is_right)
+MT_TEST(bad_limits_are_answered_with_what_is_right)
 {
 	MT_CHECK(refused_more("--duration 0",
 			      "--duration: '0' is not a time like 10s, 500ms, 2m or 1h"));

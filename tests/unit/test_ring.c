@@ -195,7 +195,7 @@ MT_TEST(a_head_beyond_the_ring_is_skipped)
 	fake_deinit(&fake);
 }
 
-MT_TEST(what_cannot_be_mapped_is_told_by_errno)
+MT_TEST(what_cannot_be_mapped_is_reported_by_errno)
 {
 	struct mt_ring ring = {0};
 

@@ -248,7 +248,7 @@ MT_TEST(each_field_alone_and_missing)
 	}
 }
 
-MT_TEST(weight_struct_stands_where_weight_does)
+MT_TEST(weight_struct_is_where_weight_does)
 {
 	struct mt_attr attr = full_attr;
 
@@ -316,7 +316,7 @@ static bool decode_u64s(const struct mt_attr *attr, const uint64_t *values, size
 	decode_u64s(attr, (const uint64_t[]){__VA_ARGS__}, \
 		    sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), out)
 
-MT_TEST(what_was_read_stands_by_event)
+MT_TEST(what_was_read_is_by_event)
 {
 	struct mt_attr attr = {.sample_type = MT_SAMPLE_READ};
 	struct kernel_bytes k = kernel_begin(MT_KERNEL_SAMPLE, 0);

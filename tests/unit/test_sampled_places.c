@@ -26,16 +26,16 @@ static void map(struct mt_sampled_places *seen, uint32_t image, uint64_t start, 
 							      .image = image});
 }
 
-static void tell(struct mt_sampled_places *seen, uint64_t word, uint64_t time)
+static void deliver(struct mt_sampled_places *seen, uint64_t word, uint64_t time)
 {
 	mt_sampled_places_words(seen, &word, 1, time);
 }
 
 /* Words that point nowhere, as many as make room for. */
-static void tell_many(struct mt_sampled_places *seen, size_t count, uint64_t time)
+static void report_many(struct mt_sampled_places *seen, size_t count, uint64_t time)
 {
 	for (size_t i = 0; i < count; i++)
-		tell(seen, UINT64_C(0x550000000000) + 8 * i, time);
+		deliver(seen, UINT64_C(0x550000000000) + 8 * i, time);
 }
 
 /* Checks that the image's news are these offsets. */
@@ -68,12 +68,12 @@ MT_TEST(a_word_shows_the_place_it_points_to)
 	uint32_t image = image_of(seen, "one");
 
 	map(seen, image, START, 5);
-	tell(seen, START + 0x1234, 10);
-	tell(seen, START + 0x1238, 10); /* the same place */
-	tell(seen, START + 0x4000 + 8, 10);
-	tell(seen, START - 8, 10);
-	tell(seen, 12, 10);
-	tell(seen, UINT64_MAX, 10);
+	deliver(seen, START + 0x1234, 10);
+	deliver(seen, START + 0x1238, 10); /* the same place */
+	deliver(seen, START + 0x4000 + 8, 10);
+	deliver(seen, START - 8, 10);
+	deliver(seen, 12, 10);
+	deliver(seen, UINT64_MAX, 10);
 	mt_sampled_places_settle_all(seen);
 	check(seen, image, (uint64_t[]){OFFSET + 0x1230}, 1);
 	check(seen, image, NULL, 0);
@@ -86,8 +86,8 @@ MT_TEST(what_ends_before_the_word_is_shown_too)
 	uint32_t image = image_of(seen, "one");
 
 	map(seen, image, START, 5);
-	tell(seen, START + 0x1000, 10);
-	tell(seen, START + 0x4000, 10); /* behind the last byte */
+	deliver(seen, START + 0x1000, 10);
+	deliver(seen, START + 0x4000, 10); /* behind the last byte */
 	mt_sampled_places_settle_all(seen);
 	check(seen, image, (uint64_t[]){OFFSET + 0xff0, OFFSET + 0x1000, OFFSET + 0x3ff0}, 3);
 	mt_sampled_places_destroy(seen);
@@ -98,10 +98,10 @@ MT_TEST(a_mapping_may_come_late)
 	struct mt_sampled_places *seen = mt_sampled_places_create();
 	uint32_t image = image_of(seen, "one");
 
-	tell(seen, START + 0x108, 10);
+	deliver(seen, START + 0x108, 10);
 	mt_sampled_places_settle(seen, 10); /* the word's time is not below that: it waits */
 	mt_sampled_places_settle(seen, 10);
-	tell(seen, START + 0x208, 20);
+	deliver(seen, START + 0x208, 20);
 	map(seen, image, START, 5);
 	mt_sampled_places_settle(seen, 15);
 	check(seen, image, (uint64_t[]){OFFSET + 0x100}, 1);
@@ -116,12 +116,12 @@ MT_TEST(what_was_taken_is_no_news)
 	uint32_t image = image_of(seen, "one");
 
 	map(seen, image, START, 5);
-	tell(seen, START + 0x208, 10);
-	tell(seen, START + 0x3108, 10);
+	deliver(seen, START + 0x208, 10);
+	deliver(seen, START + 0x3108, 10);
 	mt_sampled_places_settle_all(seen);
 	check(seen, image, (uint64_t[]){OFFSET + 0x200, OFFSET + 0x3100}, 2);
-	tell(seen, START + 0x108, 20);
-	tell(seen, START + 0x208, 20);
+	deliver(seen, START + 0x108, 20);
+	deliver(seen, START + 0x208, 20);
 	mt_sampled_places_settle_all(seen);
 	check(seen, image, (uint64_t[]){OFFSET + 0x100}, 1);
 	mt_sampled_places_destroy(seen);
@@ -131,18 +131,18 @@ MT_TEST(what_comes_too_late_is_seen_as_a_whole)
 {
 	struct mt_sampled_places *seen = mt_sampled_places_create();
 	uint32_t early = image_of(seen, "early"), late = image_of(seen, "late"),
-		 behind = image_of(seen, "behind"), timeless = image_of(seen, "timeless");
+		 after = image_of(seen, "behind"), timeless = image_of(seen, "timeless");
 
 	map(seen, early, START, 5);
-	tell(seen, START + 0x108, 10);
-	tell_many(seen, 200000, 20);
+	deliver(seen, START + 0x108, 10);
+	report_many(seen, 200000, 20);
 	map(seen, late, START + 0x100000, 15);
-	map(seen, behind, START + 0x200000, 25);
+	map(seen, after, START + 0x200000, 25);
 	map(seen, timeless, START + 0x300000, 0);
 	mt_sampled_places_settle_all(seen);
 	check(seen, early, (uint64_t[]){OFFSET + 0x100}, 1);
 	MT_CHECK(is_whole(seen, late));
-	MT_CHECK(!is_whole(seen, behind));
+	MT_CHECK(!is_whole(seen, after));
 	MT_CHECK(is_whole(seen, timeless));
 	mt_sampled_places_destroy(seen);
 }
@@ -155,8 +155,8 @@ MT_TEST(all_mappings_of_an_address_count)
 	map(seen, one, START, 5);
 	map(seen, two, START + 0x1000, 5);
 	map(seen, one, START + 0x40000000, 5); /* another process */
-	tell(seen, START + 0x1108, 10);
-	tell(seen, START + 0x40000000 + 0x208, 10);
+	deliver(seen, START + 0x1108, 10);
+	deliver(seen, START + 0x40000000 + 0x208, 10);
 	mt_sampled_places_settle_all(seen);
 	check(seen, one, (uint64_t[]){OFFSET + 0x200, OFFSET + 0x1100}, 2);
 	check(seen, two, (uint64_t[]){OFFSET + 0x100}, 1);
@@ -197,7 +197,7 @@ MT_TEST(whole_images_leave_room_for_the_mappings_of_others)
 		map(seen, many, START + i * 0x4000, 5);
 	MT_CHECK(is_whole(seen, many));
 	map(seen, next, START, 5);
-	tell(seen, START + 0x108, 10);
+	deliver(seen, START + 0x108, 10);
 	mt_sampled_places_settle_all(seen);
 	check(seen, next, (uint64_t[]){OFFSET + 0x100}, 1);
 	mt_sampled_places_destroy(seen);
@@ -216,7 +216,7 @@ MT_TEST(an_image_that_is_mapped_over_and_over_is_a_whole_one)
 							      .image = wide});
 	for (uint64_t i = 1; i <= 2000; i++)
 		map(seen, many, START - i * 0x1000, 5);
-	tell(seen, START + 0x3108, 10); /* only the first of many are near */
+	deliver(seen, START + 0x3108, 10); /* only the first of many are near */
 	mt_sampled_places_settle_all(seen);
 	check(seen, one, (uint64_t[]){OFFSET + 0x3100}, 1);
 	MT_CHECK(is_whole(seen, wide));
@@ -227,7 +227,7 @@ MT_TEST(an_image_that_is_mapped_over_and_over_is_a_whole_one)
 								      .offset = i * 0x1000,
 								      .time = 5,
 								      .image = many});
-	tell(seen, START + 0x208, 10);
+	deliver(seen, START + 0x208, 10);
 	mt_sampled_places_settle_all(seen);
 	check(seen, one, (uint64_t[]){OFFSET + 0x200}, 1);
 	MT_CHECK(is_whole(seen, many));
@@ -243,8 +243,8 @@ MT_TEST(the_same_mapping_takes_no_room_again)
 	for (uint64_t i = 0; i < 200000; i++)
 		map(seen, one, START + i % 50000 * 0x4000, 5);
 	map(seen, next, START - 0x4000, 5);
-	tell(seen, START - 0x4000 + 0x108, 10);
-	tell(seen, START + 49999 * 0x4000 + 0x108, 10);
+	deliver(seen, START - 0x4000 + 0x108, 10);
+	deliver(seen, START + 49999 * 0x4000 + 0x108, 10);
 	mt_sampled_places_settle_all(seen);
 	check(seen, one, (uint64_t[]){OFFSET + 0x100}, 1);
 	check(seen, next, (uint64_t[]){OFFSET + 0x100}, 1);
@@ -269,10 +269,10 @@ MT_TEST(what_is_mapped_past_the_end_of_a_file_shows_nothing)
 							.time = 5,
 							.image = i == 3 ? small : one});
 	for (uint64_t i = 0; i < 16; i++)
-		tell(seen, START + 8 + 0x1000 * i, 10);
+		deliver(seen, START + 8 + 0x1000 * i, 10);
 	for (size_t i = 1; i <= 4; i++) {
 		for (uint64_t k = 0; k < 16; k++)
-			tell(seen, START + i * 0x10000 + 0x400 * k + 8, 10);
+			deliver(seen, START + i * 0x10000 + 0x400 * k + 8, 10);
 	}
 	mt_sampled_places_settle_all(seen);
 	check(seen, one, (uint64_t[]){0x2000, 0x3000, 0x4000, 0x5000, 0x5ff0}, 4);
@@ -290,7 +290,7 @@ MT_TEST(too_many_places_are_a_whole_image)
 							      .time = 5,
 							      .image = image});
 	for (uint64_t i = 0; i < 270000; i++)
-		tell(seen, START + i * 1024 + 8, 10);
+		deliver(seen, START + i * 1024 + 8, 10);
 	mt_sampled_places_settle_all(seen);
 	MT_CHECK(is_whole(seen, image));
 	mt_sampled_places_destroy(seen);

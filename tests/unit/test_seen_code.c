@@ -497,7 +497,7 @@ static struct mt_elf *make_pages(void)
 }
 
 /* That nothing tells of code before it says something of calls that lead there, too. */
-MT_TEST(where_nothing_tells_of_seen_code_all_before_it_is_kept)
+MT_TEST(where_nothing_reports_of_seen_code_all_before_it_is_kept)
 {
 	const uint64_t units[] = {TEXT + 0x2000, TEXT + 0x14c00, TEXT + 0x17000};
 	const struct mt_seen_code seen = {units, 3};

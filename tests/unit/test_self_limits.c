@@ -75,7 +75,7 @@ MT_TEST(what_is_asked_for_is_kept)
 	}
 }
 
-MT_TEST(too_little_is_not_kept_to_but_told)
+MT_TEST(too_little_is_not_kept_to_but_reported)
 {
 	struct mt_memory_share share = mt_memory_share(16 * MIB, 64, &(struct mt_memory_use){0});
 

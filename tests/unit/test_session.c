@@ -16,7 +16,7 @@
 /*
  * What a session gave, as text: "time comm pid/tid event weight root;...;leaf", one sample a line.
  */
-struct told {
+struct reported {
 	char text[8192];
 	size_t used;
 	struct mt_selection selection;
@@ -27,7 +27,7 @@ struct told {
 	uint32_t last_space, generation;
 };
 
-static void tell_stack(struct told *told, struct mt_session *session, uint32_t stack)
+static void report_stack(struct reported *reported, struct mt_session *session, uint32_t stack)
 {
 	size_t depth, names;
 	const uint32_t *frames;
@@ -39,39 +39,40 @@ static void tell_stack(struct told *told, struct mt_session *session, uint32_t s
 		const struct mt_frame_name *name =
 			mt_frames_names(mt_session_frames(session), frames[depth], &names);
 
-		told->used += (size_t)snprintf(
-			told->text + told->used, sizeof(told->text) - told->used, "%s%s",
+		reported->used += (size_t)snprintf(
+			reported->text + reported->used, sizeof(reported->text) - reported->used,
+			"%s%s",
 			mt_strings_get(mt_frames_strings(mt_session_frames(session)), name->name),
 			depth ? ";" : "");
 	}
 }
 
-static void tell(struct told *told, struct mt_session *session, const struct mt_session_sample *s)
+static void deliver(struct reported *reported, struct mt_session *session,
+		    const struct mt_session_sample *s)
 {
 	const struct mt_facts *facts = mt_session_facts(session);
 
-	told->used += (size_t)snprintf(told->text + told->used, sizeof(told->text) - told->used,
-				       "%llu %s %d/%d %s %g ",
-				       (unsigned long long)(s->time - REPORT_START),
-				       mt_strings_get(mt_session_strings(session), s->task->comm),
-				       s->task->pid, s->task->tid,
-				       facts->events.items[s->event].alias, s->weight);
-	tell_stack(told, session, s->stack);
-	told->used +=
-		(size_t)snprintf(told->text + told->used, sizeof(told->text) - told->used, "\n");
-	told->last_space = s->space->id;
-	told->generation = s->space->generation;
+	reported->used += (size_t)snprintf(
+		reported->text + reported->used, sizeof(reported->text) - reported->used,
+		"%llu %s %d/%d %s %g ", (unsigned long long)(s->time - REPORT_START),
+		mt_strings_get(mt_session_strings(session), s->task->comm), s->task->pid,
+		s->task->tid, facts->events.items[s->event].alias, s->weight);
+	report_stack(reported, session, s->stack);
+	reported->used += (size_t)snprintf(reported->text + reported->used,
+					   sizeof(reported->text) - reported->used, "\n");
+	reported->last_space = s->space->id;
+	reported->generation = s->space->generation;
 }
 
 /* Reads the recording as it is built so far. */
-static void see(struct mt_builder *b, struct told *told)
+static void see(struct mt_builder *b, struct reported *reported)
 {
 	char kallsyms[32];
 	const char *file = mt_builder_file(b);
 	struct mt_session_options options = {
 		.files = &file,
 		.file_count = 1,
-		.selection = &told->selection,
+		.selection = &reported->selection,
 		.stacks = true,
 		.method = mt_unwind_methods,
 		.max_frames = 100,
@@ -85,21 +86,22 @@ static void see(struct mt_builder *b, struct told *told)
 	if (!MT_CHECK_OK(mt_session_open(&options, &session)))
 		return;
 	while (MT_CHECK_OK(mt_session_next(session, &sample, &more)) && more)
-		tell(told, session, &sample);
+		deliver(reported, session, &sample);
 	facts = mt_session_facts(session);
-	told->samples = facts->samples;
-	told->selected = facts->selected;
-	told->lost = mt_facts_lost_all(facts);
-	told->processes = facts->recordings.items[0].processes;
-	told->undecodable = facts->undecodable;
-	told->events = facts->events.count;
-	told->infos = facts->recordings.items[0].info.count;
-	snprintf(told->host, sizeof(told->host), "%s",
+	reported->samples = facts->samples;
+	reported->selected = facts->selected;
+	reported->lost = mt_facts_lost_all(facts);
+	reported->processes = facts->recordings.items[0].processes;
+	reported->undecodable = facts->undecodable;
+	reported->events = facts->events.count;
+	reported->infos = facts->recordings.items[0].info.count;
+	snprintf(reported->host, sizeof(reported->host), "%s",
 		 mt_facts_info(&facts->recordings.items[0], "host") ?: "");
-	told->start_utc = (double)facts->recordings.items[0].start_utc / 1e9;
-	told->lasted = (double)(facts->recordings.items[0].end - facts->recordings.items[0].start);
+	reported->start_utc = (double)facts->recordings.items[0].start_utc / 1e9;
+	reported->lasted =
+		(double)(facts->recordings.items[0].end - facts->recordings.items[0].start);
 	mt_session_destroy(session);
-	mt_selection_deinit(&told->selection);
+	mt_selection_deinit(&reported->selection);
 	unlink(kallsyms);
 }
 
@@ -110,7 +112,7 @@ static void sample(struct mt_builder *b, uint64_t time, int pid, int tid)
 
 MT_TEST(comms_are_those_of_the_moment)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	report_records_begin(&b);
@@ -125,21 +127,21 @@ MT_TEST(comms_are_those_of_the_moment)
 	sample(&b, 90, 9, 9);
 	sample(&b, 95, 0, 0);
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_STR(told.text, "20 before 5/5 page-faults 1 \n"
-				"40 before 6/6 page-faults 1 \n"
-				"60 child 6/6 page-faults 1 \n"
-				"80 after 5/5 page-faults 1 \n"
-				"90 :9 9/9 page-faults 1 \n"
-				"95 swapper 0/0 page-faults 1 \n");
-	MT_CHECK_EQ(told.samples, 6);
-	MT_CHECK_EQ(told.start_utc, 1700000000);
+	see(&b, &reported);
+	MT_CHECK_STR(reported.text, "20 before 5/5 page-faults 1 \n"
+				    "40 before 6/6 page-faults 1 \n"
+				    "60 child 6/6 page-faults 1 \n"
+				    "80 after 5/5 page-faults 1 \n"
+				    "90 :9 9/9 page-faults 1 \n"
+				    "95 swapper 0/0 page-faults 1 \n");
+	MT_CHECK_EQ(reported.samples, 6);
+	MT_CHECK_EQ(reported.start_utc, 1700000000);
 	mt_builder_deinit(&b);
 }
 
 MT_TEST(the_recorders_child_counts_from_its_exec_on)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	report_records_begin(&b);
@@ -152,15 +154,15 @@ MT_TEST(the_recorders_child_counts_from_its_exec_on)
 	report_records_comm(&b, 40, 5, 5, "command", true);
 	sample(&b, 50, 5, 5);
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_STR(told.text, "30 other 6/6 page-faults 1 \n50 command 5/5 page-faults 1 \n");
-	MT_CHECK_EQ(told.samples, 2);
+	see(&b, &reported);
+	MT_CHECK_STR(reported.text, "30 other 6/6 page-faults 1 \n50 command 5/5 page-faults 1 \n");
+	MT_CHECK_EQ(reported.samples, 2);
 	mt_builder_deinit(&b);
 }
 
 MT_TEST(records_out_of_order_are_put_in_order)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	report_records_begin(&b);
@@ -168,14 +170,14 @@ MT_TEST(records_out_of_order_are_put_in_order)
 	report_records_comm(&b, 10, 5, 5, "early", false);
 	sample(&b, 20, 5, 5);
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_STR(told.text, "20 early 5/5 page-faults 1 \n60 early 5/5 page-faults 1 \n");
+	see(&b, &reported);
+	MT_CHECK_STR(reported.text, "20 early 5/5 page-faults 1 \n60 early 5/5 page-faults 1 \n");
 	mt_builder_deinit(&b);
 }
 
 MT_TEST(user_frames_are_in_the_images_mapped_just_then)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	report_records_begin(&b);
@@ -203,19 +205,19 @@ MT_TEST(user_frames_are_in_the_images_mapped_just_then)
 	report_records_sample(
 		&b, &(struct report_sample){.time = 80, .pid = 6, .tid = 6, .user = {0x60010}});
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_STR(told.text, "20 :5 5/5 page-faults 1 [app];[libx.so]\n"
-				"40 :5 6/6 page-faults 1 [app];[liby.so]\n"
-				"41 :5 5/5 page-faults 1 [app];[libx.so]\n"
-				"52 :5 6/7 page-faults 1 [unknown]\n"
-				"60 :5 6/7 page-faults 1 [libz.so]\n"
-				"80 new 6/6 page-faults 1 [unknown]\n");
-	MT_CHECK_EQ(told.generation, 1);
+	see(&b, &reported);
+	MT_CHECK_STR(reported.text, "20 :5 5/5 page-faults 1 [app];[libx.so]\n"
+				    "40 :5 6/6 page-faults 1 [app];[liby.so]\n"
+				    "41 :5 5/5 page-faults 1 [app];[libx.so]\n"
+				    "52 :5 6/7 page-faults 1 [unknown]\n"
+				    "60 :5 6/7 page-faults 1 [libz.so]\n"
+				    "80 new 6/6 page-faults 1 [unknown]\n");
+	MT_CHECK_EQ(reported.generation, 1);
 	mt_builder_deinit(&b);
 }
 
 /* What a place of each sample is named, after all that is read ahead of it. */
-static void tell_places(struct mt_session *session, uint64_t address, struct told *told)
+static void report_places(struct mt_session *session, uint64_t address, struct reported *reported)
 {
 	struct mt_session_sample sample;
 	bool more = true;
@@ -226,21 +228,22 @@ static void tell_places(struct mt_session *session, uint64_t address, struct tol
 		const struct mt_frame_name *names =
 			mt_frames_names(mt_session_frames(session), frame, &count);
 
-		told->used += (size_t)snprintf(
-			told->text + told->used, sizeof(told->text) - told->used, "%s\n",
+		reported->used += (size_t)snprintf(
+			reported->text + reported->used, sizeof(reported->text) - reported->used,
+			"%s\n",
 			mt_strings_get(mt_frames_strings(mt_session_frames(session)), names->name));
 	}
 }
 
 MT_TEST(a_place_is_in_the_map_of_its_sample_whatever_exited_since)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 	const char *file;
 	struct mt_session_options options = {
 		.files = &file,
 		.file_count = 1,
-		.selection = &told.selection,
+		.selection = &reported.selection,
 		.stacks = true,
 		.places = true,
 		.method = mt_unwind_methods,
@@ -261,17 +264,17 @@ MT_TEST(a_place_is_in_the_map_of_its_sample_whatever_exited_since)
 	report_records_end(&b);
 	file = mt_builder_file(&b);
 	if (MT_CHECK_OK(mt_session_open(&options, &session))) {
-		tell_places(session, 0x10010, &told);
+		report_places(session, 0x10010, &reported);
 		mt_session_destroy(session);
 	}
-	MT_CHECK_STR(told.text, "[app]\n");
-	mt_selection_deinit(&told.selection);
+	MT_CHECK_STR(reported.text, "[app]\n");
+	mt_selection_deinit(&reported.selection);
 	mt_builder_deinit(&b);
 }
 
-MT_TEST(kernel_frames_stand_innermost_and_callers_are_looked_up_at_their_calls)
+MT_TEST(kernel_frames_are_innermost_and_callers_are_looked_up_at_their_calls)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	report_records_begin(&b);
@@ -283,14 +286,14 @@ MT_TEST(kernel_frames_stand_innermost_and_callers_are_looked_up_at_their_calls)
 					    .kernel = {REPORT_K_FAULT, REPORT_KERNEL + 0x200},
 					    .user = {0x40010}});
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_STR(told.text, "20 :5 5/5 page-faults 1 [unknown];do_syscall_64;do_fault\n");
+	see(&b, &reported);
+	MT_CHECK_STR(reported.text, "20 :5 5/5 page-faults 1 [unknown];do_syscall_64;do_fault\n");
 	mt_builder_deinit(&b);
 }
 
 MT_TEST(marks_are_no_samples)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	report_records_begin(&b);
@@ -300,9 +303,9 @@ MT_TEST(marks_are_no_samples)
 	report_records_sample(
 		&b, &(struct report_sample){.time = 30, .pid = 5, .tid = 5, .event = EVENT_BRK});
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_STR(told.text, "30 :5 5/5 brk 1 \n");
-	MT_CHECK_EQ(told.samples, 1);
+	see(&b, &reported);
+	MT_CHECK_STR(reported.text, "30 :5 5/5 brk 1 \n");
+	MT_CHECK_EQ(reported.samples, 1);
 	mt_builder_deinit(&b);
 }
 
@@ -354,7 +357,7 @@ MT_TEST(progress_follows_samples_and_not_state_records_far_ahead_of_them)
 
 MT_TEST(weights_hold_from_their_time_on)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	report_records_begin(&b);
@@ -366,45 +369,45 @@ MT_TEST(weights_hold_from_their_time_on)
 	report_records_sample(
 		&b, &(struct report_sample){.time = 35, .pid = 5, .tid = 5, .event = EVENT_BRK});
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_STR(told.text,
+	see(&b, &reported);
+	MT_CHECK_STR(reported.text,
 		     "20 :5 5/5 page-faults 1 \n30 :5 5/5 page-faults 12.5 \n35 :5 5/5 brk 1 \n");
 	mt_builder_deinit(&b);
 }
 
 /* Twins are one event for the user; what HEAD expected of one, STATE knows in the end. */
-MT_TEST(weights_of_twins_hold_for_the_whole_recording)
+MT_TEST(weights_of_variants_hold_for_the_whole_recording)
 {
-	struct mt_weight_record weight = {.event = TWIN, .numerator = 50, .denominator = 1};
-	struct told told = {0};
+	struct mt_weight_record weight = {.event = VARIANT, .numerator = 50, .denominator = 1};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	mt_builder_init(&b);
 	mt_builder_head_begin(&b);
 	report_records_event(&b, EVENT_FAULTS, MT_ROLE_SAMPLE, "page-faults", "page-faults");
-	report_records_event(&b, TWIN, MT_ROLE_SAMPLE, "page-faults", "page-faults");
+	report_records_event(&b, VARIANT, MT_ROLE_SAMPLE, "page-faults", "page-faults");
 	mt_weight_put(&b.block, 0, &weight);
 	mt_builder_add(&b, MT_CODEC_STORED);
 	mt_builder_begin(&b, MT_CHUNK_DATA, 0);
 	sample(&b, 20, 5, 5);
 	report_records_sample(
-		&b, &(struct report_sample){.time = 30, .pid = 5, .tid = 5, .event = TWIN});
+		&b, &(struct report_sample){.time = 30, .pid = 5, .tid = 5, .event = VARIANT});
 	mt_builder_add(&b, MT_CODEC_STORED);
 	mt_builder_begin(&b, MT_CHUNK_STATE, 0);
 	weight.numerator = 99;
 	weight.denominator = 2;
 	mt_weight_put(&b.block, 0, &weight);
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_STR(told.text, "20 :5 5/5 page-faults 1 \n30 :5 5/5 page-faults 49.5 \n");
-	MT_CHECK_EQ(told.events, 1);
-	MT_CHECK_EQ(told.samples, 2);
+	see(&b, &reported);
+	MT_CHECK_STR(reported.text, "20 :5 5/5 page-faults 1 \n30 :5 5/5 page-faults 49.5 \n");
+	MT_CHECK_EQ(reported.events, 1);
+	MT_CHECK_EQ(reported.samples, 2);
 	mt_builder_deinit(&b);
 }
 
-MT_TEST(of_an_info_told_twice_the_last_one_holds)
+MT_TEST(of_an_info_reported_twice_the_last_one_holds)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	report_records_begin(&b);
@@ -413,9 +416,9 @@ MT_TEST(of_an_info_told_twice_the_last_one_holds)
 	mt_builder_begin(&b, MT_CHUNK_STATE, 0);
 	report_records_info(&b, "host", "renamed");
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_STR(told.host, "renamed");
-	MT_CHECK_EQ(told.infos, 2);
+	see(&b, &reported);
+	MT_CHECK_STR(reported.host, "renamed");
+	MT_CHECK_EQ(reported.infos, 2);
 	mt_builder_deinit(&b);
 }
 
@@ -442,47 +445,47 @@ static void build_mixture(struct mt_builder *b)
 }
 
 /* The times of the samples that a selection leaves, in seconds. */
-static void check_selection(struct told *told, const char *times)
+static void check_selection(struct reported *reported, const char *times)
 {
 	struct mt_builder b;
 	char seen[64] = "";
 
 	build_mixture(&b);
-	see(&b, told);
-	for (const char *at = told->text; *at; at += strcspn(at, "\n") + 1)
+	see(&b, reported);
+	for (const char *at = reported->text; *at; at += strcspn(at, "\n") + 1)
 		snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen), "%c", *at);
 	MT_CHECK_STR(seen, times);
-	MT_CHECK_EQ(told->samples, 3);
-	MT_CHECK_EQ(told->selected, strlen(times));
+	MT_CHECK_EQ(reported->samples, 3);
+	MT_CHECK_EQ(reported->selected, strlen(times));
 	mt_builder_deinit(&b);
-	*told = (struct told){0};
+	*reported = (struct reported){0};
 }
 
 MT_TEST(selectors_select)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 
-	check_selection(&told, "123");
-	mt_error_destroy(mt_match_add("-e", "brk", &told.selection.events));
-	check_selection(&told, "2");
-	mt_error_destroy(mt_match_add("-e", "syscalls:sys_exit_brk", &told.selection.events));
-	check_selection(&told, "2");
-	mt_error_destroy(mt_match_add("--comm", "/^s/", &told.selection.comms));
-	check_selection(&told, "23");
-	mt_error_destroy(mt_numbers_add("--pid", "6", &told.selection.pids));
-	check_selection(&told, "23");
-	mt_error_destroy(mt_numbers_add("--tid", "7,5", &told.selection.tids));
-	check_selection(&told, "13");
-	mt_error_destroy(mt_numbers_add("--cpu", "1", &told.selection.cpus));
-	check_selection(&told, "1");
-	mt_error_destroy(mt_timespan_parse("--time", "1,3", &told.selection.time));
-	check_selection(&told, "12");
-	mt_error_destroy(mt_timespan_parse("--time", "15%-", &told.selection.time));
-	check_selection(&told, "23");
-	mt_error_destroy(mt_match_add("--dso", "app", &told.selection.dsos));
-	check_selection(&told, "3");
-	mt_error_destroy(mt_match_add("--symbol", "do_brk,do_fault", &told.selection.symbols));
-	check_selection(&told, "12");
+	check_selection(&reported, "123");
+	mt_error_destroy(mt_match_add("-e", "brk", &reported.selection.events));
+	check_selection(&reported, "2");
+	mt_error_destroy(mt_match_add("-e", "syscalls:sys_exit_brk", &reported.selection.events));
+	check_selection(&reported, "2");
+	mt_error_destroy(mt_match_add("--comm", "/^s/", &reported.selection.comms));
+	check_selection(&reported, "23");
+	mt_error_destroy(mt_numbers_add("--pid", "6", &reported.selection.pids));
+	check_selection(&reported, "23");
+	mt_error_destroy(mt_numbers_add("--tid", "7,5", &reported.selection.tids));
+	check_selection(&reported, "13");
+	mt_error_destroy(mt_numbers_add("--cpu", "1", &reported.selection.cpus));
+	check_selection(&reported, "1");
+	mt_error_destroy(mt_timespan_parse("--time", "1,3", &reported.selection.time));
+	check_selection(&reported, "12");
+	mt_error_destroy(mt_timespan_parse("--time", "15%-", &reported.selection.time));
+	check_selection(&reported, "23");
+	mt_error_destroy(mt_match_add("--dso", "app", &reported.selection.dsos));
+	check_selection(&reported, "3");
+	mt_error_destroy(mt_match_add("--symbol", "do_brk,do_fault", &reported.selection.symbols));
+	check_selection(&reported, "12");
 }
 
 /*
@@ -491,7 +494,7 @@ MT_TEST(selectors_select)
 MT_TEST(losses_are_what_loss_records_sum_up_to)
 {
 	struct kernel_bytes lost = kernel_begin(MT_KERNEL_LOST, 0);
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 	struct mt_loss_record loss = {.stream = 0,
 				      .event = EVENT_FAULTS,
@@ -512,15 +515,15 @@ MT_TEST(losses_are_what_loss_records_sum_up_to)
 	loss.count = 9;
 	mt_loss_put(&b.block, &loss);
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_EQ(told.lost, 16);
-	MT_CHECK_EQ(told.undecodable, 0);
+	see(&b, &reported);
+	MT_CHECK_EQ(reported.lost, 16);
+	MT_CHECK_EQ(reported.undecodable, 0);
 	mt_builder_deinit(&b);
 }
 
 MT_TEST(a_second_recording_in_the_file_has_tasks_of_its_own)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	report_records_begin(&b);
@@ -530,20 +533,20 @@ MT_TEST(a_second_recording_in_the_file_has_tasks_of_its_own)
 	report_records_begin_again(&b);
 	sample(&b, 15, 5, 5);
 	report_records_end(&b);
-	see(&b, &told);
-	MT_CHECK_STR(told.text, "20 first 5/5 page-faults 1 \n15 :5 5/5 page-faults 1 \n");
+	see(&b, &reported);
+	MT_CHECK_STR(reported.text, "20 first 5/5 page-faults 1 \n15 :5 5/5 page-faults 1 \n");
 	mt_builder_deinit(&b);
 }
 
-MT_TEST(what_is_cut_behind_its_head_lasted_no_time)
+MT_TEST(what_is_cut_after_its_head_lasted_no_time)
 {
-	struct told told = {0};
+	struct reported reported = {0};
 	struct mt_builder b;
 
 	report_records_begin(&b);
-	see(&b, &told);
-	MT_CHECK_EQ(told.samples, 0);
-	MT_CHECK(told.lasted == 0);
+	see(&b, &reported);
+	MT_CHECK_EQ(reported.samples, 0);
+	MT_CHECK(reported.lasted == 0);
 	mt_builder_deinit(&b);
 }
 

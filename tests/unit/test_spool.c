@@ -224,7 +224,7 @@ MT_TEST(the_pool_grows_ahead_of_who_takes)
 	mt_spool_destroy(spool);
 }
 
-MT_TEST(what_stands_in_blocks_is_counted)
+MT_TEST(what_is_in_blocks_is_counted)
 {
 	struct mt_spool *spool = mt_spool_create(4);
 	struct mt_block *block = mt_spool_take(spool);

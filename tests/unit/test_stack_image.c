@@ -190,7 +190,7 @@ MT_TEST(time_is_not_stored_and_the_instruction_pointer_once)
 }
 
 /* Where there was a dump, the words behind the registers are left out with them. */
-MT_TEST(words_are_told_without_registers)
+MT_TEST(words_are_reported_without_registers)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
 	struct mt_sample_pieces pieces;

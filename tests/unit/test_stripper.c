@@ -219,7 +219,7 @@ MT_TEST(frames_leave_and_nothing_of_the_stack)
 	destroy(strip);
 }
 
-MT_TEST(what_another_ring_tells_later_counts_at_its_time)
+MT_TEST(what_another_ring_reports_later_counts_at_its_time)
 {
 	struct mt_strip *strip = create(1 << 20);
 	struct mt_block samples = block_of(1), rare = block_of(2);

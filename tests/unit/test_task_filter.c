@@ -241,7 +241,7 @@ static bool wants_in_the_end(struct mt_task_filter *filter, uint32_t tid, uint64
 {
 	enum mt_task_verdict verdict;
 
-	while ((verdict = mt_task_filter_wants(filter, tid, time)) == MT_TASK_UNTOLD)
+	while ((verdict = mt_task_filter_wants(filter, tid, time)) == MT_TASK_UNKNOWN)
 		usleep(100);
 	return verdict == MT_TASK_KEPT;
 }
@@ -289,7 +289,7 @@ MT_TEST(once_started_no_look_up_is_the_callers)
 	mt_task_filter_destroy(filter);
 }
 
-MT_TEST(bad_expressions_and_users_are_told)
+MT_TEST(bad_expressions_and_users_are_reported)
 {
 	MT_CHECK(refused("(", NULL, "--comm: '(': "));
 	MT_CHECK(

@@ -55,7 +55,7 @@ MT_TEST(a_spool_that_fills_first_costs_dumps_then_samples)
 	MT_CHECK_EQ(throttle.level, MT_LEVEL_16);
 }
 
-MT_TEST(without_thinning_twins_a_spool_costs_dumps_alone)
+MT_TEST(without_thinning_variants_a_spool_costs_dumps_alone)
 {
 	struct mt_throttle_limits none = {0};
 	struct mt_throttle throttle = {.level = MT_LEVEL_FULL};

@@ -45,7 +45,7 @@ MT_TEST(a_simple_print_format_is_followed)
 		     "YES");
 }
 
-MT_TEST(else_the_fields_stand_by_name)
+MT_TEST(else_the_fields_are_by_name)
 {
 	static const char want[] = "addr=0x7ffff000 member=-1 comm=ab path=/t p";
 
@@ -58,7 +58,7 @@ MT_TEST(else_the_fields_stand_by_name)
 	MT_CHECK_STR(print(FIELDS "print fmt: \"%", sizeof(raw)), want);
 }
 
-MT_TEST(what_is_behind_the_end_is_not_read)
+MT_TEST(what_is_after_the_end_is_not_read)
 {
 	MT_CHECK_STR(print(FIELDS, 30), "addr=0x7ffff000 member=-1 comm=ab path=?");
 	MT_CHECK_STR(print(FIELDS, 18), "addr=0x7ffff000 member=? comm=? path=?");

@@ -50,7 +50,7 @@ MT_TEST(no_file_left_is_no_matter_of_permission)
 	mt_tracefs_close(&tracefs);
 }
 
-MT_TEST(nor_behind_the_folder)
+MT_TEST(nor_after_the_folder)
 {
 	struct mt_tracefs tracefs;
 	struct rlimit before;

@@ -47,7 +47,7 @@ MT_TEST(what_is_written_is_read_again)
 	free(text);
 }
 
-MT_TEST(a_list_of_another_kernel_or_boot_is_told_from_ours)
+MT_TEST(a_list_of_another_kernel_or_boot_is_distinguished_from_ours)
 {
 	struct mt_tracepoint_ids ids;
 
@@ -59,7 +59,7 @@ MT_TEST(a_list_of_another_kernel_or_boot_is_told_from_ours)
 	mt_tracepoint_ids_deinit(&ids);
 }
 
-MT_TEST(lines_that_make_no_sense_are_told_by_their_number)
+MT_TEST(lines_that_make_no_sense_are_reported_by_their_number)
 {
 	static const struct {
 		const char *text;

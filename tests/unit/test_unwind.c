@@ -473,7 +473,7 @@ static void setup_guessing(void)
 	setup_with(&(struct mt_unwind_options){.max_frames = FRAMES, .scan = true});
 }
 
-MT_TEST(behind_code_without_cfi_nothing_is_guessed_unasked)
+MT_TEST(after_code_without_cfi_nothing_is_guessed_unasked)
 {
 	setup();
 	w.words[3] = at(PLAIN, CALL + 5);

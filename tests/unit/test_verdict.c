@@ -158,7 +158,7 @@ static const struct shape {
 	{.step = once, .name = "one-off"},
 };
 
-MT_TEST(shapes_are_told_whatever_their_scale)
+MT_TEST(shapes_are_distinguished_whatever_their_scale)
 {
 	static const uint64_t lengths[] = {12 * SECOND, 60 * SECOND, 6 * HOUR, 1000 * HOUR};
 

@@ -153,10 +153,10 @@ MT_TEST(each_level_is_read_back)
 
 static void count_words(void *context, const uint64_t *words, size_t count)
 {
-	size_t *told = context;
+	size_t *reported = context;
 
 	for (size_t i = 0; i < count; i++)
-		*told += words[i] != 0;
+		*reported += words[i] != 0;
 }
 
 static size_t words_in(const struct mt_block *block)
@@ -170,20 +170,20 @@ static size_t words_in(const struct mt_block *block)
 }
 
 /* Where nothing is found out of a block, all words of it are told; and of DATA alone. */
-MT_TEST(words_of_data_are_told)
+MT_TEST(words_of_data_are_reported)
 {
 	static const int levels[] = {0, 1};
 	struct fixture f;
 
 	MT_REQUIRE(begin(&f));
 	for (int i = 0; i < 2; i++) {
-		size_t told = 0;
+		size_t reported = 0;
 
-		mt_writer_set_words(f.writer, count_words, &told);
+		mt_writer_set_words(f.writer, count_words, &reported);
 		MT_CHECK_OK(put_head(&f, f.writer, levels[i]));
-		MT_CHECK_EQ(told, 0);
+		MT_CHECK_EQ(reported, 0);
 		MT_CHECK_OK(put_data(&f, f.writer, levels[i], 7, true));
-		MT_CHECK_EQ(told, words_in(&f.block));
+		MT_CHECK_EQ(reported, words_in(&f.block));
 	}
 	end(&f);
 }

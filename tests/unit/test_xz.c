@@ -55,7 +55,7 @@ static void check_refused(const uint8_t *bytes, size_t size, size_t max, const c
 	mt_error_destroy(err);
 }
 
-MT_TEST(streams_are_unpacked_one_behind_the_other)
+MT_TEST(streams_are_unpacked_one_after_the_other)
 {
 	static uint8_t packed[2 * TEXT_SIZE];
 	MT_CLEANUP_FREE uint8_t *out = NULL;

@@ -47,7 +47,7 @@ static long resident_kilobytes(void)
 }
 
 /* Read until two readings agree, so that what reading itself touches is in both. */
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void deliver(void)
 {
 	const char *path = getenv("RSS_AT_EXIT");
 	long before, after = -1;

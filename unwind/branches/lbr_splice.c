@@ -33,7 +33,7 @@ static bool is_in(const struct mt_walk *walk, uint64_t address, uint64_t entry)
 	       !mt_lookup_function(walk->input->map, entry, &function);
 }
 
-static uint64_t behind(const struct mt_branch_call *call)
+static uint64_t after(const struct mt_branch_call *call)
 {
 	return call->from + call->size;
 }
@@ -51,7 +51,7 @@ static size_t agree(const struct splice *splice, size_t at)
 	size_t i = at, count = callers(splice->walk);
 
 	while (i < count && i < splice->count && frames[i].call_return &&
-	       frames[i].pc == behind(&splice->calls[i]))
+	       frames[i].pc == after(&splice->calls[i]))
 		i++;
 	return i - at;
 }
@@ -89,7 +89,7 @@ static bool anchor(struct splice *splice, size_t next, enum mt_stack_end *end)
 {
 	struct mt_walk *walk = splice->walk;
 	const struct mt_walk before = *walk;
-	uint64_t slot = find_word(walk, behind(&splice->calls[next])), pushed;
+	uint64_t slot = find_word(walk, after(&splice->calls[next])), pushed;
 	size_t count = walk->stack->count;
 
 	if (!slot)
@@ -100,7 +100,7 @@ static bool anchor(struct splice *splice, size_t next, enum mt_stack_end *end)
 		walk->have_regs = false;
 		walk->source = MT_FRAME_LBR;
 		walk->call_return = true;
-		walk->at.pc = behind(&splice->calls[next]);
+		walk->at.pc = after(&splice->calls[next]);
 		walk->at.sp = slot + 8;
 		if (i && mt_dump_read(&walk->dump, slot - 8, &pushed))
 			walk->at.fp = pushed;
@@ -141,7 +141,7 @@ static enum mt_stack_end go_on(struct splice *splice, enum mt_stack_end end)
 	size_t next = callers(walk);
 
 	while (leads_here(splice, next)) {
-		struct mt_frame frame = {.pc = behind(&splice->calls[next]),
+		struct mt_frame frame = {.pc = after(&splice->calls[next]),
 					 .source = MT_FRAME_LBR,
 					 .call_return = true};
 

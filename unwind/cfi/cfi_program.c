@@ -350,7 +350,7 @@ bool mt_cfi_program_rows(const struct mt_cfi_section *section, const struct mt_c
 			 bool (*row)(void *context, uint64_t from, const struct mt_cfi_row *row),
 			 void *context)
 {
-	bool readable = fde->cie.return_register == MT_DWARF_RIP, told;
+	bool readable = fde->cie.return_register == MT_DWARF_RIP, reported;
 	struct mt_cfi_row at, initial;
 	enum outcome outcome;
 	struct machine m;
@@ -360,8 +360,8 @@ bool mt_cfi_program_rows(const struct mt_cfi_section *section, const struct mt_c
 	m.c = fde->program;
 	do {
 		outcome = run(&m, m.c);
-		told = outcome != BROKEN && at.cfa.kind != MT_CFI_UNSPECIFIED;
-		if (!row(context, m.target, told ? &at : NULL))
+		reported = outcome != BROKEN && at.cfa.kind != MT_CFI_UNSPECIFIED;
+		if (!row(context, m.target, reported ? &at : NULL))
 			return false;
 		m.target = m.location; /* the next row's first */
 	} while (outcome == REACHED && m.target < fde->end);

@@ -285,7 +285,7 @@ static bool is_good(const struct tally *tally)
 	return (uint64_t)tally->wrong * WRONG_SHARE <= tally->right;
 }
 
-bool mt_join_stands(const struct mt_joiner *joiner, const struct mt_join_stack *stack)
+bool mt_join_is_valid(const struct mt_joiner *joiner, const struct mt_join_stack *stack)
 {
 	const struct tally *tally = &joiner->tallies[tally_of(stack)], *all = &stack->of->tally;
 

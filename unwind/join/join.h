@@ -79,7 +79,7 @@ bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack);
  * Whether a joined stack is still right by all stacks added since. Call as late as possible before
  * mt_joiner_release().
  */
-bool mt_join_stands(const struct mt_joiner *joiner, const struct mt_join_stack *stack);
+bool mt_join_is_valid(const struct mt_joiner *joiner, const struct mt_join_stack *stack);
 
 /* Copies the addresses of the first n joined frames, innermost first. */
 void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out);

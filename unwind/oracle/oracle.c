@@ -80,7 +80,7 @@ static void unwind_by(const struct mt_oracle *oracle, struct mt_unwinder *unwind
 			unwinder->oracle->oracle = oracle;
 		unwinder->oracle_destroy = spaces_destroy;
 	}
-	stack->end = input->have_regs ? MT_END_UNTOLD : MT_END_NO_REGS;
+	stack->end = input->have_regs ? MT_END_UNREPORTED : MT_END_NO_REGS;
 	state = unwinder->oracle && input->have_regs ? state_of(unwinder->oracle, input->map)
 						     : NULL;
 	if (state)

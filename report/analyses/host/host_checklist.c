@@ -34,8 +34,8 @@ MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
 #define FAILURES "mtrec -e memory"
 #define CGROUP_KILLS "cgroup oom_kills "
 #define NO_LIMIT (-1.0)
-#define STALE_NS 500000000 /* the last reading of all takes less */
-#define WORTH_TELLING 0.01 /* between the largest figure and the last, of the whole */
+#define STALE_NS 500000000   /* the last reading of all takes less */
+#define WORTH_REPORTING 0.01 /* between the largest figure and the last, of the whole */
 
 enum kind {
 	UTILISATION,
@@ -225,7 +225,7 @@ static void describe_bytes(const struct figure *figure, char *out, size_t size)
 			 mt_text_percent(course->last, whole).text);
 	else
 		snprintf(out, size, "%s", now.text);
-	if (course->most - course->last > WORTH_TELLING * (whole > 0 ? whole : course->most))
+	if (course->most - course->last > WORTH_REPORTING * (whole > 0 ? whole : course->most))
 		snprintf(out + strlen(out), size - strlen(out), ", most %s",
 			 mt_text_bytes(course->most).text);
 }
@@ -603,13 +603,14 @@ static void find_failures(struct host *host)
 }
 
 static bool count_blocks(void *context, const struct mt_blocks_space *space,
-			 const struct mt_origin *origin, enum mt_block_odd odd, uint64_t calls)
+			 const struct mt_origin *origin, enum mt_block_anomaly anomaly,
+			 uint64_t calls)
 {
 	struct host *host = context;
 
 	(void)space;
 	(void)origin;
-	host->failed_blocks += odd == MT_ODD_FAILED ? (double)calls : 0;
+	host->failed_blocks += anomaly == MT_ANOMALY_FAILED ? (double)calls : 0;
 	return true;
 }
 
@@ -661,8 +662,10 @@ static struct mt_error *read_all(struct host *host)
 /* The gauges of the host, and failed calls, in one reading. */
 static struct mt_error *read_session(struct host *host)
 {
-	const struct mt_blocks_options options = {
-		.at = {.when = MT_AT_END}, .beside = true, .odd = count_blocks, .context = host};
+	const struct mt_blocks_options options = {.at = {.when = MT_AT_END},
+						  .alongside = true,
+						  .anomaly = count_blocks,
+						  .context = host};
 	MT_CLEANUP(mt_blocks_destroy_p) struct mt_blocks *blocks = NULL;
 	struct mt_error *err = mt_gauge_log_listen(host->session, &host->gauges);
 

@@ -283,12 +283,13 @@ static bool take(struct shm *shm, const struct mt_session_sample *sample)
 
 /* The segment's id, which is its mapping's inode. */
 static int64_t segment_mapped(struct shm *shm, const struct mt_ledger *ledger,
-			      const struct mt_ledger_space *space, const struct mt_nature *nature)
+			      const struct mt_ledger_space *space,
+			      const struct mt_region_attrs *attrs)
 {
-	struct mt_file_identity file = mt_natures_file_get(mt_ledger_natures(ledger), nature->file);
+	struct mt_file_identity file = mt_attr_table_file_get(mt_ledger_attrs(ledger), attrs->file);
 	struct segment *segment;
 
-	if (nature->file == MT_FILE_NONE || strncmp(file.name, SYSV, strlen(SYSV)) != 0)
+	if (attrs->file == MT_FILE_NONE || strncmp(file.name, SYSV, strlen(SYSV)) != 0)
 		return ID_NONE;
 	segment = segment_of(shm, space->recording, (int32_t)file.inode);
 	if (segment && segment->key == UINT64_MAX)
@@ -309,15 +310,15 @@ static bool add_region(struct shm *shm, const struct mt_ledger *ledger,
 		       const struct mt_ledger_space *space, const struct mt_extent *region)
 {
 	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
-	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
-	int64_t id = segment_mapped(shm, ledger, space, nature);
+	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), region->attrs);
+	int64_t id = segment_mapped(shm, ledger, space, attrs);
 	struct mt_value bytes = mt_value_exact((double)(region->end - region->start));
 	struct noted *noted;
 
 	if (id == ID_NONE || !origin->selected)
 		return true;
 	noted = note(shm, space->recording, id);
-	if (!noted || !mt_ledger_row_facts(&shm->rows, ledger, origin, nature, space->recording,
+	if (!noted || !mt_ledger_row_facts(&shm->rows, ledger, origin, attrs, space->recording,
 					   region->time, &noted->facts))
 		return false;
 	bytes.low -= (double)mt_ledger_doubtful(ledger, space, region);
@@ -344,7 +345,7 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 		if (!add_region(shm, ledger, space, region))
 			return false;
 	}
-	mt_ledger_rows_stood(&shm->rows, space);
+	mt_ledger_rows_add_remaining(&shm->rows, space);
 	return true;
 }
 
@@ -390,7 +391,7 @@ static struct mt_error *read_rows(struct shm *shm, const struct mt_analysis_requ
 {
 	const struct mt_ledger_options options = {
 		.at = request->at,
-		.stood = add_space,
+		.remaining = add_space,
 		.context = shm,
 	};
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;

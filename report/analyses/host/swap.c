@@ -221,7 +221,7 @@ static bool is_count(const struct mt_page_event *event)
 }
 
 /* Marks have no path: they only tell whose a count is. */
-static bool is_told(const struct swap *swap, const struct mt_observed *observed)
+static bool is_reported(const struct swap *swap, const struct mt_observed *observed)
 {
 	const struct mt_facts *facts = mt_session_facts(swap->rows.session);
 
@@ -231,26 +231,27 @@ static bool is_told(const struct swap *swap, const struct mt_observed *observed)
 static bool take_sample(struct swap *swap, const struct mt_observed *observed)
 {
 	const struct mt_page_event *event = event_of(swap, observed->event);
-	struct mt_page_count told;
+	struct mt_page_count reported;
 	struct count *count;
 
 	if (!event)
 		return false;
-	if (!is_count(event) || !mt_page_count_get(event, observed->sample, &told) || !told.mm)
+	if (!is_count(event) || !mt_page_count_get(event, observed->sample, &reported) ||
+	    !reported.mm)
 		return true;
-	count = count_of(swap, observed->recording, told.mm);
-	if (!count || (told.own && !bind(swap, count, observed)))
+	count = count_of(swap, observed->recording, reported.mm);
+	if (!count || (reported.own && !bind(swap, count, observed)))
 		return false;
-	if (!told.own && swap->lives.items[count->life].pid == observed->task->pid)
+	if (!reported.own && swap->lives.items[count->life].pid == observed->task->pid)
 		count->closed_by = observed->task->pid;
-	if (told.member != MT_PAGES_SWAPPED || !is_told(swap, observed))
+	if (reported.member != MT_PAGES_SWAPPED || !is_reported(swap, observed))
 		return true;
-	if (is_closed(count, observed, told.bytes / PAGE)) {
-		count->pages = told.bytes / PAGE;
+	if (is_closed(count, observed, reported.bytes / PAGE)) {
+		count->pages = reported.bytes / PAGE;
 		return true;
 	}
 	return (!count->closed_by || begin_life(swap, count, observed->recording)) &&
-	       change(swap, count, observed, told.bytes / PAGE);
+	       change(swap, count, observed, reported.bytes / PAGE);
 }
 
 /* The first reading of each process. */
@@ -287,7 +288,7 @@ static bool take_event(struct swap *swap, const struct mt_observed *observed)
 {
 	const struct mt_page_event *event = event_of(swap, observed->event);
 
-	swap->has_counts |= event && is_count(event) && is_told(swap, observed);
+	swap->has_counts |= event && is_count(event) && is_reported(swap, observed);
 	return event;
 }
 

@@ -206,7 +206,7 @@ struct mt_error *mt_block_rows_create(struct mt_session *session,
 }
 
 static struct mt_error *begin(struct mt_session *session, const struct mt_analysis_request *request,
-			      const struct mt_block_table *of, bool beside,
+			      const struct mt_block_table *of, bool alongside,
 			      struct mt_listener **out)
 {
 	MT_CLEANUP(mt_block_rows_destroy_p) struct mt_block_rows *rows = NULL;
@@ -215,7 +215,7 @@ static struct mt_error *begin(struct mt_session *session, const struct mt_analys
 	if (err)
 		return err;
 	rows->options.at = request->at;
-	rows->options.beside = beside;
+	rows->options.alongside = alongside;
 	rows->options.context = rows;
 	err = mt_blocks_begin(session, &rows->options, &rows->blocks);
 	if (!err)

@@ -65,10 +65,11 @@ static bool find_stack(struct mt_ledger_rows *rows, const struct mt_origin *orig
 	return true;
 }
 
-static bool find_kind(struct mt_ledger_rows *rows, const struct mt_nature *nature, uint32_t *out)
+static bool find_kind(struct mt_ledger_rows *rows, const struct mt_region_attrs *attrs,
+		      uint32_t *out)
 {
-	uint32_t *known = &rows->kinds[nature->kind];
-	const char *name = mt_region_kind_name((enum mt_region_kind)nature->kind);
+	uint32_t *known = &rows->kinds[attrs->kind];
+	const char *name = mt_region_kind_name((enum mt_region_kind)attrs->kind);
 
 	if (!*known) {
 		*out = mt_strings_intern(mt_session_strings(rows->session), name, strlen(name));
@@ -81,10 +82,10 @@ static bool find_kind(struct mt_ledger_rows *rows, const struct mt_nature *natur
 }
 
 static bool find_file(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
-		      const struct mt_nature *nature, uint32_t *out)
+		      const struct mt_region_attrs *attrs, uint32_t *out)
 {
-	struct mt_file_identity file = mt_natures_file_get(mt_ledger_natures(ledger), nature->file);
-	const char *name = mt_region_shown_name((enum mt_region_kind)nature->kind, file.name);
+	struct mt_file_identity file = mt_attr_table_file_get(mt_ledger_attrs(ledger), attrs->file);
+	const char *name = mt_region_shown_name((enum mt_region_kind)attrs->kind, file.name);
 
 	*out = mt_strings_intern(mt_session_strings(rows->session), name, strlen(name));
 	return *out != MT_STRING_NONE;
@@ -92,14 +93,14 @@ static bool find_file(struct mt_ledger_rows *rows, const struct mt_ledger *ledge
 
 /* Most calls are about the same kind of memory as the one before. */
 static bool find_words(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
-		       const struct mt_nature *nature, struct mt_row_facts *out)
+		       const struct mt_region_attrs *attrs, struct mt_row_facts *out)
 {
-	if (rows->last != nature) {
+	if (rows->last != attrs) {
 		rows->last = NULL;
-		if (!find_kind(rows, nature, &rows->last_kind) ||
-		    !find_file(rows, ledger, nature, &rows->last_file))
+		if (!find_kind(rows, attrs, &rows->last_kind) ||
+		    !find_file(rows, ledger, attrs, &rows->last_file))
 			return false;
-		rows->last = nature;
+		rows->last = attrs;
 	}
 	out->kind = rows->last_kind;
 	out->file = rows->last_file;
@@ -124,7 +125,7 @@ bool mt_origin_row_facts(struct mt_ledger_rows *rows, const struct mt_origin *or
 }
 
 bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
-			 const struct mt_origin *origin, const struct mt_nature *nature,
+			 const struct mt_origin *origin, const struct mt_region_attrs *attrs,
 			 uint32_t recording, uint64_t time, struct mt_row_facts *out)
 {
 	uint64_t start = mt_session_facts(rows->session)->recordings.items[recording].start;
@@ -132,7 +133,7 @@ bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *le
 	if (!mt_origin_row_facts(rows, origin, out))
 		return false;
 	out->time = time > start ? time - start : 0;
-	return find_words(rows, ledger, nature, out);
+	return find_words(rows, ledger, attrs, out);
 }
 
 enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *request)
@@ -206,7 +207,7 @@ bool mt_ledger_row_note(struct mt_ledger_rows *rows, const struct mt_ledger_spac
 			    (uintptr_t)space);
 }
 
-void mt_ledger_rows_stood(struct mt_ledger_rows *rows, const struct mt_ledger_space *space)
+void mt_ledger_rows_add_remaining(struct mt_ledger_rows *rows, const struct mt_ledger_space *space)
 {
 	uint64_t found;
 

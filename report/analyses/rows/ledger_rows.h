@@ -36,7 +36,7 @@ struct mt_ledger_rows {
 	uint32_t kinds[MT_REGION_KINDS]; /* string id + 1 */
 	/* Stack id + 1; the last is of calls that were recorded without a stack. */
 	uint32_t words[MT_ORIGIN_KINDS + 1];
-	const struct mt_nature *last; /* nature of the last row, with its string ids */
+	const struct mt_region_attrs *last; /* nature of the last row, with its string ids */
 	uint32_t last_kind, last_file;
 	uint32_t process, marked; /* last name that was marked, and the result: string ids */
 	bool execed;		  /* `marked` says exec, not exited */
@@ -59,7 +59,7 @@ static inline struct mt_value mt_ledger_change_bytes(const struct mt_change *cha
 
 /* Makes the facts of a row about memory with this origin and nature; false out of memory. */
 bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
-			 const struct mt_origin *origin, const struct mt_nature *nature,
+			 const struct mt_origin *origin, const struct mt_region_attrs *attrs,
 			 uint32_t recording, uint64_t time, struct mt_row_facts *out);
 
 /* The facts of a row about the task and the path of an origin; false out of memory. */
@@ -83,13 +83,13 @@ bool mt_row_mark_ended(struct mt_ledger_rows *rows, bool execed, struct mt_row_f
 
 /*
  * The same for rows made before the end of their space is known: note each row, call
- * mt_ledger_rows_stood() for each space, and mark all rows after the ledger's run. False out of
- * memory.
+ * mt_ledger_rows_add_remaining() for each space, and mark all rows after the ledger's run. False
+ * out of memory.
  */
 bool mt_ledger_row_note(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
 			const struct mt_row_facts *facts);
 /* Call for each space within the ledger's `stood`. */
-void mt_ledger_rows_stood(struct mt_ledger_rows *rows, const struct mt_ledger_space *space);
+void mt_ledger_rows_add_remaining(struct mt_ledger_rows *rows, const struct mt_ledger_space *space);
 bool mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_row_keys *grouping);
 
 #endif

@@ -204,8 +204,8 @@ bool mt_suppressions_match(struct mt_suppressions *suppressions, struct mt_frame
 	return true;
 }
 
-void mt_suppressions_tell(const struct mt_suppressions *suppressions,
-			  void (*print)(void *context, const char *line), void *context)
+void mt_suppressions_report(const struct mt_suppressions *suppressions,
+			    void (*print)(void *context, const char *line), void *context)
 {
 	char line[400];
 

@@ -30,7 +30,7 @@ bool mt_suppressions_match(struct mt_suppressions *suppressions, struct mt_frame
 			   double bytes);
 
 /* "40 blocks of 3.2 MB are left out by leak:cache_fill": one line for each that matched. */
-void mt_suppressions_tell(const struct mt_suppressions *suppressions,
-			  void (*print)(void *context, const char *line), void *context);
+void mt_suppressions_report(const struct mt_suppressions *suppressions,
+			    void (*print)(void *context, const char *line), void *context);
 
 #endif

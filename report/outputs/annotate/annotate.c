@@ -132,7 +132,7 @@ static bool add_row(struct annotation *a, const struct mt_row *row, uint64_t ser
 			if (!is_subject(a, &name[k]))
 				continue;
 			found = true;
-			part.own = i + k == 0;
+			part.self = i + k == 0;
 			if (!add_line(a, frames[i], &name[k], &part))
 				return false;
 		}

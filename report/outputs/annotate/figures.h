@@ -13,7 +13,7 @@ enum {
 };
 
 struct mt_annotate_figures {
-	double own, through, count;
+	double self, through, count;
 	uint64_t row; /* number of the last row that was added, from 1 on */
 };
 
@@ -21,7 +21,7 @@ struct mt_annotate_figures {
 struct mt_annotate_part {
 	double value, count;
 	uint64_t row;
-	bool own; /* nothing is called from the place */
+	bool self; /* nothing is called from the place */
 };
 
 /* Adds a row, which counts once however often it passes through. */

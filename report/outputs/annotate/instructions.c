@@ -171,7 +171,7 @@ static void take_figures(const struct function *f)
 			print_row(f, &place->figures, f->code.start + place->at, "-");
 			continue;
 		}
-		line->own += place->figures.own;
+		line->self += place->figures.self;
 		line->through += place->figures.through;
 		line->count += place->figures.count;
 		line->row = 1;

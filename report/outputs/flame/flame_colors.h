@@ -27,7 +27,7 @@ struct mt_flame_range {
 struct mt_flame_palette {
 	const char *name;
 	const char *from, *to; /* of the background, at the top and the bottom */
-	bool tells;	       /* its hues differ */
+	bool hues_differ;      /* its hues differ */
 	struct mt_flame_range hues[MT_HUES];
 };
 

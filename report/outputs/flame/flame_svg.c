@@ -279,7 +279,7 @@ static void put_legend(struct drawing *d)
 		put_swatch(d, &at, mt_flame_change_color(negate ? 0.8 : -0.8), "", "less");
 		put_swatch(d, &at, mt_flame_change_color(0), "", "the same");
 	}
-	for (size_t i = 0; d->p->palette->tells && i < sizeof(hues) / sizeof(*hues); i++) {
+	for (size_t i = 0; d->p->palette->hues_differ && i < sizeof(hues) / sizeof(*hues); i++) {
 		if (shown & 1u << hues[i].hue)
 			put_swatch(d, &at, mt_flame_color(d->p->palette, hues[i].hue, "main"), "",
 				   hues[i].words);

@@ -142,7 +142,7 @@ static struct mt_error *lay_out(struct flamegraph *f)
 	return mt_flame_layout_make(&options, &f->tree, &f->gone) ? NULL : mt_error_nomem();
 }
 
-static void tell_remainder(const struct flamegraph *f)
+static void report_remainder(const struct flamegraph *f)
 {
 	double pixels = f->options.width - 2 * MT_FLAME_PAD;
 
@@ -194,7 +194,7 @@ static struct mt_error *write_flamegraph(const struct mt_view *view, struct mt_t
 	err = err ? err : lay_out(&f);
 	if (err)
 		return err;
-	tell_remainder(&f);
+	report_remainder(&f);
 	draw(&f, to);
 	return NULL;
 }

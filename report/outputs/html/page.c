@@ -84,6 +84,6 @@ const struct mt_output mt_output_html = {
 	.name = "html",
 	.argument = "OUT.html",
 	.help = "one page of all analyses, to be opened in a browser",
-	.needs = MT_NEEDS_STACK | MT_TELLS_FACTS | MT_SHOWS_MEMORY | MT_SHOWS_RECORDING,
+	.needs = MT_NEEDS_STACK | MT_REPORTS_FACTS | MT_SHOWS_MEMORY | MT_SHOWS_RECORDING,
 	.write = write_html,
 };

@@ -107,7 +107,7 @@ static const struct row *row_of_image(const char *dso)
 }
 
 /* Code that a process made and told nobody of; where a perf map or jitdump was, it was told. */
-static bool is_untold(const struct mt_frame_name *name)
+static bool is_unreported(const struct mt_frame_name *name)
 {
 	return !name->resolved && mt_is_made_code(name->dso) &&
 	       strncmp(name->dso, "/tmp/perf-", 10) != 0 && !strstr(name->dso, ".dump");
@@ -133,7 +133,7 @@ static void add(struct mt_name_advice *advice, const char *program, const struct
 
 /* What the frames of one stack tell. */
 struct seen {
-	bool untold;	       /* JIT code without a name */
+	bool unreported;       /* JIT code without a name */
 	bool python;	       /* a Python function */
 	bool collector;	       /* a function of a garbage collector */
 	bool go;	       /* a thread or goroutine of Go's runtime */
@@ -151,7 +151,7 @@ static bool see_frame(const struct mt_table *table, uint32_t frame, struct seen 
 	if (!name)
 		return false;
 	text = mt_strings_get(mt_frames_strings(table->frames), name->name);
-	seen->untold |= is_untold(name) && !(flags & MT_FRAME_GUESSED);
+	seen->unreported |= is_unreported(name) && !(flags & MT_FRAME_GUESSED);
 	seen->python |= !strncmp(text, "py::", 4);
 	seen->collector |= mt_is_collector(text);
 	seen->go |= !strncmp(text, "runtime.goexit", 14) || !strncmp(text, "runtime.rt0_go", 14) ||
@@ -166,10 +166,11 @@ static bool see_frame(const struct mt_table *table, uint32_t frame, struct seen 
 static bool is_advised(const struct seen *seen, bool known)
 {
 	if (!seen->row)
-		return seen->untold && known;
+		return seen->unreported && known;
 	if (seen->row->lack == LACKS_BLOCKS)
 		return true;
-	return seen->row->lack == LACKS_PYTHON ? !seen->python : seen->untold || seen->collector;
+	return seen->row->lack == LACKS_PYTHON ? !seen->python
+					       : seen->unreported || seen->collector;
 }
 
 bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *table, uint32_t stack,

@@ -127,7 +127,7 @@ static const struct mt_facts_event *facts_of(const struct mt_counts *s, enum mt_
  * What was counted of an event that has no samples, only counts beside another's; NULL of one with
  * samples, and where the analysis counts other things than samples: there all events are alike.
  */
-static const char *unit_beside(const struct mt_counts *s, const char *alias)
+static const char *unit_alongside(const struct mt_counts *s, const char *alias)
 {
 	const struct mt_facts_event *member = facts_of(s, MT_ROLE_MEMBER, alias);
 	bool samples = !strcmp(s->table->values[s->view->value].unit, "samples");
@@ -138,11 +138,11 @@ static const char *unit_beside(const struct mt_counts *s, const char *alias)
 /* What was lost of an event; "?" where losses are known of which nobody said whose they are. */
 static struct mt_snippet event_lost(const struct mt_counts *s, const struct mt_facts_event *event)
 {
-	uint64_t all = mt_facts_lost_all(s->view->facts), told = 0;
+	uint64_t all = mt_facts_lost_all(s->view->facts), reported = 0;
 
 	for (size_t i = 0; i < s->view->facts->events.count; i++)
-		told += s->view->facts->events.items[i].lost;
-	if (event && (event->lost || told >= all))
+		reported += s->view->facts->events.items[i].lost;
+	if (event && (event->lost || reported >= all))
 		return mt_text_count((double)event->lost);
 	return (struct mt_snippet){"?"};
 }
@@ -344,7 +344,7 @@ static struct mt_error *sum_rows(struct mt_counts *s)
 
 			if (!event)
 				return mt_error_nomem();
-			event->unit = unit_beside(s, alias);
+			event->unit = unit_alongside(s, alias);
 			if (event->unit)
 				continue;
 		}

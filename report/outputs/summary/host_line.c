@@ -110,7 +110,7 @@ static struct mt_error *print_victims(const struct mt_summary *s, struct mt_tabl
 static struct mt_error *print_kills(const struct mt_summary *s, const struct gauge *kills)
 {
 	const struct mt_facts *facts = s->view->facts;
-	struct mt_table *victims = mt_view_beside(s->view, "victims");
+	struct mt_table *victims = mt_view_alongside(s->view, "victims");
 	bool recorded = false;
 
 	if (victims)

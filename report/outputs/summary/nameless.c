@@ -115,7 +115,7 @@ struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const cha
 			 files == 1 ? "" : "s");
 	fputc('\n', s->to);
 	if (*text)
-		mt_summary_print_beside(s, heading, text);
+		mt_summary_print_alongside(s, heading, text);
 	snprintf(label, sizeof(label), "%-8s   ", *text ? "" : heading);
 	mt_name_advice_print(&nameless.advice, "", label, s->view->width, s->to);
 	return NULL;

@@ -206,7 +206,7 @@ struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 		err = print_after_memory(s);
 	else if (mt_counts_event(s->counts, 0))
 		print_after_counts(s);
-	if (!err && mt_view_beside(s->view, "victims"))
+	if (!err && mt_view_alongside(s->view, "victims"))
 		print_command(s, "", "--oom");
 	return err;
 }

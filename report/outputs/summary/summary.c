@@ -92,7 +92,7 @@ void mt_summary_print_heading(const struct mt_summary *s, const char *heading)
 		s->view->colour ? PLAIN : "");
 }
 
-void mt_summary_print_beside(const struct mt_summary *s, const char *heading, const char *text)
+void mt_summary_print_alongside(const struct mt_summary *s, const char *heading, const char *text)
 {
 	bool colour = s->view->colour;
 	char first[40];
@@ -168,12 +168,12 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 		.view = view,
 		.to = to,
 		.counts = counts,
-		.host = mt_view_beside(view, "host"),
-		.processes = mt_view_beside(view, "processes"),
-		.blocks = mt_view_beside(view, "blocks"),
-		.resident = mt_view_beside(view, "resident"),
-		.growth = mt_view_beside(view, "growth"),
-		.verdict = mt_view_beside(view, "verdict"),
+		.host = mt_view_alongside(view, "host"),
+		.processes = mt_view_alongside(view, "processes"),
+		.blocks = mt_view_alongside(view, "blocks"),
+		.resident = mt_view_alongside(view, "resident"),
+		.growth = mt_view_alongside(view, "growth"),
+		.verdict = mt_view_alongside(view, "verdict"),
 	};
 
 	if (err)
@@ -198,6 +198,6 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 const struct mt_output mt_output_summary = {
 	.name = "summary",
 	.help = "one screen: who grew, on which path, is it a leak",
-	.needs = MT_LIKES_STACK | MT_TELLS_FACTS | MT_SHOWS_MEMORY | MT_FOR_READERS,
+	.needs = MT_LIKES_STACK | MT_REPORTS_FACTS | MT_SHOWS_MEMORY | MT_FOR_READERS,
 	.write = write_summary,
 };

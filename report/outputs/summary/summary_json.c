@@ -86,15 +86,15 @@ static struct mt_error *put_block(const struct mt_view *view, const struct block
 static struct mt_error *write_summary_json(const struct mt_view *view, struct mt_table *table,
 					   FILE *to)
 {
-	struct mt_table *growth = mt_view_beside(view, "growth"),
-			*resident = mt_view_beside(view, "resident"),
-			*live = mt_view_beside(view, "blocks");
+	struct mt_table *growth = mt_view_alongside(view, "growth"),
+			*resident = mt_view_alongside(view, "resident"),
+			*live = mt_view_alongside(view, "blocks");
 	const struct block blocks[] = {
-		{"host", mt_view_beside(view, "host")},
-		{"who_grew", mt_view_beside(view, "processes")},
+		{"host", mt_view_alongside(view, "host")},
+		{"who_grew", mt_view_alongside(view, "processes")},
 		{"by_which_blocks", live},
 		{"by_which_path", resident ?: growth},
-		{"is_it_a_leak", mt_view_beside(view, "verdict")},
+		{"is_it_a_leak", mt_view_alongside(view, "verdict")},
 		{"counts", growth || resident || live ? NULL : table},
 	};
 	const struct mt_summary s = {.view = view};

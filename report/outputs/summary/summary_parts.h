@@ -18,7 +18,7 @@ struct mt_summary {
 	FILE *to;
 	struct mt_counts *counts;
 	/*
-	 * Tables about memory (report/analyses/beside/memory_beside.h); NULL where nothing is
+	 * Tables about memory (report/analyses/alongside/memory_alongside.h); NULL where nothing is
 	 * known.
 	 */
 	struct mt_table *host, *processes, *blocks, *resident, *growth, *verdict;
@@ -85,7 +85,7 @@ void mt_summary_print_heading(const struct mt_summary *s, const char *heading);
 /*
  * "NEXT       text": a heading of at most eight columns with its text, in several lines if need be.
  */
-void mt_summary_print_beside(const struct mt_summary *s, const char *heading, const char *text);
+void mt_summary_print_alongside(const struct mt_summary *s, const char *heading, const char *text);
 
 /* Whether calls of allocators were recorded. */
 bool mt_summary_has_allocations(const struct mt_summary *s);

@@ -85,7 +85,7 @@ static void warn_of_unseen(void *context, const char *sentence)
 
 static void print_unseen(struct notes *s)
 {
-	mt_facts_tell_unseen(s->view->facts, warn_of_unseen, s);
+	mt_facts_report_unseen(s->view->facts, warn_of_unseen, s);
 }
 
 static void print_said(struct notes *s)

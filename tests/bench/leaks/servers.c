@@ -168,7 +168,7 @@ static double later(double t)
 	return t < between(a, 0.2, 0.5) ? 0.002 : FOREVER;
 }
 
-static double beside_sessions(double t)
+static double alongside_sessions(double t)
 {
 	(void)t;
 	return one_in(0.1, equal_sessions(t));
@@ -278,7 +278,7 @@ static size_t size_of(void)
 						kind(leak_half, steady, half, NULL)              \
 							kind(leak_falling, falling, half, NULL)  \
 								kind(leak_sessions, steady,      \
-								     beside_sessions, NULL)      \
+								     alongside_sessions, NULL)   \
 									kind(leak_later, steady, \
 									     later, NULL)
 

@@ -50,11 +50,11 @@ static void *ask(size_t bytes)
 static void put(struct run *run, uint32_t slot, uint32_t bytes)
 {
 	struct block *block = &run->blocks[slot];
-	void *beside = ask(1 + draw(run, 300)); /* by another path, of the same size classes */
+	void *alongside = ask(1 + draw(run, 300)); /* by another path, of the same size classes */
 
 	free((void *)(uintptr_t)block->address);
 	*block = (struct block){(uintptr_t)ask(bytes), bytes, draw(run, PATHS)};
-	free(beside);
+	free(alongside);
 }
 
 /* Sizes of one magnitude are as many as of another. */

@@ -109,17 +109,17 @@ def unsorted_within_a_chunk():
     return ended(writer, 6)
 
 
-ODD = ("two words", "", b"\xff\xfe\x00bytes", "line\nbreak;semi", "\x1b[31mred", "漢字",
+ANOMALY = ("two words", "", b"\xff\xfe\x00bytes", "line\nbreak;semi", "\x1b[31mred", "漢字",
        "x" * 5000)
 
 
 @recording({FAULTS: 1})
 def odd_strings():
-    writer = begun(b"".join(info(text, text) for text in ODD))
+    writer = begun(b"".join(info(text, text) for text in ANOMALY))
     writer.chunk(STATE,
-                 *[task(200 + n, comm=text, exe=text, cmdline=text) for n, text in enumerate(ODD)],
-                 *[map_record(0x1000 * n, 0x2000 * n, text) for n, text in enumerate(ODD, 1)],
-                 *[image(text, text, text) for text in ODD], *[note(text) for text in ODD])
+                 *[task(200 + n, comm=text, exe=text, cmdline=text) for n, text in enumerate(ANOMALY)],
+                 *[map_record(0x1000 * n, 0x2000 * n, text) for n, text in enumerate(ANOMALY, 1)],
+                 *[image(text, text, text) for text in ANOMALY], *[note(text) for text in ANOMALY])
     return ended(writer.chunk(DATA, faults(1000)), 1)
 
 
@@ -314,7 +314,7 @@ def data_of_time_0():
 
 
 @recording({FAULTS: 1})
-def a_loss_told_twice():
+def a_loss_reported_twice():
     writer = state(begun()).chunk(STATE, loss(5, source=1), loss(7, source=2))
     return ended(writer.chunk(DATA, faults(1000)), 1)
 
@@ -375,7 +375,7 @@ def records_in_wrong_chunks():
 
 
 @recording({FAULTS: 1}, info={"host": "second"})
-def an_info_told_twice():
+def an_info_reported_twice():
     """The last one holds."""
     writer = state(begun()).chunk(STATE, info("host", "first"), info("host", "second"))
     return ended(writer.chunk(DATA, faults(1000)), 1)
@@ -434,7 +434,7 @@ HEAD_SIZE = len(begun().data)
 
 
 @recording({FAULTS: 6}, cut_short=True)
-def cut_behind_a_chunk():
+def cut_after_a_chunk():
     return three_chunks()[0].data
 
 
@@ -499,7 +499,7 @@ def chunks_before_the_head():
 
 
 @recording({FAULTS: 6}, check="bytes that are in no recording", outside=CHUNK + 64)
-def a_chunk_behind_the_end():
+def a_chunk_after_the_end():
     writer, _ = three_chunks()
     ended(writer, 6)
     return writer.chunk(DATA, faults(1000, 1001)).data
@@ -529,7 +529,7 @@ def an_unknown_codec_of_data_that_is_not_flagged():
 
 
 @recording({FAULTS: 6}, check="9 bytes that are in no recording", outside=9)
-def bytes_behind_the_end():
+def bytes_after_the_end():
     return three_and_end()[0] + b"leftovers"
 
 
@@ -856,10 +856,10 @@ def mixed_chunk():
     coder = Coder()
     packed = [packed_sample(coder, 1000 - n, dump, slot, address)
               for n, (slot, address, dump) in enumerate(DUMPS[:9] * 2)]
-    odd = packed_sample(coder, 1010, words(3), spoil=lambda body: body)
-    fixed = 16 + 13 + 5 + odd[28] + count_bits(odd[34:34 + odd[28]])
-    odd = odd[:fixed] + b"\xff" * (-fixed % 8) + odd[fixed + -fixed % 8:]
-    return b"".join(packed) + faults(1011) + odd + faults(900, 901)
+    anomaly = packed_sample(coder, 1010, words(3), spoil=lambda body: body)
+    fixed = 16 + 13 + 5 + anomaly[28] + count_bits(anomaly[34:34 + anomaly[28]])
+    anomaly = anomaly[:fixed] + b"\xff" * (-fixed % 8) + anomaly[fixed + -fixed % 8:]
+    return b"".join(packed) + faults(1011) + anomaly + faults(900, 901)
 
 
 MIXED = 18 + 4

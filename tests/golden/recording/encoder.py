@@ -119,10 +119,10 @@ class Writer:
         if len(stored) > len(payload):  # not worth it, and not allowed
             fields["codec"], stored = STORED, payload
         times = record_times(payload)
-        told = dict(raw_size=len(payload), sequence=self.sequence, records=len(times),
+        reported = dict(raw_size=len(payload), sequence=self.sequence, records=len(times),
                     first_time=min(filter(None, times), default=0), last_time=max(times, default=0))
         self.sequence = fields.get("sequence", self.sequence) + 1
-        self.data += chunk_header(kind, stored, **dict(told, **fields)) + stored
+        self.data += chunk_header(kind, stored, **dict(reported, **fields)) + stored
         return self
 
     def packed(self, payload):
@@ -400,10 +400,10 @@ def sample(event_index, time, asked=1024, valid=256, kernel_event=None, **over):
                                        asked, valid, chain=over.get("chain", (0x400100, 0x400200)))
     stack = struct.pack("<4Q", 0x400200, 0, 0x400300, 0) + bytes(max(0, valid - 32))
     stack = stack[:valid]
-    told = dict(kernel_size=len(kernel_record), cut=cut, dump_asked=asked, dump_size=valid,
+    reported = dict(kernel_size=len(kernel_record), cut=cut, dump_asked=asked, dump_size=valid,
                 coding=0, coded_size=len(stack), zero=0)
-    told.update({k: v for k, v in over.items() if k in told})
-    return record(R_SAMPLE, struct.pack("<8I", event_index, *told.values()) + kernel_record + stack
+    reported.update({k: v for k, v in over.items() if k in reported})
+    return record(R_SAMPLE, struct.pack("<8I", event_index, *reported.values()) + kernel_record + stack
                   + over.get("more", b""), time)
 
 
@@ -472,9 +472,9 @@ def packed_sample(coder, time, dump=b"", slot=0, address=0x7FFE00001000, **over)
     stored, kernel_words = coder.kernel_words(slot, time * US, kernel_record)
     bits, masks, words = coder.differing(slot, address, dump) if dump else (b"", b"", b"")
     bits = bits.rstrip(b"\0") + bytes(over.get("zeros", 0))
-    told = dict(words=count, tail=tail, slot=slot, sp=SP_BACK if asked else 0, lines=len(bits))
-    told.update({k: v for k, v in over.items() if k in told})
-    body = struct.pack("<I4HB", index, *told.values()) + stored + bits + masks
+    reported = dict(words=count, tail=tail, slot=slot, sp=SP_BACK if asked else 0, lines=len(bits))
+    reported.update({k: v for k, v in over.items() if k in reported})
+    body = struct.pack("<I4HB", index, *reported.values()) + stored + bits + masks
     body += bytes(-len(body) % 8) + kernel_words + words
     body = over.get("spoil", bytes)(bytearray(body))
     return record(R_PACKED, body[:over.get("size", NONE) - 16], time)
@@ -485,11 +485,11 @@ def coded_sample(coder, time, dump, slot=0, address=0x7FFE00001000, spoil=None, 
     kernel_record, cut = kernel_sample(FAULTS, time, 65000, len(dump))
     coded = coder.coded(slot, address, dump)
     coded = spoil(bytearray(coded)) if spoil else coded
-    told = dict(kernel_size=len(kernel_record), cut=cut, dump_asked=65000, dump_size=len(dump),
+    reported = dict(kernel_size=len(kernel_record), cut=cut, dump_asked=65000, dump_size=len(dump),
                 coding=1, coded_size=len(coded), zero=0)
-    told.update(over)
-    told.pop("size", None)
-    fields = struct.pack("<8I", FAULTS, *told.values())
+    reported.update(over)
+    reported.pop("size", None)
+    fields = struct.pack("<8I", FAULTS, *reported.values())
     return record(R_SAMPLE, (fields + kernel_record + coded)[:over.get("size", NONE) - 16], time)
 
 
@@ -497,13 +497,13 @@ def frames(event_index, time, pcs=(0x400100, 0x400205), sources=(0, 0x82), end=0
     """A FRAMES record; `over` replaces one of its fields; asked=0: of a sample without a dump."""
     asked = over.get("asked", 1024)
     kernel_record, cut = kernel_sample(event_index, time, asked, 256)
-    told = dict(kernel_size=len(kernel_record), cut=cut if asked else 0, dump_asked=asked,
+    reported = dict(kernel_size=len(kernel_record), cut=cut if asked else 0, dump_asked=asked,
                 count=len(pcs), end=end, walked=over.get("walked", end))
-    told.update({k: v for k, v in over.items() if k in told})
+    reported.update({k: v for k, v in over.items() if k in reported})
     places = over.get("places", ())  # stack pointer, boundary, steps
     if places:
         places = bytes(-len(pcs) % 8) + struct.pack(f"<2Q{len(pcs)}I", *places)
-    return record(R_FRAMES, struct.pack("<5I2H", event_index, *told.values())
+    return record(R_FRAMES, struct.pack("<5I2H", event_index, *reported.values())
                   + kernel_record + struct.pack(f"<{len(pcs)}Q", *pcs) + bytes(sources)
                   + bytes(places), time)
 

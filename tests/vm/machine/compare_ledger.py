@@ -18,7 +18,7 @@ SPEC.loader.exec_module(live)
 def compare(name):
     """(checkpoints, pages, pages that differ, of them those in no doubt, the first of those)."""
     number = pages = wrong = certain = 0
-    told = []
+    reported = []
     while os.path.exists(f"{name}.{number}"):
         with open(f"{name}.{number}") as f:
             head = f.readline().split()
@@ -32,16 +32,16 @@ def compare(name):
             wrong += 1
             if not any(start <= page < end for start, end in doubts):
                 certain += 1
-                told.append(f"{number}: {page:x} {have.get(page)}, in truth {should.get(page)}")
+                reported.append(f"{number}: {page:x} {have.get(page)}, in truth {should.get(page)}")
         number += 1
-    return number, pages, wrong, certain, told[:12]
+    return number, pages, wrong, certain, reported[:12]
 
 
 def main():
     name = sys.argv[1]
-    checkpoints, pages, wrong, certain, told = compare(name)
+    checkpoints, pages, wrong, certain, reported = compare(name)
     print(f"{name}: {checkpoints} checkpoints, {pages} pages, {wrong} differ, {certain} of them outside what is in doubt")
-    print("\n".join(told))
+    print("\n".join(reported))
     sys.exit(checkpoints < 6 or certain > pages // 1000)
 
 

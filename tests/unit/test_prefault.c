@@ -1,7 +1,7 @@
 /*
  * heal: where a stack's mapping goes on, and a page of another process that is touched from here.
  */
-#include "record/rings/heal.h"
+#include "record/rings/prefault.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,17 +26,17 @@ static const char maps[] =
 
 MT_TEST(a_hole_is_within_one_mapping)
 {
-	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x7ffe00020000), MT_HEAL_GOES_ON);
-	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x7ffe00001000), MT_HEAL_GOES_ON);
-	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x7ffe00021000),
-		    MT_HEAL_ENDS); /* the stack's end, whatever follows */
-	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x7ffe00000000),
-		    MT_HEAL_ENDS); /* the byte before is not mapped */
-	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x7fff00000000), MT_HEAL_ENDS);
-	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x555500000800), MT_HEAL_FILE);
-	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x555500001000), MT_HEAL_ENDS);
-	MT_CHECK_EQ(mt_heal_goes_on("", 4096), MT_HEAL_ENDS);
-	MT_CHECK_EQ(mt_heal_goes_on("no maps", 4096), MT_HEAL_ENDS);
+	MT_CHECK_EQ(mt_prefault_continues(maps, 0x7ffe00020000), MT_PREFAULT_CONTINUES);
+	MT_CHECK_EQ(mt_prefault_continues(maps, 0x7ffe00001000), MT_PREFAULT_CONTINUES);
+	MT_CHECK_EQ(mt_prefault_continues(maps, 0x7ffe00021000),
+		    MT_PREFAULT_ENDS); /* the stack's end, whatever follows */
+	MT_CHECK_EQ(mt_prefault_continues(maps, 0x7ffe00000000),
+		    MT_PREFAULT_ENDS); /* the byte before is not mapped */
+	MT_CHECK_EQ(mt_prefault_continues(maps, 0x7fff00000000), MT_PREFAULT_ENDS);
+	MT_CHECK_EQ(mt_prefault_continues(maps, 0x555500000800), MT_PREFAULT_FILE);
+	MT_CHECK_EQ(mt_prefault_continues(maps, 0x555500001000), MT_PREFAULT_ENDS);
+	MT_CHECK_EQ(mt_prefault_continues("", 4096), MT_PREFAULT_ENDS);
+	MT_CHECK_EQ(mt_prefault_continues("no maps", 4096), MT_PREFAULT_ENDS);
 }
 
 /* Where the kernel can be asked, it says what the text says. */
@@ -54,19 +54,19 @@ MT_TEST(asking_is_as_good_as_reading)
 	MT_REQUIRE(text);
 	for (int i = 0; i <= 8; i++) {
 		uintptr_t address = (uintptr_t)pages + (uintptr_t)i * 4096;
-		enum mt_heal_answer answer = mt_heal_ask(fd, address);
+		enum mt_prefault_answer answer = mt_prefault_ask(fd, address);
 
-		if (answer == MT_HEAL_UNTOLD) {
+		if (answer == MT_PREFAULT_UNKNOWN) {
 			MT_CHECK_EQ(errno, ENOTTY);
 			break;
 		}
-		MT_CHECK_EQ(answer, mt_heal_goes_on(text, address));
+		MT_CHECK_EQ(answer, mt_prefault_continues(text, address));
 		if (i == 2)
-			MT_CHECK_EQ(answer, MT_HEAL_GOES_ON);
+			MT_CHECK_EQ(answer, MT_PREFAULT_CONTINUES);
 		if (i == 4 || i == 5 || i == 6)
-			MT_CHECK_EQ(answer, MT_HEAL_ENDS);
+			MT_CHECK_EQ(answer, MT_PREFAULT_ENDS);
 	}
-	MT_CHECK(mt_heal_ask(fd, 0) != MT_HEAL_GOES_ON);
+	MT_CHECK(mt_prefault_ask(fd, 0) != MT_PREFAULT_CONTINUES);
 	munmap(pages, 8 * 4096);
 }
 
@@ -88,8 +88,8 @@ static bool present(pid_t pid, const char *page)
 
 MT_TEST(a_hole_is_touched_once_and_an_end_never)
 {
-	struct mt_heal *heal;
-	struct mt_heal_counts counts = {0};
+	struct mt_prefault *prefault;
+	struct mt_prefault_counts counts = {0};
 	char *pages =
 		mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
@@ -103,19 +103,19 @@ MT_TEST(a_hole_is_touched_once_and_an_end_never)
 		_exit(0);
 	}
 	MT_REQUIRE(pid > 0);
-	MT_CHECK(!mt_heal_create(&heal));
+	MT_CHECK(!mt_prefault_create(&prefault));
 	for (int i = 0; i < 3; i++) {
-		mt_heal_tell(heal, (uint32_t)pid, (uintptr_t)pages + 4096);
-		mt_heal_tell(heal, (uint32_t)pid, (uintptr_t)pages + 3 * 4096);
+		mt_prefault_request(prefault, (uint32_t)pid, (uintptr_t)pages + 4096);
+		mt_prefault_request(prefault, (uint32_t)pid, (uintptr_t)pages + 3 * 4096);
 	}
-	for (int i = 0; i < 1000 && counts.healed + counts.ends + counts.refused < 2; i++) {
+	for (int i = 0; i < 1000 && counts.faulted_in + counts.ends + counts.refused < 2; i++) {
 		usleep(10000);
-		counts = mt_heal_counts(heal);
+		counts = mt_prefault_counts(prefault);
 	}
-	mt_heal_destroy(heal);
+	mt_prefault_destroy(prefault);
 	MT_CHECK_EQ(counts.ends, 1);
-	MT_CHECK_EQ(counts.healed + counts.refused, 1);
-	MT_CHECK_EQ(present(pid, pages + 4096), counts.healed);
+	MT_CHECK_EQ(counts.faulted_in + counts.refused, 1);
+	MT_CHECK_EQ(present(pid, pages + 4096), counts.faulted_in);
 	MT_CHECK(!present(pid, pages + 2 * 4096));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -146,8 +146,8 @@ MT_TEST(a_page_of_a_file_is_not_touched)
 {
 	char path[] = "/tmp/mt-heal-XXXXXX";
 	MT_CLEANUP_CLOSE int fd = mkstemp(path);
-	struct mt_heal_counts counts = {0};
-	struct mt_heal *heal;
+	struct mt_prefault_counts counts = {0};
+	struct mt_prefault *prefault;
 	char *pages;
 	pid_t pid;
 
@@ -156,13 +156,13 @@ MT_TEST(a_page_of_a_file_is_not_touched)
 	MT_REQUIRE(pages != MAP_FAILED);
 	pid = start_target();
 	MT_REQUIRE(pid > 0);
-	MT_CHECK(!mt_heal_create(&heal));
-	mt_heal_tell(heal, (uint32_t)pid, (uintptr_t)pages + 4096);
-	for (int i = 0; i < 1000 && !(counts.healed + counts.ends + counts.refused); i++) {
+	MT_CHECK(!mt_prefault_create(&prefault));
+	mt_prefault_request(prefault, (uint32_t)pid, (uintptr_t)pages + 4096);
+	for (int i = 0; i < 1000 && !(counts.faulted_in + counts.ends + counts.refused); i++) {
 		usleep(10000);
-		counts = mt_heal_counts(heal);
+		counts = mt_prefault_counts(prefault);
 	}
-	mt_heal_destroy(heal);
+	mt_prefault_destroy(prefault);
 	MT_CHECK_EQ(counts.refused, 1);
 	MT_CHECK(!present(pid, pages + 4096));
 	end_target(pid);
@@ -187,7 +187,7 @@ static int keep_back(void *pages, size_t size)
 /* Its own memory: a child would not have its faults kept back. */
 MT_TEST(a_page_that_never_comes_does_not_keep_from_the_end)
 {
-	struct mt_heal *heal;
+	struct mt_prefault *prefault;
 	char *pages =
 		mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int fd, status = 0;
@@ -198,11 +198,11 @@ MT_TEST(a_page_that_never_comes_does_not_keep_from_the_end)
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		fd = keep_back(pages, 4 * 4096);
-		if (fd < 0 || mt_heal_create(&heal))
+		if (fd < 0 || mt_prefault_create(&prefault))
 			_exit(2);
-		mt_heal_tell(heal, (uint32_t)getpid(), (uintptr_t)pages + 4096);
+		mt_prefault_request(prefault, (uint32_t)getpid(), (uintptr_t)pages + 4096);
 		usleep(300000);
-		mt_heal_destroy(heal);
+		mt_prefault_destroy(prefault);
 		_exit(1);
 	}
 	for (int i = 0; i < 1000 && !waitpid(pid, &status, WNOHANG); i++)

@@ -1,5 +1,5 @@
 /* The tables about memory beside another analysis. */
-#include "report/analyses/beside/memory_beside.h"
+#include "report/analyses/alongside/memory_alongside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +25,11 @@
 #include "report/tables/table.h"
 #include "report/verdicts/judgement.h"
 
-MT_DEFINE_CLEANUP(mt_memory_beside, struct mt_memory_beside)
+MT_DEFINE_CLEANUP(mt_memory_alongside, struct mt_memory_alongside)
 MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
 
-struct mt_memory_beside {
+struct mt_memory_alongside {
 	struct mt_session *session;
 	struct mt_analysis_request of_processes, of_paths;
 	struct mt_gauge_log *gauges;
@@ -43,7 +43,7 @@ struct mt_memory_beside {
 	MT_ARRAY(struct mt_named_table) tables;
 };
 
-void mt_memory_beside_destroy(struct mt_memory_beside *memory)
+void mt_memory_alongside_destroy(struct mt_memory_alongside *memory)
 {
 	if (!memory)
 		return;
@@ -61,7 +61,7 @@ void mt_memory_beside_destroy(struct mt_memory_beside *memory)
 }
 
 /* An image groups processes that run the same file, not frames. */
-static void regroup(struct mt_memory_beside *memory, const struct mt_by_list *by)
+static void regroup(struct mt_memory_alongside *memory, const struct mt_by_list *by)
 {
 	enum mt_by key = by->count ? by->keys[0] : MT_BY_PROCESS;
 
@@ -73,7 +73,7 @@ static void regroup(struct mt_memory_beside *memory, const struct mt_by_list *by
 }
 
 /* Verdicts, blocks and growth come from one reading, the first and the last from one ledger. */
-static struct mt_error *listen_to_verdicts(struct mt_memory_beside *memory)
+static struct mt_error *listen_to_verdicts(struct mt_memory_alongside *memory)
 {
 	struct mt_judgement_options options = {.stacks = true, .time = &memory->of_paths.time};
 	struct mt_error *err = mt_block_rows_create(memory->session, &memory->of_paths,
@@ -90,7 +90,7 @@ static struct mt_error *listen_to_verdicts(struct mt_memory_beside *memory)
 
 static bool observe(void *context, const struct mt_observed *observed)
 {
-	struct mt_memory_beside *memory = context;
+	struct mt_memory_alongside *memory = context;
 	struct mt_oom_mark victim, *slot;
 
 	if (!mt_oom_observed(memory->session, observed, &victim) || !observed->selected)
@@ -102,10 +102,10 @@ static bool observe(void *context, const struct mt_observed *observed)
 }
 
 struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
-				  const struct mt_by_list *by, struct mt_memory_beside **out)
+				  const struct mt_by_list *by, struct mt_memory_alongside **out)
 {
-	MT_CLEANUP(mt_memory_beside_destroy_p)
-	struct mt_memory_beside *memory = calloc(1, sizeof(*memory));
+	MT_CLEANUP(mt_memory_alongside_destroy_p)
+	struct mt_memory_alongside *memory = calloc(1, sizeof(*memory));
 	struct mt_error *err;
 
 	if (!memory)
@@ -134,7 +134,7 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 }
 
 /* Takes the table. */
-static struct mt_error *add(struct mt_memory_beside *memory, const char *name,
+static struct mt_error *add(struct mt_memory_alongside *memory, const char *name,
 			    struct mt_table *table)
 {
 	struct mt_named_table *slot = mt_array_push(&memory->tables);
@@ -149,7 +149,7 @@ static struct mt_error *add(struct mt_memory_beside *memory, const char *name,
 
 /* ---- The host ---- */
 
-static struct mt_error *add_host(struct mt_memory_beside *memory)
+static struct mt_error *add_host(struct mt_memory_alongside *memory)
 {
 	static const struct mt_key_column keys[] = {{"gauge", MT_KEY_STRING}};
 	static const struct mt_value_column values[] = {
@@ -186,7 +186,7 @@ static struct mt_error *add_host(struct mt_memory_beside *memory)
 /* ---- OOM kills ---- */
 
 /* A process of that number by gauges, the last one; NULL: none. */
-static const struct mt_gauged_process *find_gauged(const struct mt_memory_beside *memory,
+static const struct mt_gauged_process *find_gauged(const struct mt_memory_alongside *memory,
 						   int32_t pid)
 {
 	const struct mt_gauged_process *process, *found = NULL;
@@ -196,7 +196,7 @@ static const struct mt_gauged_process *find_gauged(const struct mt_memory_beside
 	return found;
 }
 
-static struct mt_error *add_victims(struct mt_memory_beside *memory)
+static struct mt_error *add_victims(struct mt_memory_alongside *memory)
 {
 	static const struct mt_key_column keys[] = {{"pid", MT_KEY_NUMBER},
 						    {"process", MT_KEY_STRING}};
@@ -256,7 +256,7 @@ static bool is_fault(const struct mt_facts_event *event)
  * Recorded and selected. That it never happened in the selected processes is known, too; only of
  * other programs' recordings nobody knows.
  */
-static bool has_event(const struct mt_memory_beside *memory,
+static bool has_event(const struct mt_memory_alongside *memory,
 		      bool (*is)(const struct mt_facts_event *event))
 {
 	const struct mt_facts *facts = mt_session_facts(memory->session);
@@ -271,12 +271,12 @@ static bool has_event(const struct mt_memory_beside *memory,
 	return false;
 }
 
-static bool knows_growth(const struct mt_memory_beside *memory)
+static bool knows_growth(const struct mt_memory_alongside *memory)
 {
 	return mt_session_facts(memory->session)->marks || has_event(memory, is_growth);
 }
 
-static struct mt_error *add_growth(struct mt_memory_beside *memory)
+static struct mt_error *add_growth(struct mt_memory_alongside *memory)
 {
 	struct mt_table *table = NULL;
 	struct mt_error *err = mt_growth_end(memory->growth, &table);
@@ -289,7 +289,7 @@ static struct mt_error *add_growth(struct mt_memory_beside *memory)
 	return NULL;
 }
 
-static struct mt_error *add_verdicts(struct mt_memory_beside *memory)
+static struct mt_error *add_verdicts(struct mt_memory_alongside *memory)
 {
 	struct mt_error *err = mt_judgement_end(memory->judgement);
 	const struct mt_verdict_row *rows;
@@ -304,7 +304,7 @@ static struct mt_error *add_verdicts(struct mt_memory_beside *memory)
 	return err ? err : add(memory, "verdict", table);
 }
 
-static struct mt_error *add_blocks(struct mt_memory_beside *memory)
+static struct mt_error *add_blocks(struct mt_memory_alongside *memory)
 {
 	struct mt_table *table;
 	struct mt_error *err;
@@ -320,7 +320,7 @@ static struct mt_error *add_blocks(struct mt_memory_beside *memory)
 	return err ? err : add(memory, "blocks", table);
 }
 
-static struct mt_error *add_resident(struct mt_memory_beside *memory)
+static struct mt_error *add_resident(struct mt_memory_alongside *memory)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
 	struct mt_error *err;
@@ -337,7 +337,7 @@ static struct mt_error *add_resident(struct mt_memory_beside *memory)
 	return add(memory, "resident", MT_TAKE(table));
 }
 
-static struct mt_error *add_processes(struct mt_memory_beside *memory)
+static struct mt_error *add_processes(struct mt_memory_alongside *memory)
 {
 	const struct mt_process_more more = {
 		.ledger = knows_growth(memory) ? mt_judgement_mapped(memory->judgement) : NULL,
@@ -352,7 +352,7 @@ static struct mt_error *add_processes(struct mt_memory_beside *memory)
 	return err ? err : add(memory, "processes", table);
 }
 
-struct mt_error *mt_memory_finish(struct mt_memory_beside *memory)
+struct mt_error *mt_memory_finish(struct mt_memory_alongside *memory)
 {
 	struct mt_error *err = mt_gauge_log_finish(memory->gauges);
 
@@ -369,13 +369,14 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory)
 	return err ? err : add_host(memory);
 }
 
-const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count)
+const struct mt_named_table *mt_memory_tables(const struct mt_memory_alongside *memory,
+					      size_t *count)
 {
 	*count = memory->tables.count;
 	return memory->tables.items;
 }
 
-const struct mt_gauge_log *mt_memory_gauges(const struct mt_memory_beside *memory)
+const struct mt_gauge_log *mt_memory_gauges(const struct mt_memory_alongside *memory)
 {
 	return memory->gauges;
 }

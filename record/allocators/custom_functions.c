@@ -1,5 +1,5 @@
 /* Parsed as the word of a probe, whose fields then have to be those of an allocator's function. */
-#include "record/allocators/own_functions.h"
+#include "record/allocators/custom_functions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const struct {
 	const char *name;
 	size_t offset;
 	bool frees;
-} arguments[MT_OWN_ARGUMENTS] = {
+} arguments[MT_CUSTOM_ARGUMENTS] = {
 	{"size", offsetof(struct mt_allocator_function, size), false},
 	{"count", offsetof(struct mt_allocator_function, count), false},
 	{"old", offsetof(struct mt_allocator_function, old), false},
@@ -34,11 +34,11 @@ static struct mt_error *bad(const char *text, bool frees, const char *why)
 				     "or cell_alloc(size=64)");
 }
 
-void mt_own_function_deinit(struct mt_own_function *own)
+void mt_custom_function_deinit(struct mt_custom_function *own)
 {
 	free(own->path);
 	free(own->name);
-	for (size_t i = 0; i < MT_OWN_ARGUMENTS; i++)
+	for (size_t i = 0; i < MT_CUSTOM_ARGUMENTS; i++)
 		free(own->arguments[i]);
 }
 
@@ -55,9 +55,9 @@ static char *argument_text(const struct mt_probe_field *field)
 }
 
 static struct mt_error *take_field(const struct mt_probe_field *field, const char *text, bool frees,
-				   struct mt_own_function *own)
+				   struct mt_custom_function *own)
 {
-	for (size_t i = 0; i < MT_OWN_ARGUMENTS; i++) {
+	for (size_t i = 0; i < MT_CUSTOM_ARGUMENTS; i++) {
 		if (strcmp(field->name, arguments[i].name) != 0 || arguments[i].frees != frees)
 			continue;
 		own->arguments[i] = argument_text(field);
@@ -86,10 +86,11 @@ static struct mt_error *parse_word(const char *text, bool frees, struct mt_probe
 	return bad(text, frees, "is no function with its arguments");
 }
 
-struct mt_error *mt_own_function_parse(const char *text, bool frees, struct mt_own_function *out)
+struct mt_error *mt_custom_function_parse(const char *text, bool frees,
+					  struct mt_custom_function *out)
 {
 	MT_CLEANUP(mt_probe_word_deinit) struct mt_probe_word word = {0};
-	MT_CLEANUP(mt_own_function_deinit) struct mt_own_function own = {0};
+	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function own = {0};
 	struct mt_error *err = parse_word(text, frees, &word);
 
 	if (err)
@@ -107,6 +108,6 @@ struct mt_error *mt_own_function_parse(const char *text, bool frees, struct mt_o
 	own.name = MT_TAKE(word.symbol);
 	own.function.name = own.name;
 	*out = own;
-	own = (struct mt_own_function){0};
+	own = (struct mt_custom_function){0};
 	return NULL;
 }

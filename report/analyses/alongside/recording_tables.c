@@ -1,5 +1,5 @@
 /* Runs every analysis that listens, each with a ledger of its own. */
-#include "report/analyses/beside/recording_tables.h"
+#include "report/analyses/alongside/recording_tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>

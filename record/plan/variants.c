@@ -1,5 +1,5 @@
 /* Planning twins: copies of planned events that differ in period or dump size alone. */
-#include "record/plan/twins.h"
+#include "record/plan/variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 #include "record/plan/plan.h"
 #include "record/plan/throttle.h"
 
-static bool can_have_twins(const struct mt_planned_event *event, enum mt_twins which)
+static bool can_have_variants(const struct mt_planned_event *event, enum mt_variants which)
 {
-	if (event->block && which != MT_TWINS_SMALL) /* thinned by address (plan_blocks.c) */
+	if (event->block && which != MT_VARIANTS_SMALL) /* thinned by address (plan_blocks.c) */
 		return false;
 	return event->role == MT_ROLE_SAMPLE && !event->left_out && !event->attr.freq &&
-	       !event->leader && (which == MT_TWINS_ALL || event->class == MT_CLASS_STORM);
+	       !event->leader && (which == MT_VARIANTS_ALL || event->class == MT_CLASS_STORM);
 }
 
 /* A level that would record the event just as it is recorded already has no twin. */
@@ -24,48 +24,49 @@ static bool differs(const struct mt_planned_event *event, const struct mt_level 
 	       (level->dump_max && event->attr.sample_stack_user > level->dump_max);
 }
 
-static struct mt_error *add_twin(struct mt_plan *plan, uint32_t full, int level)
+static struct mt_error *add_variant(struct mt_plan *plan, uint32_t full, int level)
 {
-	struct mt_planned_event *twin = mt_array_push(&plan->events),
+	struct mt_planned_event *variant = mt_array_push(&plan->events),
 				*event = &plan->events.items[full];
 
-	if (!twin)
+	if (!variant)
 		return mt_error_nomem();
-	*twin = *event;
-	twin->full = full;
-	twin->level = level;
-	twin->pair = MT_EVENT_NONE;
-	twin->seed = 0;
-	twin->name = strdup(event->name);
-	twin->alias = strdup(event->alias);
-	twin->unit = strdup(event->unit);
-	twin->format = event->format ? strdup(event->format) : NULL;
-	twin->filter = event->filter ? strdup(event->filter) : NULL;
-	twin->account = event->account ? strdup(event->account) : NULL;
-	twin->attr.sample_period *= mt_levels[level].thinning;
-	if (mt_levels[level].dump_max && twin->attr.sample_stack_user)
-		twin->attr.sample_stack_user = mt_levels[level].dump_max;
-	if (!twin->name || !twin->alias || !twin->unit || !twin->format != !event->format ||
-	    !twin->filter != !event->filter || !twin->account != !event->account)
+	*variant = *event;
+	variant->full = full;
+	variant->level = level;
+	variant->pair = MT_EVENT_NONE;
+	variant->seed = 0;
+	variant->name = strdup(event->name);
+	variant->alias = strdup(event->alias);
+	variant->unit = strdup(event->unit);
+	variant->format = event->format ? strdup(event->format) : NULL;
+	variant->filter = event->filter ? strdup(event->filter) : NULL;
+	variant->account = event->account ? strdup(event->account) : NULL;
+	variant->attr.sample_period *= mt_levels[level].thinning;
+	if (mt_levels[level].dump_max && variant->attr.sample_stack_user)
+		variant->attr.sample_stack_user = mt_levels[level].dump_max;
+	if (!variant->name || !variant->alias || !variant->unit ||
+	    !variant->format != !event->format || !variant->filter != !event->filter ||
+	    !variant->account != !event->account)
 		return mt_error_nomem();
-	if (!mt_attr_decode(&twin->attr, sizeof(twin->attr), &twin->decoded))
+	if (!mt_attr_decode(&variant->attr, sizeof(variant->attr), &variant->decoded))
 		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: our own attr does not decode",
-				       twin->name);
+				       variant->name);
 	return NULL;
 }
 
-struct mt_error *mt_plan_add_twins(struct mt_plan *plan, enum mt_twins which)
+struct mt_error *mt_plan_add_variants(struct mt_plan *plan, enum mt_variants which)
 {
 	uint32_t count = (uint32_t)plan->events.count;
-	int levels = which == MT_TWINS_SMALL ? MT_LEVEL_SMALL + 1 : MT_LEVELS;
+	int levels = which == MT_VARIANTS_SMALL ? MT_LEVEL_SMALL + 1 : MT_LEVELS;
 	struct mt_error *err = NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (!can_have_twins(&plan->events.items[i], which))
+		if (!can_have_variants(&plan->events.items[i], which))
 			continue;
 		for (int level = 1; level < levels && !err; level++) {
 			if (differs(&plan->events.items[i], &mt_levels[level]))
-				err = add_twin(plan, i, level);
+				err = add_variant(plan, i, level);
 		}
 	}
 	return err;
@@ -132,7 +133,7 @@ struct mt_error *mt_plan_limit_others(struct mt_plan *plan, uint64_t max_rate, s
 	return err;
 }
 
-uint32_t mt_plan_twin(const struct mt_plan *plan, uint32_t full, int level)
+uint32_t mt_plan_variant(const struct mt_plan *plan, uint32_t full, int level)
 {
 	for (uint32_t i = full + 1; i < plan->events.count; i++) {
 		if (plan->events.items[i].full == full && plan->events.items[i].level == level)

@@ -7,8 +7,8 @@
  *
  * ARG is the FETCH[:TYPE] of a probe's field (probe_word.h), or a number. Pure.
  */
-#ifndef MT_RECORD_ALLOCATORS_OWN_FUNCTIONS_H
-#define MT_RECORD_ALLOCATORS_OWN_FUNCTIONS_H
+#ifndef MT_RECORD_ALLOCATORS_CUSTOM_FUNCTIONS_H
+#define MT_RECORD_ALLOCATORS_CUSTOM_FUNCTIONS_H
 
 #include <stdbool.h>
 
@@ -17,18 +17,19 @@
 struct mt_error;
 
 enum {
-	MT_OWN_ARGUMENTS = 5, /* size, count, old, out, ptr */
+	MT_CUSTOM_ARGUMENTS = 5, /* size, count, old, out, ptr */
 };
 
-struct mt_own_function {
+struct mt_custom_function {
 	struct mt_allocator_function function; /* borrows the strings below */
 	char *path;			       /* a path or a name of a file; NULL: every file */
 	char *name;
-	char *arguments[MT_OWN_ARGUMENTS];
+	char *arguments[MT_CUSTOM_ARGUMENTS];
 };
 
 /* Parses one; the usage error says what is wrong. Deinitialise *out. */
-struct mt_error *mt_own_function_parse(const char *text, bool frees, struct mt_own_function *out);
-void mt_own_function_deinit(struct mt_own_function *own);
+struct mt_error *mt_custom_function_parse(const char *text, bool frees,
+					  struct mt_custom_function *out);
+void mt_custom_function_deinit(struct mt_custom_function *own);
 
 #endif

@@ -2,8 +2,8 @@
  * Folded stacks: `comm;root;leaf 12`, or two counts, as difffolded.pl writes them. They hold names,
  * not addresses, so that nothing is unwound or symbolized. Private to formats/text.
  */
-#ifndef MT_FORMATS_TEXT_TOLD_TEXT_H
-#define MT_FORMATS_TEXT_TOLD_TEXT_H
+#ifndef MT_FORMATS_TEXT_REPORTED_TEXT_H
+#define MT_FORMATS_TEXT_REPORTED_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ struct mt_error *mt_text_lines_next(struct mt_text_lines *lines, struct mt_text 
 
 /* ---- What they say ---- */
 
-typedef MT_ARRAY(struct mt_told_frame) mt_told_frames;
+typedef MT_ARRAY(struct mt_reported_frame) mt_reported_frames;
 
 /*
  * The counts at a folded line's end, one or two, and what is before them. False where it is no
@@ -63,7 +63,7 @@ bool mt_folded_counts(struct mt_text line, size_t counts, struct mt_text *path, 
  * Splits a folded line's path. Its first name is the command, as stackcollapse-perf.pl writes it;
  * the others become frames, innermost first. False out of memory.
  */
-bool mt_folded_path(struct mt_text path, struct mt_text *comm, mt_told_frames *frames);
+bool mt_folded_path(struct mt_text path, struct mt_text *comm, mt_reported_frames *frames);
 
 /* ---- Words ---- */
 

@@ -1,15 +1,15 @@
 /*
  * Interned natures of regions and identities of files.
  */
-#ifndef MT_REPORT_ACCOUNT_NATURE_H
-#define MT_REPORT_ACCOUNT_NATURE_H
+#ifndef MT_REPORT_ACCOUNT_REGION_ATTRS_H
+#define MT_REPORT_ACCOUNT_REGION_ATTRS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "report/account/regions.h"
 
-struct mt_natures;
+struct mt_attr_table;
 
 enum mt_region_flag {
 	MT_REGION_SHARED = 1,
@@ -20,7 +20,7 @@ enum mt_region_flag {
 
 #define MT_FILE_NONE 0u
 
-struct mt_nature {
+struct mt_region_attrs {
 	uint64_t delta; /* file offset minus address, modulo 2^64; 0 without a file */
 	uint32_t file;	/* file id, or MT_FILE_NONE */
 	uint8_t prot;	/* PROT_READ, PROT_WRITE, PROT_EXEC */
@@ -35,27 +35,30 @@ struct mt_file_identity {
 };
 
 /* NULL out of memory. */
-struct mt_natures *mt_natures_create(void);
-void mt_natures_destroy(struct mt_natures *natures);
+struct mt_attr_table *mt_attr_table_create(void);
+void mt_attr_table_destroy(struct mt_attr_table *attr_table);
 
 /* The id of a nature; UINT32_MAX out of memory. Natures are borrowed and never move. */
-uint32_t mt_natures_intern(struct mt_natures *natures, const struct mt_nature *nature);
-const struct mt_nature *mt_natures_get(const struct mt_natures *natures, uint32_t id);
+uint32_t mt_attr_table_intern(struct mt_attr_table *attr_table,
+			      const struct mt_region_attrs *attrs);
+const struct mt_region_attrs *mt_attrs_get(const struct mt_attr_table *attr_table, uint32_t id);
 
 /*
  * The id of a file, never MT_FILE_NONE; UINT32_MAX out of memory. Files with an inode are compared
  * without their names; the first name is kept.
  */
-uint32_t mt_natures_file(struct mt_natures *natures, const struct mt_file_identity *identity);
+uint32_t mt_attr_table_file(struct mt_attr_table *attr_table,
+			    const struct mt_file_identity *identity);
 /* A file's identity; the name is borrowed as long as the natures. */
-struct mt_file_identity mt_natures_file_get(const struct mt_natures *natures, uint32_t file);
+struct mt_file_identity mt_attr_table_file_get(const struct mt_attr_table *attr_table,
+					       uint32_t file);
 
 /* True for memory that a program holds, as opposed to files it maps. */
-static inline bool mt_nature_is_held(const struct mt_nature *nature)
+static inline bool mt_region_attrs_are_held(const struct mt_region_attrs *attrs)
 {
-	return nature->kind == MT_REGION_ANONYMOUS || nature->kind == MT_REGION_HEAP ||
-	       nature->kind == MT_REGION_SHM || nature->kind == MT_REGION_HUGE ||
-	       nature->kind == MT_REGION_THREAD_STACK;
+	return attrs->kind == MT_REGION_ANONYMOUS || attrs->kind == MT_REGION_HEAP ||
+	       attrs->kind == MT_REGION_SHM || attrs->kind == MT_REGION_HUGE ||
+	       attrs->kind == MT_REGION_THREAD_STACK;
 }
 
 #endif

@@ -20,7 +20,7 @@ enum {
 	INLINED_MAX = 64, /* functions of a frame; those beyond it make another frame */
 };
 
-static bool make_function(struct mt_session *session, const struct mt_told_frame *frame,
+static bool make_function(struct mt_session *session, const struct mt_reported_frame *frame,
 			  struct function *out)
 {
 	bool resolved = frame->name.size != 9 || memcmp(frame->name.bytes, "[unknown]", 9) != 0;
@@ -45,11 +45,11 @@ static uint32_t text_frame(struct mt_session *session, struct mt_text text)
 }
 
 /* The frame of the function at `at` and of those that it is inlined into; *used: how many. */
-static uint32_t told_frame(struct mt_session *session, const struct mt_told_frame *at, size_t left,
-			   size_t *used)
+static uint32_t reported_frame(struct mt_session *session, const struct mt_reported_frame *at,
+			       size_t left, size_t *used)
 {
 	struct function functions[INLINED_MAX];
-	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE, .flags = MT_FRAME_TOLD};
+	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE, .flags = MT_FRAME_REPORTED};
 	size_t count = 0;
 
 	*used = 1;
@@ -65,44 +65,45 @@ static uint32_t told_frame(struct mt_session *session, const struct mt_told_fram
 	for (size_t i = 0; i + 1 < count; i++)
 		functions[i].dso = functions[count - 1].dso;
 	*used = count;
-	key.offset = mt_byte_runs_intern(session->told, functions, count * sizeof(*functions));
+	key.offset = mt_byte_runs_intern(session->reported, functions, count * sizeof(*functions));
 	return key.offset == MT_SEQUENCE_NONE ? MT_FRAME_NONE
 					      : mt_frames_intern(session->frames, &key);
 }
 
-uint32_t mt_session_told_stack(struct mt_session *session, const struct mt_told *told)
+uint32_t mt_session_reported_stack(struct mt_session *session,
+				   const struct mt_reported_stack *reported)
 {
 	size_t used;
 
-	if (!session->told)
-		session->told = mt_byte_runs_create();
-	if (!session->told)
+	if (!session->reported)
+		session->reported = mt_byte_runs_create();
+	if (!session->reported)
 		return MT_STACK_NONE;
-	session->told_frames.count = 0;
-	for (size_t i = 0; i < told->count; i += used) {
-		uint32_t *slot = mt_array_push(&session->told_frames);
+	session->reported_frames.count = 0;
+	for (size_t i = 0; i < reported->count; i += used) {
+		uint32_t *slot = mt_array_push(&session->reported_frames);
 
 		if (!slot)
 			return MT_STACK_NONE;
-		*slot = told_frame(session, &told->frames[i], told->count - i, &used);
+		*slot = reported_frame(session, &reported->frames[i], reported->count - i, &used);
 		if (*slot == MT_FRAME_NONE)
 			return MT_STACK_NONE;
 	}
-	return mt_stacks_intern(session->stacks, session->told_frames.items,
-				session->told_frames.count);
+	return mt_stacks_intern(session->stacks, session->reported_frames.items,
+				session->reported_frames.count);
 }
 
-const struct mt_symbol *mt_session_told_name(struct mt_session *session,
-					     const struct mt_frame_key *key)
+const struct mt_symbol *mt_session_reported_name(struct mt_session *session,
+						 const struct mt_frame_key *key)
 {
 	static const struct mt_symbol none = {.name = "[unknown]", .dso = "[unknown]"};
 	size_t size;
 	const struct function *functions =
-		mt_byte_runs_get(session->told, (uint32_t)key->offset, &size);
+		mt_byte_runs_get(session->reported, (uint32_t)key->offset, &size);
 
-	session->told_names.count = 0;
+	session->reported_names.count = 0;
 	for (size_t i = 0; i < size / sizeof(*functions); i++) {
-		struct mt_symbol *symbol = mt_array_push(&session->told_names);
+		struct mt_symbol *symbol = mt_array_push(&session->reported_names);
 
 		if (!symbol)
 			return &none;
@@ -113,5 +114,5 @@ const struct mt_symbol *mt_session_told_name(struct mt_session *session,
 			.inlined = functions[i].inlined,
 		};
 	}
-	return session->told_names.items;
+	return session->reported_names.items;
 }

@@ -1,5 +1,5 @@
 /* record/probes/own_functions: a user's functions that give and free blocks. */
-#include "record/allocators/own_functions.h"
+#include "record/allocators/custom_functions.h"
 
 #include "formats/base/cleanup.h"
 #include "tests/unit/unit.h"
@@ -7,18 +7,18 @@
 /* The word of its probe. */
 static void check_word(const char *text, enum mt_block_moment moment, const char *expected)
 {
-	MT_CLEANUP(mt_own_function_deinit) struct mt_own_function own = {0};
+	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function own = {0};
 	MT_CLEANUP_FREE char *word = NULL;
 
-	MT_CHECK_OK(mt_own_function_parse(text, moment == MT_BLOCK_FREE, &own));
+	MT_CHECK_OK(mt_custom_function_parse(text, moment == MT_BLOCK_FREE, &own));
 	word = mt_allocator_word(&own.function, moment, false);
 	MT_CHECK_STR(word, expected);
 }
 
 static void check_bad(const char *text, bool frees, const char *why)
 {
-	struct mt_own_function own = {0};
-	struct mt_error *err = mt_own_function_parse(text, frees, &own);
+	struct mt_custom_function own = {0};
+	struct mt_error *err = mt_custom_function_parse(text, frees, &own);
 
 	MT_CHECK(err && err->kind == MT_ERR_USAGE && strstr(err->message, why));
 	mt_error_destroy(err);
@@ -60,18 +60,18 @@ MT_TEST(a_free_has_the_block)
 
 MT_TEST(a_path_says_which_file)
 {
-	MT_CLEANUP(mt_own_function_deinit) struct mt_own_function own = {0};
-	MT_CLEANUP(mt_own_function_deinit) struct mt_own_function any = {0};
+	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function own = {0};
+	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function any = {0};
 
-	MT_CHECK_OK(mt_own_function_parse("/usr/lib/p.so:take(size=arg1)", false, &own));
+	MT_CHECK_OK(mt_custom_function_parse("/usr/lib/p.so:take(size=arg1)", false, &own));
 	MT_CHECK_STR(own.path, "/usr/lib/p.so");
 	MT_CHECK_STR(own.name, "take");
-	MT_CHECK_OK(mt_own_function_parse("take(size=arg1:u32)", false, &any));
+	MT_CHECK_OK(mt_custom_function_parse("take(size=arg1:u32)", false, &any));
 	MT_CHECK(!any.path);
 	MT_CHECK_STR(any.name, "take");
 }
 
-MT_TEST(what_is_no_function_is_told_why)
+MT_TEST(what_is_no_function_is_reported_why)
 {
 	check_bad("pool_alloc", false, "say where the size is");
 	check_bad("pool_alloc(count=arg1)", false, "say where the size is");

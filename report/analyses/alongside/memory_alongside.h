@@ -7,8 +7,8 @@
  *	mt_memory_finish(memory);
  *	mt_memory_tables(memory, &count);
  */
-#ifndef MT_REPORT_ANALYSES_MEMORY_BESIDE_H
-#define MT_REPORT_ANALYSES_MEMORY_BESIDE_H
+#ifndef MT_REPORT_ANALYSES_MEMORY_ALONGSIDE_H
+#define MT_REPORT_ANALYSES_MEMORY_ALONGSIDE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 struct mt_by_list;
 struct mt_error;
 struct mt_gauge_log;
-struct mt_memory_beside;
+struct mt_memory_alongside;
 struct mt_named_table;
 struct mt_session;
 struct mt_timespan;
@@ -26,11 +26,11 @@ struct mt_timespan;
  * one key at most, that groups processes and paths.
  */
 struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
-				  const struct mt_by_list *by, struct mt_memory_beside **out);
-void mt_memory_beside_destroy(struct mt_memory_beside *memory);
+				  const struct mt_by_list *by, struct mt_memory_alongside **out);
+void mt_memory_alongside_destroy(struct mt_memory_alongside *memory);
 
 /* Makes the tables. */
-struct mt_error *mt_memory_finish(struct mt_memory_beside *memory);
+struct mt_error *mt_memory_finish(struct mt_memory_alongside *memory);
 
 /*
  * Those of which the recording has something to say:
@@ -45,9 +45,10 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory);
  *	blocks		--blocks by process name and stack, of the same processes
  *	victims		processes that were OOM-killed, with their peak; 0: not known
  */
-const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count);
+const struct mt_named_table *mt_memory_tables(const struct mt_memory_alongside *memory,
+					      size_t *count);
 
 /* The gauges that they are made from, as long as `memory`. */
-const struct mt_gauge_log *mt_memory_gauges(const struct mt_memory_beside *memory);
+const struct mt_gauge_log *mt_memory_gauges(const struct mt_memory_alongside *memory);
 
 #endif

@@ -1,0 +1,267 @@
+/* The table of holes seen, the queue of those to look at, and the thread that does. */
+#include "record/rings/prefault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/base/pages.h"
+#include "formats/base/thread.h"
+#include "record/proc/procfs.h"
+
+#define PAGE ((uint64_t)4096)
+#define PID_BITS 22 /* PID_MAX_LIMIT */
+#define SEEN_BITS 14
+#define QUEUE 256
+#define RATE 250 /* holes looked at in a second: each costs a look at /proc/PID/maps */
+#define POLL_MS 1000
+#define JOIN_US 1000
+#define JOIN_TRIES 1000
+
+struct counters {
+	_Atomic uint64_t faulted_in, ends, refused, put_off;
+};
+
+/* A hole is one number: the page's, and below it the pid. */
+struct mt_prefault {
+	_Atomic uint64_t seen[1 << SEEN_BITS]; /* direct-mapped */
+	_Atomic uint64_t queue[QUEUE];	       /* 0: free */
+	_Atomic unsigned next;
+	_Atomic bool reported, stop, ended;
+	int wake; /* eventfd */
+	pthread_t thread;
+	bool running;
+	bool reads_text; /* the kernel answers no query */
+	time_t second;	 /* of the present budget */
+	unsigned looked;
+	struct counters counts;
+};
+
+static _Atomic uint64_t *seen_slot(struct mt_prefault *prefault, uint64_t hole)
+{
+	return &prefault->seen[mt_hash64(hole) >> (64 - SEEN_BITS)];
+}
+
+/* It will be told of again. */
+static void put_off(struct mt_prefault *prefault, uint64_t hole)
+{
+	atomic_store_explicit(seen_slot(prefault, hole), 0, memory_order_relaxed);
+	atomic_fetch_add_explicit(&prefault->counts.put_off, 1, memory_order_relaxed);
+}
+
+void mt_prefault_request(struct mt_prefault *prefault, uint32_t pid, uint64_t address)
+{
+	uint64_t hole = address / PAGE << PID_BITS | pid, free_slot = 0, one = 1;
+	_Atomic uint64_t *seen = seen_slot(prefault, hole), *slot;
+
+	if (!pid || pid >> PID_BITS || address >> 47 ||
+	    atomic_load_explicit(seen, memory_order_relaxed) == hole)
+		return;
+	atomic_store_explicit(seen, hole, memory_order_relaxed);
+	slot = &prefault->queue[atomic_fetch_add(&prefault->next, 1) % QUEUE];
+	if (!atomic_compare_exchange_strong(slot, &free_slot, hole))
+		put_off(prefault, hole);
+	else if (!atomic_exchange(&prefault->reported, true))
+		(void)!write(prefault->wake, &one, sizeof(one));
+}
+
+static enum mt_prefault_answer answer(bool goes_on, uint64_t inode)
+{
+	return !goes_on ? MT_PREFAULT_ENDS : inode ? MT_PREFAULT_FILE : MT_PREFAULT_CONTINUES;
+}
+
+enum mt_prefault_answer mt_prefault_continues(const char *maps, uint64_t address)
+{
+	for (const char *line = maps; line && *line; line = strchr(line, '\n')) {
+		unsigned long long start, end, inode;
+
+		line += *line == '\n';
+		if (sscanf(line, "%llx-%llx %*s %*x %*s %llu", &start, &end, &inode) != 3)
+			return MT_PREFAULT_ENDS;
+		if (address > start && address <= end)
+			return answer(address < end, inode);
+	}
+	return MT_PREFAULT_ENDS;
+}
+
+/* PROCMAP_QUERY of linux/fs.h, from Linux 6.11: the mapping that has an address. */
+struct query {
+	uint64_t size, flags, address, start, end, vma_flags, page_size, offset, inode;
+	uint32_t major, minor, name_size, build_id_size;
+	uint64_t name, build_id;
+};
+
+_Static_assert(sizeof(struct query) == 104, "as the kernel has it");
+
+#define MAPPING_QUERY _IOWR('f', 17, struct query)
+
+enum mt_prefault_answer mt_prefault_ask(int maps, uint64_t address)
+{
+	struct query query = {.size = sizeof(query), .address = address - 1};
+
+	if (!address)
+		return MT_PREFAULT_ENDS;
+	if (ioctl(maps, MAPPING_QUERY, &query))
+		return errno == ENOENT ? MT_PREFAULT_ENDS : MT_PREFAULT_UNKNOWN;
+	return answer(address < query.end, query.inode);
+}
+
+static enum mt_prefault_answer goes_on(struct mt_prefault *prefault, pid_t pid, uint64_t address)
+{
+	MT_CLEANUP_FREE char *text = NULL;
+	MT_CLEANUP_CLOSE int fd = -1;
+	enum mt_prefault_answer answer;
+	char path[64];
+
+	if (!prefault->reads_text) {
+		snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		answer = fd < 0 ? MT_PREFAULT_UNKNOWN : mt_prefault_ask(fd, address);
+		if (fd < 0 || answer != MT_PREFAULT_UNKNOWN || errno == ESRCH)
+			return answer;
+		prefault->reads_text = true;
+	}
+	text = mt_read_textf(NULL, "/proc/%d/maps", (int)pid);
+	return text ? mt_prefault_continues(text, address) : MT_PREFAULT_UNKNOWN;
+}
+
+/*
+ * A page of a file is left: who serves its file system may be the target itself, or anybody, and as
+ * long as that one does not answer, not even SIGKILL ends the reading.
+ */
+static void look_at(struct mt_prefault *prefault, uint64_t hole)
+{
+	pid_t pid = (pid_t)(hole & ((1u << PID_BITS) - 1));
+	uint64_t address = hole >> PID_BITS << 12;
+	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = 1};
+	char byte;
+	struct iovec local = {.iov_base = &byte, .iov_len = 1};
+	enum mt_prefault_answer on = goes_on(prefault, pid, address);
+
+	if (on == MT_PREFAULT_UNKNOWN || on == MT_PREFAULT_FILE)
+		atomic_fetch_add(&prefault->counts.refused, 1);
+	else if (on == MT_PREFAULT_ENDS)
+		atomic_fetch_add(&prefault->counts.ends, 1);
+	else if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1)
+		atomic_fetch_add(&prefault->counts.faulted_in, 1);
+	else
+		atomic_fetch_add(&prefault->counts.refused, 1);
+}
+
+/* Whether another hole may be looked at in this second. */
+static bool has_budget(struct mt_prefault *prefault)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (now.tv_sec != prefault->second)
+		prefault->looked = 0;
+	prefault->second = now.tv_sec;
+	return prefault->looked++ < RATE;
+}
+
+static void look_at_all(struct mt_prefault *prefault)
+{
+	for (size_t i = 0; i < QUEUE; i++) {
+		uint64_t hole = atomic_exchange(&prefault->queue[i], 0);
+
+		if (!hole)
+			continue;
+		if (has_budget(prefault))
+			look_at(prefault, hole);
+		else
+			put_off(prefault, hole);
+	}
+}
+
+static void *prefault_main(void *argument)
+{
+	struct mt_prefault *prefault = argument;
+	struct pollfd fd = {.fd = prefault->wake, .events = POLLIN};
+	uint64_t ignored;
+
+	while (!atomic_load(&prefault->stop)) {
+		if (poll(&fd, 1, POLL_MS) > 0)
+			(void)!read(prefault->wake, &ignored, sizeof(ignored));
+		atomic_store(&prefault->reported, false);
+		look_at_all(prefault);
+	}
+	atomic_store(&prefault->ended, true);
+	return NULL;
+}
+
+static int start(struct mt_prefault *prefault)
+{
+	int failed = mt_thread_start(&prefault->thread, prefault_main, prefault);
+
+	prefault->running = !failed;
+	return failed;
+}
+
+struct mt_error *mt_prefault_create(struct mt_prefault **out)
+{
+	struct mt_prefault *prefault = calloc(1, sizeof(*prefault));
+	int failed;
+
+	if (!prefault)
+		return mt_error_nomem();
+	mt_pages_ready(prefault, sizeof(*prefault)); /* the drains write here */
+	prefault->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	failed = prefault->wake < 0 ? errno : start(prefault);
+	if (failed) {
+		mt_prefault_destroy(prefault);
+		return mt_error_os(failed, "cannot start the thread that heals stacks");
+	}
+	*out = prefault;
+	return NULL;
+}
+
+/* False where the thread does not end: a page that it reads may not come (userfaultfd). */
+static bool join(struct mt_prefault *prefault)
+{
+	for (int i = 0; i < JOIN_TRIES && !atomic_load(&prefault->ended); i++)
+		usleep(JOIN_US);
+	if (!atomic_load(&prefault->ended))
+		return false;
+	pthread_join(prefault->thread, NULL);
+	return true;
+}
+
+void mt_prefault_destroy(struct mt_prefault *prefault)
+{
+	uint64_t one = 1;
+
+	if (!prefault)
+		return;
+	if (prefault->running) {
+		atomic_store(&prefault->stop, true);
+		(void)!write(prefault->wake, &one, sizeof(one));
+		if (!join(prefault))
+			return; /* what it works with stays, until the process ends */
+	}
+	mt_close_p(&prefault->wake);
+	free(prefault);
+}
+
+struct mt_prefault_counts mt_prefault_counts(const struct mt_prefault *prefault)
+{
+	return (struct mt_prefault_counts){
+		.faulted_in = atomic_load(&prefault->counts.faulted_in),
+		.ends = atomic_load(&prefault->counts.ends),
+		.refused = atomic_load(&prefault->counts.refused),
+		.put_off = atomic_load(&prefault->counts.put_off),
+	};
+}
