@@ -127,7 +127,12 @@ static bool take_enter(struct mt_ledger *ledger, const struct mt_observed *obser
 {
 	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
 
-	if (!thread || !flush_found(ledger, thread, observed->task))
+	if (!thread)
+		return false;
+	/* Neither entry nor exit of its call was recorded: the first reading of /proc has it. */
+	if (ledger->has_marks && !thread->enter && !thread->left)
+		thread->has_found = false;
+	if (!flush_found(ledger, thread, observed->task))
 		return false;
 	give_up(ledger, &thread->place);
 	give_up_loose(ledger, thread);

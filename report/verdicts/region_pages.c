@@ -85,12 +85,28 @@ static double find_share(const struct mt_region_pages *pages,
 
 	for (; region && region->start < mapping->end;
 	     region = mt_extents_after(pages->regions, region->end)) {
+		struct mt_extent part = *region;
+
+		part.start = part.start > mapping->start ? part.start : mapping->start;
+		part.end = part.end < mapping->end ? part.end : mapping->end;
 		if (mt_region_pages_older(pages, region))
-			unknown += without_fault(pages, region);
+			unknown += without_fault(pages, &part);
 		if (pages->at_end)
-			used -= mt_region_pages_touched(pages->touched, region);
+			used -= mt_region_pages_touched(pages->touched, &part);
 	}
 	return used <= 0 || unknown <= 0 ? 0 : used < unknown ? used / unknown : 1;
+}
+
+uint64_t mt_region_pages_border(const struct mt_region_pages *pages, const struct mt_extent *region)
+{
+	const struct mt_mapping_reading *mapping =
+		mt_mapping_list_after(&pages->reading, region->start);
+	uint64_t border;
+
+	if (!mapping || !mt_region_pages_older(pages, region))
+		return region->end;
+	border = mapping->start > region->start ? mapping->start : mapping->end;
+	return border < region->end ? border : region->end;
 }
 
 double mt_region_pages_in_use(struct mt_region_pages *pages, const struct mt_extent *region)

@@ -45,7 +45,17 @@ double mt_region_pages_touched(const struct mt_page_map *touched, const struct m
 /* Whether a region is older than the recording, or than the process. */
 bool mt_region_pages_older(const struct mt_region_pages *pages, const struct mt_extent *region);
 
-/* Bytes of a region in use; NAN where it is older than the recording and nothing was read of it. */
+/*
+ * Where the first of the kernel's mappings ends that a region from before the recording has: a
+ * thread's stack may lie directly below an arena, and nothing else tells them apart.
+ */
+uint64_t mt_region_pages_border(const struct mt_region_pages *pages,
+				const struct mt_extent *region);
+
+/*
+ * Bytes of a region within one mapping in use; NAN where it is older than the recording and nothing
+ * was read of it.
+ */
 double mt_region_pages_in_use(struct mt_region_pages *pages, const struct mt_extent *region);
 
 #endif

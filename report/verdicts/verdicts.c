@@ -443,15 +443,23 @@ static bool report_region(const struct mt_verdicts *verdicts, const struct mt_le
 			  const struct mt_extent *region)
 {
 	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), region->attrs);
+	struct mt_extent part = *region;
 
-	return !verdicts->regions.region || !is_for_use(attrs) ||
-	       attrs->kind == MT_REGION_THREAD_STACK ||
-	       verdicts->regions.region(verdicts->regions.context, pages->space, region,
-					attrs->kind == MT_REGION_HEAP,
-					mt_region_pages_older(pages, region),
-					mt_verdicts_know_pages(verdicts, space)
-						? mt_region_pages_in_use(pages, region)
-						: NAN);
+	if (!verdicts->regions.region || !is_for_use(attrs) ||
+	    attrs->kind == MT_REGION_THREAD_STACK)
+		return true;
+	for (; part.start < region->end; part.start = part.end) {
+		part.end = region->end;
+		part.end = mt_region_pages_border(pages, &part);
+		if (!verdicts->regions.region(verdicts->regions.context, pages->space, &part,
+					      attrs->kind == MT_REGION_HEAP,
+					      mt_region_pages_older(pages, &part),
+					      mt_verdicts_know_pages(verdicts, space)
+						      ? mt_region_pages_in_use(pages, &part)
+						      : NAN))
+			return false;
+	}
+	return true;
 }
 
 static bool take_remaining(void *context, const struct mt_ledger *ledger,

@@ -421,9 +421,9 @@ def heap_of_before(tap, folder):
     def smaps(time, resident):
         return make.gauge(time, f"smaps {start:x}-{start + pages * page:x} Rss", resident * page)
 
-    def untouched(*gauges, thinned=b""):
+    def untouched(*gauges, thinned=b"", maps=heap):
         writer = make.begun(brk + events() + faults)
-        writer.chunk(make.STATE, make.task(), heap, thinned, *gauges)
+        writer.chunk(make.STATE, make.task(), maps, thinned, *gauges)
         writer.chunk(make.DATA, program(0) + made.fault(1015, 8, start) + b"".join(program(at) for at in range(1, STEPS)))
         done = run(folder, writer.data, "--csv", "-q", analysis="--leaks")
         return [row["rests-on"].split("blocks, ")[-1] for row in csv.DictReader(done.stdout.splitlines()) if "mapped:" in row["rests-on"]]
@@ -434,6 +434,10 @@ def heap_of_before(tap, folder):
     tap.same(untouched(smaps(600, 8), thinned=make.weight(0, made.FAULT, 10, 1)), ["20.1 kB free or allocated before or untouched"],
              "where faults were thinned it is not known")
     tap.same(untouched(), ["20.1 kB free or allocated before or untouched"], "where nothing was read it is not known")
+    stack = make.map_record(start - 20 * page, start, "", 3) + make.map_record(start, start + pages * page, "", 3)
+    of_stack = make.gauge(600, f"smaps {start - 20 * page:x}-{start:x} Rss", page)
+    tap.same(untouched(of_stack, smaps(600, 8), maps=stack), ["20.1 kB free or allocated before, 0 B untouched"],
+             "a thread's stack that ends where an arena begins is not the heap")
 
 
 def growing(step):

@@ -580,7 +580,7 @@ def check_readings(tap, folder):
 def check_opened(tap, folder):
     """Address space without access, as an arena of threads has it, is reserved by the call that gives it some."""
     def pages(data, *options):
-        return {row["stack"] if row["stack"].startswith("[before") else row["tid"]: int(row["bytes"]) // PAGE
+        return {row["stack"] if row["stack"].startswith("[") else row["tid"]: int(row["bytes"]) // PAGE
                 for row in rows(folder, data, *options, "--by", "thread,stack") if "bytes" in row}
 
     arena = make.map_record(A, at(8), "", 3) + make.map_record(at(8), at(64), "", 0)
@@ -594,6 +594,8 @@ def check_opened(tap, folder):
     grown = call("mprotect", 800, 0, at(8), PAGE, 3, entered=False, inside=anonymous(805, 0, 9))
     tap.same(pages(recording(grown, make.map_record(A, at(9), "", 3) + make.map_record(at(9), at(64), "", 0)), "--outstanding"), {},
              "an mprotect that was entered before the recording: what its mapping had before the call does not grow")
+    tap.same(pages(recording(anonymous(805, 0, 8) + mmap(1000, 100, 4), arena), "--outstanding"), {"100": 4},
+             "... and nothing grows where its exit was not recorded either: the first reading has it")
     within = mmap(1000, 100, 64, 0) + call("mprotect", 1050, 0, at(100), 16 * PAGE, 3, tid=101)
     for option in ("--growth", "--outstanding"):
         tap.same(pages(recording(within), option), {"100": 48, "101": 16}, f"{option}: of what a call reserved the part that another opened")
