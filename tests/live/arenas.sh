@@ -25,7 +25,8 @@ expect 0 'a server whose arenas exist is recorded' "$mtrec" -q -e vm,rss -p "$pi
 grew=$(($(cat after) - $(cat before)))
 for analysis in growth outstanding; do
 	"$report" -q --$analysis --folded >rows
-	got=$(awk '/;remember;/ { sum += $NF } END { print sum + 0 }' rows)
+	# who called malloc is hidden where another recording of the machine has a return probe there
+	got=$(awk '/(^|;)malloc;/ { sum += $NF } END { print sum + 0 }' rows)
 	check "--$analysis has what its threads keep: $got of $grew bytes" near "$got" "$grew"
 done
 "$report" -q --verdict --csv >verdicts
