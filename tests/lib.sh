@@ -240,12 +240,20 @@ until_true() {
 	return 1
 }
 
-# probes_are_gone [PID]: waits until tracefs has no probe of mtrec, or of that one. A process that it leaves behind removes many, each in
-# a tenth of a second.
+# left_probes [PID]: the recorders that ended and still have probes in tracefs; or that one, if it has any.
+left_probes() {
+	local pid
+	for pid in $(sed -nE 's/^[^ ]*:mtrec_([0-9]+)_.*/\1/p' /sys/kernel/tracing/uprobe_events | sort -u); do
+		[ "${1:-$pid}" != "$pid" ] || { [ -z "${1:-}" ] && [ -d "/proc/$pid" ]; } || echo "$pid"
+	done
+}
+
+# probes_are_gone [PID]: waits until tracefs has no probe of a recorder that ended, or of that one. A process that it leaves behind
+# removes many, each in a tenth of a second.
 probes_are_gone() {
 	local i
 	for ((i = 0; i < 300; i++)); do
-		! grep -q ":mtrec_${1:+$1_}" /sys/kernel/tracing/uprobe_events && return
+		[ -n "$(left_probes "$@")" ] || return 0
 		sleep 0.1
 	done
 	return 1
@@ -263,6 +271,21 @@ until_runs() {
 # until_recording PID FILE: until that mtrec has written the file's head and waits for what ends it: all its events are on then.
 until_recording() {
 	until_true test -s "$2" && until_true grep -qs '^271 ' "/proc/$1/syscall" # ppoll
+}
+
+# vmsize PID: the size of its address space, in bytes.
+vmsize() {
+	awk '/^VmSize:/ { printf "%d", $2 * 1024 }' "/proc/$1/status"
+}
+
+# until_still PID: until that has stayed as it is for a second: threads end some time after their connections; 20 s at most.
+until_still() {
+	local before='' i
+	for ((i = 0; i < 20; i++)); do
+		[ "$(vmsize "$1")" != "$before" ] || break
+		before=$(vmsize "$1")
+		sleep 1
+	done
 }
 
 # start_mariadb NAME...: $server is the pid of a database server with an empty data folder, $server_socket where it listens;

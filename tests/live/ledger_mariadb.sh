@@ -12,35 +12,12 @@ start_mariadb mariadb-slap
 [ -n "$server" ] || skip_all "$no_mariadb"
 report=$MT_BUILD/mtreport
 
-# vmsize: the server's, in bytes.
-vmsize() {
-	awk '/^VmSize:/ { printf "%d", $2 * 1024 }' "/proc/$server/status"
-}
-
-# settle: until that has stayed as it is for a second: threads end some time after their connections; 20 s at most.
-settle() {
-	local before='' i
-	for ((i = 0; i < 20; i++)); do
-		[ "$(vmsize)" != "$before" ] || break
-		before=$(vmsize)
-		sleep 1
-	done
-}
-
-# records_calls PID: whether mtrec has begun: it holds perf events open, as many as half a second ago.
-records_calls() {
-	local before
-	before=$(find "/proc/$1/fd" -lname '*perf_event*' 2>/dev/null | wc -l)
-	sleep 0.5
-	[ "$before" -gt 0 ] && [ "$before" -eq "$(find "/proc/$1/fd" -lname '*perf_event*' | wc -l)" ]
-}
-
-settle
-earliest=$(vmsize)
+until_still "$server"
+earliest=$(vmsize "$server")
 "$mtrec" -m 16M -e vm -p "$server" -o server.mtr 2>said &
 recorder=$!
-until_true records_calls $recorder
-before=$(vmsize)
+until_recording $recorder server.mtr
+before=$(vmsize "$server")
 # What no key helps with is sorted, and gathered by the query, in more memory than the server starts with; the variable is
 # larger than what comes from the heap.
 mariadb-slap --no-defaults -S "$server_socket" -u root --concurrency=6 --iterations=2 --create-schema=slap --delimiter=';' \
@@ -48,11 +25,11 @@ mariadb-slap --no-defaults -S "$server_socket" -u root --concurrency=6 --iterati
 		insert into a (s) select repeat(md5(seq), 24) from seq_1_to_1500' \
 	--query='set @held = repeat(md5(1), 100000); select count(distinct s), group_concat(s order by s desc) from a' >slapped 2>&1
 is 'mariadb-slap has run' $? 0
-settle
-after=$(vmsize)
+until_still "$server"
+after=$(vmsize "$server")
 kill -INT $recorder
 wait $recorder
-latest=$(vmsize)
+latest=$(vmsize "$server")
 stop_mariadb
 says '... nothing was lost' ', 0 lost -> ' said
 
