@@ -160,5 +160,5 @@ if command -v setpriv >/dev/null; then
 	expect 125 'a plain user' setpriv --reuid 65534 --clear-groups "$mtrec" -o no.mtr -e "u:$TMPDIR/probed:work" -- true
 	says '... is told that it takes root' 'root'
 fi
-is 'nothing is left in tracefs' "$(grep -c ':mtrec_' "$probes")" 0
+check 'nothing is left in tracefs' probes_are_gone
 finish
