@@ -54,7 +54,10 @@ says '... with its stacks' 'main;outer;middle;inner' <(folded attached.mtr)
 # shellcheck disable=SC2086
 "$mtrec" $plain --strip -p $running -o killed.mtr &
 recorder=$!
-sleep 1.6
+has_stacks() {
+	folded killed.mtr | grep -q 'main;outer;middle;inner'
+}
+until_true has_stacks
 kill -9 $recorder
 wait $recorder 2>/dev/null
 is 'one that was killed amid holds no secret' "$(secrets killed.mtr)" ''
@@ -70,7 +73,7 @@ is '... with each stack of theirs' "$(folded lives.mtr --comm secret | awk '{ n 
 cp secret gone
 ./gone $word 0 &
 running=$!
-sleep 0.1
+until_runs $running gone libc
 rm gone
 check 'a program whose file is gone is recorded' "$mtrec" -q -e page-faults --strip --duration 700ms -p $running -o gone.mtr
 kill $running

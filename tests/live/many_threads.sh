@@ -70,10 +70,13 @@ mkfifo words
 target=$!
 exec 7>words
 until grep -q ready ready; do sleep 0.05; done
-(sleep 1; echo go >&7) &
-expect 0 '100 threads with 200 files' bash -c 'ulimit -n 200; exec "$0" "$@"' "$mtrec" --call-graph dwarf,2048 -e mmap,page-faults -p $target -o many.mtr
-says '... whole CPUs are recorded, and it is said' 'whole CPUs are recorded and what is not of the targets is dropped: 101 threads, .* ulimit -n [0-9]+'
-says '... nothing is lost' ', 0 lost ->'
+bash -c 'ulimit -n 200; exec "$0" "$@"' "$mtrec" --call-graph dwarf,2048 -e mmap,page-faults -p $target -o many.mtr 2>said 7>&- &
+recorder=$!
+until_recording $recorder many.mtr
+echo go >&7
+expect 0 '100 threads with 200 files' wait $recorder
+says '... whole CPUs are recorded, and it is said' 'whole CPUs are recorded and what is not of the targets is dropped: 101 threads, .* ulimit -n [0-9]+' said
+says '... nothing is lost' ', 0 lost ->' said
 kill $noise
 exec 7>&-
 "$MT_BUILD/mtreport" --folded -e mmap many.mtr >folded 2>/dev/null

@@ -13,12 +13,10 @@ trap 'rm -rf "$free"' EXIT
 cp "$mtrec" "$steps" "$free/" && mkdir "$free/home" && chmod 777 "$free/home"
 cd "$free/home" || exit 1
 
+as_user=()
+[ "$(id -u)" -ne 0 ] || as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
 user() {
-	if [ "$(id -u)" -eq 0 ]; then
-		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
-	else
-		"$@"
-	fi
+	"${as_user[@]}" "$@"
 }
 
 # refused DESCRIPTION STATUS REGEX HINT COMMAND...: that status, and two lines: what and why, and what to do.
@@ -48,12 +46,14 @@ if [ "$paranoid" -le 2 ]; then
 	dump own.mtr
 	between '... each is there or counted as lost' 300 $(($(samples_of 1) + lost)) 500
 	mkfifo "$free/pipe"
-	user "$free/steps" serve <"$free/pipe" >/dev/null &
+	"${as_user[@]}" "$free/steps" serve <"$free/pipe" >"$free/ready" &
 	exec 7>"$free/pipe"
-	sleep 0.3
-	served=$(pgrep -n -x steps)
-	(sleep 0.5; echo 'touch 100' >&7; echo 'quit 0' >&7) &
-	expect 0 'faults of an own process' user "$free/mtrec" -e page-faults -o own.mtr -p "$served"
+	until_true grep -q ready "$free/ready"
+	rm own.mtr
+	"${as_user[@]}" "$free/mtrec" -e page-faults -o own.mtr -p $! 7>&- &
+	until_recording $! own.mtr
+	printf 'touch 100\nquit 0\n' >&7
+	expect 0 'faults of an own process' wait $!
 	dump own.mtr
 	between '... every one' 100 "$(samples_of 1)" 150
 	exec 7>&-
