@@ -27,10 +27,10 @@
 
 #define POLL_NS 1000000000ull
 #define STATUS_NS 1000000000ull
-#define POLL_SHARE 400	    /* polling takes at most one part in so many */
-#define WALK_NS 10000000ull /* at the start, where how long it will record is not known */
-#define WALK_SHARE 100	    /* at the end: one part in so many of the recording */
-#define WALK_MAX_NS 1000000000ull
+#define POLL_SHARE 400		 /* polling takes at most one part in so many */
+#define WALK_NS 10000000ull	 /* at the start, where how long it will record is not known */
+#define WALK_SHARE 100		 /* at the end: one part in so many of the recording */
+#define WALK_MAX_NS 250000000ull /* a signal is obeyed within a second */
 
 enum poll_kind {
 	POLL_FIRST,

@@ -31,6 +31,8 @@
 #define FILL_FAST 25  /* percent of the spool queued: from here on zstd's fast level */
 #define FILL_STORE 50 /* ... and from here on no compression, and before everybody else */
 #define FILL_CALM 10  /* ... and down to here in that haste */
+#define ENDING_MOST 4 /* blocks that are compressed as asked for while somebody waits for the end \
+		       */
 #define LEVEL_FAST (-3)
 #define NICENESS 10
 #define ANSWERS_NS UINT64_C(500000000) /* how long files are waited for at a mark */
@@ -89,19 +91,29 @@ MT_DEFINE_CLEANUP(mt_pack, struct mt_pack)
  * starves and the spool fills up. Once it is half full, those who fill it make the writer real-time
  * too: then writing goes before the target.
  */
+static void go_first(pid_t tid)
+{
+	struct sched_param realtime = {.sched_priority = 1};
+
+	(void)!setpriority(PRIO_PROCESS, (id_t)tid, 0); /* where it may not be real-time */
+	(void)sched_setscheduler(tid, SCHED_FIFO, &realtime);
+}
+
 static void make_haste(void *context)
 {
 	struct mt_pack *pack = context;
-	struct sched_param realtime = {.sched_priority = 1};
 	pid_t tid = atomic_load(&pack->tid);
 
 	if (!tid)
 		return; /* it has not run yet; 0 would be the caller */
 	/* once is not enough: the writer may just be calming down */
-	if (atomic_exchange(&pack->hasty, true) && sched_getscheduler(tid) == SCHED_FIFO)
-		return;
-	if (sched_setscheduler(tid, SCHED_FIFO, &realtime))
-		(void)!setpriority(PRIO_PROCESS, (id_t)tid, 0);
+	if (!atomic_exchange(&pack->hasty, true) || sched_getscheduler(tid) != SCHED_FIFO)
+		go_first(tid);
+}
+
+static bool is_ending(const struct mt_pack *pack)
+{
+	return atomic_load(&pack->ending) >= 0;
 }
 
 static void calm_down(struct mt_pack *pack)
@@ -109,6 +121,8 @@ static void calm_down(struct mt_pack *pack)
 	struct sched_param none = {.sched_priority = 0};
 
 	atomic_store(&pack->hasty, false);
+	if (is_ending(pack))
+		return;
 	sched_setscheduler(0, SCHED_OTHER, &none);
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
 }
@@ -127,7 +141,7 @@ static int choose_level(struct mt_pack *pack, const struct mt_block *block)
 		pack->counts.fast += pack->strip && block->type == MT_CHUNK_DATA;
 		return pack->strip && block->type == MT_CHUNK_DATA ? LEVEL_HASTE : 0;
 	}
-	if (fill < FILL_FAST)
+	if (fill < FILL_FAST && !(is_ending(pack) && mt_spool_queued(pack->spool) > ENDING_MOST))
 		return level;
 	pack->counts.hurried++;
 	pack->counts.fast++;
@@ -474,13 +488,15 @@ static void wait_for_files(struct mt_pack *pack)
 static void *pack_main(void *argument)
 {
 	struct mt_pack *pack = argument;
+	struct sched_param none = {.sched_priority = 0};
 	struct mt_block *block;
 
 	pack->tid = (pid_t)syscall(SYS_gettid);
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
 	while ((block = mt_spool_pop(pack->spool)))
 		take_block(pack, block);
-	(void)!setpriority(PRIO_PROCESS, (id_t)pack->tid, 0); /* somebody waits for the end */
+	sched_setscheduler(0, SCHED_OTHER, &none); /* what follows has no bound */
+	(void)!setpriority(PRIO_PROCESS, (id_t)pack->tid, 0);
 	wait_for_files(pack);
 	if (pack->strip)
 		mt_strip_end(pack->strip);
@@ -537,7 +553,11 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 
 void mt_pack_set_ending(struct mt_pack *pack, int signals_fd)
 {
+	pid_t tid = atomic_load(&pack->tid);
+
 	atomic_store(&pack->ending, signals_fd);
+	if (tid)
+		go_first(tid);
 }
 
 struct mt_error *mt_pack_finish(struct mt_pack *pack)
