@@ -18,6 +18,8 @@
 #include "record/rings/state_writer.h"
 #include "record/write/pack.h"
 
+#define SLOW_END_NS 500000000ull /* whoever waits longer is told what for */
+
 /* Whether each hit of the event is one sample of it: not where it shares them with a twin. */
 static bool counts_samples(const struct mt_plan *plan, uint32_t event)
 {
@@ -268,6 +270,16 @@ static void pass_over_signals(struct mt_recorder *r)
 		;
 }
 
+/* Images are read, and output that is slow takes its time. */
+static void say_slow_end(const struct mt_recorder *r)
+{
+	if (mt_pack_finishes_within(r->pack, SLOW_END_NS))
+		return;
+	r->voice->say(r->voice->context, 0,
+		      "recording has ended; what is left is written, and the images of its code: "
+		      "another signal leaves those out");
+}
+
 /* From the last event to the END chunk. */
 void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result)
 {
@@ -290,6 +302,7 @@ void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result
 	settle_weights(r);
 	fill_result(r, result);
 	mt_spool_close(r->spool);
+	say_slow_end(r);
 	result->output_error = mt_pack_finish(r->pack);
 	say_hurried(r);
 	if (!result->output_error)

@@ -31,8 +31,9 @@
 #define FILL_FAST 25  /* percent of the spool queued: from here on zstd's fast level */
 #define FILL_STORE 50 /* ... and from here on no compression, and before everybody else */
 #define FILL_CALM 10  /* ... and down to here in that haste */
-#define ENDING_MOST 4 /* blocks that are compressed as asked for while somebody waits for the end \
-		       */
+#define ENDING_MOST                                                                   \
+	4 /* blocks that are compressed as asked for while somebody waits for the end \
+	   */
 #define LEVEL_FAST (-3)
 #define NICENESS 10
 #define ANSWERS_NS UINT64_C(500000000) /* how long files are waited for at a mark */
@@ -558,6 +559,20 @@ void mt_pack_set_ending(struct mt_pack *pack, int signals_fd)
 	atomic_store(&pack->ending, signals_fd);
 	if (tid)
 		go_first(tid);
+}
+
+bool mt_pack_finishes_within(struct mt_pack *pack, uint64_t ns)
+{
+	struct timespec until;
+
+	if (!pack->running)
+		return true;
+	clock_gettime(CLOCK_REALTIME, &until);
+	ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(ns / 1000000000u);
+	until.tv_nsec = (long)(ns % 1000000000u);
+	pack->running = pthread_timedjoin_np(pack->thread, NULL, &until) != 0;
+	return !pack->running;
 }
 
 struct mt_error *mt_pack_finish(struct mt_pack *pack)

@@ -63,6 +63,9 @@ void mt_pack_set_flusher(struct mt_pack *pack, const struct mt_pack_flusher *flu
 /* Waits for the end of the closed spool; returns the writer's error, if any. */
 struct mt_error *mt_pack_finish(struct mt_pack *pack);
 
+/* Waits so long for what mt_pack_finish() waits for. */
+bool mt_pack_finishes_within(struct mt_pack *pack, uint64_t ns);
+
 /* The writer, for the END chunk; call it after mt_pack_finish(). Borrowed. */
 struct mt_writer *mt_pack_writer(struct mt_pack *pack);
 
