@@ -7,6 +7,10 @@
  * follows at the end, and behind it the debug information of the units around all places, where
  * that was requested or the target is in another mount namespace. A whole image is carried at once
  * if whole images were requested, if it has too many places, or if its file was deleted.
+ *
+ * Images are pruned because whole .eh_frame and symbol sections of the same images take 5 to 14
+ * times the KB of FILE chunks (-e vm,rss -p over 8 s, medians of 3): redis 32 -> 284, mariadbd
+ * 98 -> 1,091, java 105 -> 1,487, node 352 -> 2,865, clang++ 774 -> 4,228.
  */
 #ifndef MT_RECORD_CARRY_CARRYING_H
 #define MT_RECORD_CARRY_CARRYING_H
