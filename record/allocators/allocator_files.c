@@ -81,7 +81,7 @@ struct mt_allocator_defines mt_allocator_look(int fd, const char *path)
 			rank == MT_ALLOCATOR_LIBC ? MT_MALLOC_IN_LIBC : MT_MALLOC_IN_EXPORTS;
 	else if (has_both(elf, false))
 		defines.malloc_in = MT_MALLOC_IN_SYMBOLS;
-	defines.is_go = mt_elf_section(elf, ".gopclntab").size != 0;
+	defines.is_go = mt_elf_is_go(elf);
 	defines.has_new = find_function(elf, true, NEW, &symbol);
 	defines.has_own_new = mt_allocator_has_own_new(elf);
 	return defines;

@@ -201,6 +201,7 @@ static bool name_frame(struct mt_frames *frames, uint32_t id)
 			.file = symbol[i].file,
 			.line = symbol[i].line,
 			.inlined = symbol[i].inlined,
+			.go = symbol[i].go,
 		};
 		if (names[i].name == MT_STRING_NONE)
 			return false;

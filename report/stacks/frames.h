@@ -56,6 +56,7 @@ struct mt_frame_name {
 	const char *file;  /* source path as compiled, or NULL; borrowed from the namer */
 	uint32_t line;	   /* 0 if file is NULL */
 	bool inlined;	   /* inlined into the next function */
+	bool go;	   /* in an image that Go linked */
 };
 
 /* NULL out of memory. The namer's context is borrowed. */

@@ -105,6 +105,9 @@ struct mt_span mt_elf_build_id(const struct mt_elf *elf);
 /* Whether a build id is Go's: text, of which debuginfod and .build-id folders do not know. */
 bool mt_is_go_build_id(const uint8_t *id, size_t size);
 
+/* Whether Go linked it: its heap is collected, and has no malloc. Holds for stripped files, too. */
+bool mt_elf_is_go(const struct mt_elf *elf);
+
 /* The whole file, unchanged. */
 struct mt_span mt_elf_whole(const struct mt_elf *elf);
 

@@ -102,6 +102,12 @@ struct mt_span mt_elf_build_id(const struct mt_elf *elf)
 	return id.bytes ? id : build_id_of_kind(elf, &go);
 }
 
+bool mt_elf_is_go(const struct mt_elf *elf)
+{
+	return mt_elf_find_section(elf, ".note.go.buildid") ||
+	       mt_elf_find_section(elf, ".go.buildinfo");
+}
+
 bool mt_is_go_build_id(const uint8_t *id, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {

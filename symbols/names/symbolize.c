@@ -31,6 +31,7 @@ struct image_names {
 	struct mt_symtab *symtab; /* NULL: no symbols */
 	struct mt_symtab *whole;  /* of the file that a carried image was made from; else NULL */
 	bool whole_tried;
+	bool go;		      /* Go linked it */
 	struct mt_elf *elf;	      /* that the table was made of */
 	struct mt_map64 answers;      /* file offset to struct mt_symbol *, where there are lines */
 	struct mt_symbol last;	      /* else the last answer; its name is NULL: there is none, */
@@ -176,6 +177,9 @@ static void load_tables(struct mt_symbolizer *symbolizer, struct image_names *na
 		return;
 	names_clear(names);
 	names->elf = elf;
+	names->go =
+		elf ? mt_elf_is_go(elf)
+		    : mt_is_go_build_id(image->identity.build_id, image->identity.build_id_size);
 	names->symtab = elf ? mt_symtab_create(elf, mt_image_symbols_elf(image)) : NULL;
 	symbolizer->lost += elf && !names->symtab;
 	if (names->symtab && (symbolizer->options.inlined || symbolizer->options.lines))
@@ -345,8 +349,10 @@ static size_t resolve_lines(struct mt_symbolizer *symbolizer, struct image_names
 
 static struct mt_symbol nameless(const struct image_names *names)
 {
-	return (struct mt_symbol){
-		.name = names->fallback, .dso = names->image->identity.path, .shown = names->shown};
+	return (struct mt_symbol){.name = names->fallback,
+				  .dso = names->image->identity.path,
+				  .shown = names->shown,
+				  .go = names->go};
 }
 
 /* Without what was inlined there: not worth remembering, for each place is asked about once. */

@@ -35,6 +35,7 @@ struct mt_symbol {
 	const char *shown; /* mt_image_shown(), or NULL: dso */
 	uint64_t offset;   /* of the address in the function; 0 unless resolved */
 	bool resolved;	   /* name is a function's name */
+	bool go;	   /* Go linked the image */
 	bool inlined;	   /* an inlined call: its caller is the next symbol */
 	const char *file;  /* full path from the compiler, or NULL */
 	uint32_t line;	   /* 0 if file is NULL */

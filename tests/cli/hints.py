@@ -110,8 +110,8 @@ for file in sorted(n for n in os.listdir(recorded) if n.endswith(".mtr")):
     os.symlink(f"{recorded}/{file}", f"{work}/{file}")
     screen = subprocess.run([f"{build}/mtreport", "-q", file], cwd=work, capture_output=True, text=True, check=True).stdout
     block = re.search(r"^NEXT(.*(?:\n .*)*)", screen, re.M)
-    for line in block.group(1).split("\n") if block else []:
-        words = shlex.split(line.split(" > ")[0])
+    for line in block.group(1).replace("\\\n", "").split("\n") if block else []:
+        words = shlex.split(line.split(" > ")[0], comments=True)
         if words[:1] != ["mtreport"]:
             continue
         ran += 1

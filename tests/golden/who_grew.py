@@ -11,7 +11,9 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "perfdata"), os.path.join(HERE, "recording")]
+import blocks  # noqa: E402
 import corpus as make  # noqa: E402
+import hostile  # noqa: E402
 import resident  # noqa: E402
 from perfdata_tool import BUILD, Tap  # noqa: E402
 from resident import ANON, FILE, PAGE, count, ended, execed, forked  # noqa: E402
@@ -165,7 +167,7 @@ def check_peak(tap, folder):
                + count(1300000, ANON, 300, 300, 300, pid=300) + call(1390000) + ended(1399000, 300))
     text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560)))
     rows = [" ".join(line.split()) for line in text.splitlines()]
-    tap.check("WHO GREW (resident) before peak change mapped trend" in rows and "300 python 0 B 21.0 MB +21.0 MB +21.0 MB -" in rows,
+    tap.check("WHO GREW (pid; resident) before peak change mapped trend" in rows and "300 python 0 B 21.0 MB +21.0 MB +21.0 MB -" in rows,
               "the peak that the kernel counted stands for one that ended", text)
     for option, of in (((), "touched, held at the peak"), (("-e", "*mmap"), "mapped, not unmapped by a call")):
         text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560)), *option)
@@ -175,8 +177,31 @@ def check_peak(tap, folder):
     other = gauged(990, 100, 50) + gauged(SECOND, 100, 1000)
     text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560) + other))
     rows = [" ".join(line.split()) for line in text.splitlines()]
-    tap.check("WHO GREW (resident) before now change mapped trend" in rows and "ended, with their peak as now: 300" in rows,
+    tap.check("WHO GREW (pid; resident) before now change mapped trend" in rows and "ended, with their peak as now: 300" in rows,
               "... beside one that lives it is said of the row", text)
+
+
+def check_freed(tap, folder):
+    """One that frees all that it had before it ends has no path on the screen: a line leads to those of its peak."""
+    def made(*freed):
+        records = execed(1000, 300, b"load\0\0\0\0") + blocks.malloc(2000, 0x700000, 20 << 20, pid=300, tid=300) + blocks.malloc(3000, 0x600000, 3 << 20)
+        records += b"".join(blocks.free(2 * SECOND, place, pid=300, tid=300) for place in freed) + ended(3 * SECOND, 300)
+        return finished(cut(blocks.recording(records, gauged(990, 100, 50) + gauged(SECOND, 300, 5200) + gauged(9 * SECOND, 100, 800))))
+
+    where = "300's paths at its peak: mtreport --blocks --at peak"
+    tap.check(where in block(folder, made(0x700000), "-e", "malloc"), "one that freed all before its end is shown with where its paths are", block(folder, made(0x700000), "-e", "malloc"))
+    tap.check("20,971,520" in screen(folder, made(0x700000), "--blocks", "--at", "peak"), "... and there they are")
+    tap.check(where not in block(folder, made(), "-e", "malloc"), "... not one whose paths the screen has", block(folder, made(), "-e", "malloc"))
+
+
+def check_reserved(tap, folder):
+    """What is mapped and not touched is said to be no memory."""
+    def noted(size):
+        gauges = gauged(1000, 100, 500) + make.gauge(9 * SECOND, "VmRSS", 1500 * PAGE, 100, 5555) + make.gauge(9 * SECOND, "VmSize", size * PAGE, 100, 5555)
+        return [line for line in block(folder, recording(LAST, gauges)) if "reserved" in line]
+
+    tap.same(noted(70000), ["most of what is mapped is reserved address space, not touched"], "address space that nobody touched is named")
+    tap.same(noted(4000), [], "... where it is most, and much")
 
 
 def check_calm(tap, folder):
@@ -216,6 +241,19 @@ def check_widths(tap, folder):
     tap.same([line.index(" 0 B") - narrower for line, narrower in zip(sorted(lines), (-2, 1, 0))], [27] * 3,
              "a wide name shifts no figure, nor does a combining character")
     tap.same([line.split()[1] for line in sorted(lines)], ["\u6f22\u5b57", "e\u0301", "[unnamed]"], "a process without a name is said to be one")
+
+
+def check_long_names(tap, folder):
+    """Templates of C++ have names of 500 characters, and paths are as long: a row has what a terminal's line holds of them."""
+    name = b"std::map<" + b"std::basic_string<char, std::allocator<long_name> >, " * 9 + b">::insert_unique(unsigned long)"
+    places = tuple(hostile.CODE + n * 0x1000 + 16 for n in range(6))
+    writer = cut(blocks.recording(blocks.malloc(2000, 0x600000, 3 << 20), gauged(990, 100, 50) + gauged(9 * SECOND, 100, 5000)))
+    writer.chunk(make.DATA, make.mapped(1000, hostile.CODE, 0x3000, b"//anon", 7), make.mapped(1000, hostile.CODE + 0x3000, 0x3000, b"/opt/" + b"x" * 400, 7),
+                 *[make.frames(make.FAULTS, 1200 + n, places[n:], (0,) * (6 - n)) for n in range(5)], stream=0)
+    writer.chunk(make.FILE, make.carried(4, b"/tmp/perf-100.map", b"".join(b"%x 1000 %s%d\n" % (place - 16, name, place) for place in places), time=2000))
+    text = screen(folder, finished(writer), "--all")
+    tap.check("std::map<std::basic" in text and "[xxxxxxxxxx" in text, "long names begin a row", text)
+    tap.same([line for line in text.splitlines() if len(line) > 80 and folder not in line], [], "... that is as wide as a terminal")
 
 
 def growing():
@@ -267,9 +305,12 @@ def main():
         check_command(tap, folder)
         check_exec(tap, folder)
         check_peak(tap, folder)
+        check_freed(tap, folder)
+        check_reserved(tap, folder)
         check_calm(tap, folder)
         check_next(tap, folder)
         check_widths(tap, folder)
+        check_long_names(tap, folder)
     tap.finish()
 
 

@@ -65,8 +65,8 @@ static const struct row other = {
 
 static const struct row go = {
 	.lack = LACKS_BLOCKS,
-	.text = "a Go program has no malloc and free to record; its heap profile (pprof) tells "
-		"which objects its heap holds"};
+	.text = "a Go program: its heap is collected, and has no malloc to record; Go's own heap "
+		"profile (pprof) names the objects"};
 
 static const char *last_part(const char *path)
 {
@@ -136,7 +136,7 @@ struct seen {
 	bool unreported;       /* JIT code without a name */
 	bool python;	       /* a Python function */
 	bool collector;	       /* a function of a garbage collector */
-	bool go;	       /* a thread or goroutine of Go's runtime */
+	bool go;	       /* code that Go linked */
 	const struct row *row; /* the interpreter's, or NULL */
 	const char *dso;       /* of the last frame that was looked at for it */
 };
@@ -154,8 +154,7 @@ static bool see_frame(const struct mt_table *table, uint32_t frame, struct seen 
 	seen->unreported |= is_unreported(name) && !(flags & MT_FRAME_GUESSED);
 	seen->python |= !strncmp(text, "py::", 4);
 	seen->collector |= mt_is_collector(text);
-	seen->go |= !strncmp(text, "runtime.goexit", 14) || !strncmp(text, "runtime.rt0_go", 14) ||
-		    !strncmp(text, "runtime.mstart", 14);
+	seen->go |= name->go;
 	if (!seen->row && seen->dso != name->dso) {
 		seen->row = row_of_image(name->dso);
 		seen->dso = name->dso;

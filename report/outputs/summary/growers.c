@@ -237,18 +237,23 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 	print_kind(grower, grower->files, "pages of files, which the kernel can take back", s->to);
 	print_kind(grower, grower->huge, "huge pages, resident as a whole: mtrec -e hugepages",
 		   s->to);
+	if (grower->sized && grower->mapped - grower->change >= KIND_LEAST &&
+	    grower->mapped >= 4 * grower->change)
+		fputs("        most of what is mapped is reserved address space, not touched\n",
+		      s->to);
 }
 
-/* Where paths are that the screen lacks. */
+/* Where paths are that the screen lacks: before it ends, a process may free all that it had. */
 static void print_paths_of_ended(const struct mt_summary *s, const char *whose)
 {
-	const char *analysis = mt_summary_has_allocations(s) ? "blocks"
-			       : s->resident		     ? "resident"
-			       : s->growth		     ? "growth"
-							     : NULL;
+	const char *where = mt_summary_has_allocations(s)
+				    ? "at its peak: mtreport --blocks --at peak"
+			    : s->resident ? "as it ended: mtreport --resident"
+			    : s->growth	  ? "as it ended: mtreport --growth"
+					  : NULL;
 
-	if (analysis)
-		fprintf(s->to, "        %s paths as it ended: mtreport --%s\n", whose, analysis);
+	if (where)
+		fprintf(s->to, "        %s paths %s\n", whose, where);
 }
 
 /* "ended: cc1plus x3 (peak 221 MB each), 41 others": of the name with the largest peak. */
@@ -337,18 +342,44 @@ static size_t print_others(const struct mt_summary *s, const struct growers *gro
 	return printed;
 }
 
-static struct mt_error *subtract_blocks(struct mt_table *blocks, double *bytes)
+/* All live blocks, or those that processes of a name had as they ended. */
+static struct mt_error *subtract_blocks(struct mt_table *blocks, const char *ended, double *bytes)
 {
-	size_t value = mt_table_value(blocks, "bytes");
+	size_t value = mt_table_value(blocks, "bytes"), process = mt_table_key(blocks, "process");
 	struct mt_error *err = mt_table_rewind(blocks);
+	size_t length = ended ? strlen(ended) : 0;
 	struct mt_row row;
 	bool more = true;
 
 	while (!err && more) {
+		const char *name;
+
 		err = mt_table_next(blocks, &row, &more);
-		if (!err && more)
+		if (err || !more)
+			break;
+		name = ended ? mt_table_string(blocks, &row, process) : NULL;
+		if (!ended || (!strncmp(name, ended, length) && name[length] == ' '))
 			*bytes -= row.values[value].value;
 	}
+	return err;
+}
+
+/* Of the one that grew most, where it ended and had freed most before that. */
+static struct mt_error *print_freed(const struct mt_summary *s, const struct growers *growers)
+{
+	const struct grower *most = growers->items.items;
+	struct mt_error *err = NULL;
+	char whose[32];
+	double freed;
+
+	if (!growers->grew || !most->early || growers->group || s->resident)
+		return NULL;
+	freed = most->change;
+	if (s->blocks)
+		err = subtract_blocks(s->blocks, most->name, &freed);
+	snprintf(whose, sizeof(whose), "%ld's", most->pid);
+	if (!err && freed >= most->change / 2)
+		print_paths_of_ended(s, whose);
 	return err;
 }
 
@@ -367,7 +398,7 @@ static struct mt_error *print_outside(const struct mt_summary *s, const struct g
 		all += growers->items.items[i].early ? 0 : growers->items.items[i].change;
 	outside = all;
 	if (s->blocks)
-		err = subtract_blocks(s->blocks, &outside);
+		err = subtract_blocks(s->blocks, NULL, &outside);
 	if (err || outside < OUTSIDE_LEAST || outside < OUTSIDE_PART * all)
 		return err;
 	fprintf(s->to, "        %s %s\n", mt_summary_signed(outside).text,
@@ -383,19 +414,15 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 	size_t count = growers->grew, shown = count > GROWERS_SHOWN ? GROWERS_SHOWN : count;
 	size_t others = count - shown;
 	bool peaks = ended_of(growers, shown) == MT_ALL_ENDED;
-	char whose[32];
+	const char *heading = growers->group ? "WHO GREW (resident)" : "WHO GREW (pid; resident)";
 
 	fputc('\n', s->to);
-	mt_summary_print_heading(s, "WHO GREW (resident)");
-	fprintf(s->to, "   %9s %9s %9s %9s%s\n", "before", peaks ? "peak" : "now", "change",
-		"mapped", growers->group ? "" : "  trend");
+	mt_summary_print_heading(s, heading);
+	fprintf(s->to, "%*s %9s %9s %9s%s\n", 31 - (int)strlen(heading), "before",
+		peaks ? "peak" : "now", "change", "mapped", growers->group ? "" : "  trend");
 	for (size_t i = 0; i < shown; i++)
 		print_grower(s, growers, &growers->items.items[i]);
 	others -= print_others(s, growers, shown, paths);
-	if (shown && growers->items.items[0].early && !s->resident && !s->blocks) {
-		snprintf(whose, sizeof(whose), "%ld's", growers->items.items[0].pid);
-		print_paths_of_ended(s, whose);
-	}
 	if (ended_of(growers, shown) == MT_SOME_ENDED)
 		print_peaks(growers, shown, s->to);
 	if (!count)
@@ -418,7 +445,8 @@ struct mt_error *mt_summary_print_growers(const struct mt_summary *s,
 	if (err || !growers.processes)
 		return err;
 	print_growers(s, &growers, paths);
-	return print_outside(s, &growers);
+	err = print_freed(s, &growers);
+	return err ? err : print_outside(s, &growers);
 }
 
 enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s)

@@ -111,8 +111,8 @@ struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const cha
 				said);
 	if (files)
 		snprintf(text + used, sizeof(text) - used,
-			 "%snames in %zu file%s (mtreport --info)", used ? "; " : "", files,
-			 files == 1 ? "" : "s");
+			 "%sthe functions of %zu file%s have no names (mtreport --info)",
+			 used ? "; " : "", files, files == 1 ? "" : "s");
 	fputc('\n', s->to);
 	if (*text)
 		mt_summary_print_alongside(s, heading, text);

@@ -10,7 +10,8 @@
 #include "report/tables/facts.h"
 
 enum {
-	INDENT = 11, /* of a command */
+	INDENT = 11,	/* of a command */
+	FILES_MOST = 3, /* that a command names */
 };
 
 /* What has to stand in quotes for a shell. */
@@ -28,10 +29,10 @@ static size_t columns_of(const char *word)
 	return 1 + mt_text_columns(word) + (is_quoted(word) ? 2 : 0);
 }
 
-/* Goes on in a line of its own where this one has no room for so many columns. */
+/* Goes on in a line of its own where this one has no room for so many columns, and " \\". */
 static size_t make_room(const struct mt_summary *s, size_t columns, size_t used)
 {
-	if (used + columns <= s->view->width)
+	if (used + columns + 2 <= s->view->width)
 		return used;
 	fprintf(s->to, " \\\n%*s", INDENT + 3, "");
 	return INDENT + 3;
@@ -48,13 +49,14 @@ static size_t print_word(const struct mt_summary *s, const char *word, size_t us
 	return used + columns_of(word);
 }
 
-/* What stands for the recordings in a command: standard input cannot be read again. */
-static const char *file_word(const struct mt_facts *facts)
+static size_t print_files(const struct mt_summary *s, size_t used)
 {
-	if (facts->recordings.count != 1)
-		return "FILE...";
-	return strcmp(facts->recordings.items[0].file, "-") != 0 ? facts->recordings.items[0].file
-								 : "FILE";
+	const struct mt_facts *facts = s->view->facts;
+	bool many = facts->recordings.count > FILES_MOST;
+
+	for (size_t i = 0; !many && i < facts->recordings.count; i++)
+		used = print_word(s, facts->recordings.items[i].file, used);
+	return many ? print_word(s, "FILE...", used) : used;
 }
 
 /* An option that was given, as one can type it again. */
@@ -77,10 +79,11 @@ static size_t print_given(const struct mt_summary *s, const struct mt_given_opti
 
 /*
  * One command to go on with: what stands before it, options, the last one's word or NULL, and what
- * was given, but for the option that this command narrows.
+ * was given, but for the option that this command narrows; and, as the shell's comment, what it
+ * shows.
  */
 static void print_narrowed(const struct mt_summary *s, const char *what, const char *options,
-			   const char *word, const char *narrows)
+			   const char *word, const char *narrows, const char *shows)
 {
 	size_t used = INDENT + strlen("mtreport ") + strlen(options);
 
@@ -94,13 +97,15 @@ static void print_narrowed(const struct mt_summary *s, const char *what, const c
 		if (!narrows || strcmp(given->name, narrows) != 0)
 			used = print_given(s, given, used);
 	}
-	print_word(s, file_word(s->view->facts), used + 2);
-	fputc('\n', s->to);
+	used = print_files(s, used);
+	make_room(s, strlen("# ") + strlen(shows), used);
+	fprintf(s->to, "  # %s\n", shows);
 }
 
-static void print_command(const struct mt_summary *s, const char *what, const char *options)
+static void print_command(const struct mt_summary *s, const char *what, const char *options,
+			  const char *shows)
 {
-	print_narrowed(s, what, options, NULL, NULL);
+	print_narrowed(s, what, options, NULL, NULL, shows);
 }
 
 static bool has_event(const struct mt_summary *s, const char *part)
@@ -158,18 +163,19 @@ static struct mt_error *print_after_memory(const struct mt_summary *s)
 		return err;
 	if (mt_summary_grower(s, &pid)) {
 		snprintf(options, sizeof(options), "-p %ld", pid);
-		print_narrowed(s, what, options, NULL, "pid");
+		print_narrowed(s, what, options, NULL, "pid", "that process alone");
 		what = "";
 	}
 	snprintf(options, sizeof(options), "--%s --flamegraph out.svg",
 		 s->blocks     ? "blocks"
 		 : s->resident ? "resident"
 			       : "growth");
-	print_command(s, what, options);
+	print_command(s, what, options, "a flame graph");
 	if (s->growth || s->resident)
-		print_command(s, "", s->growth ? "--outstanding" : "--resident");
+		print_command(s, "", s->growth ? "--outstanding" : "--resident",
+			      s->growth ? "mappings still held" : "all paths");
 	if (mt_summary_has_allocations(s))
-		print_command(s, "", "--leaks");
+		print_command(s, "", "--leaks", "all verdicts on blocks");
 	return NULL;
 }
 
@@ -180,12 +186,15 @@ static void print_after_counts(const struct mt_summary *s)
 	fputc('\n', s->to);
 	if (mt_counts_event(s->counts, 1))
 		print_narrowed(s, "NEXT", "--flamegraph out.svg -e", mt_counts_event(s->counts, 0),
-			       "event");
+			       "event", "a flame graph");
 	else
-		print_command(s, "NEXT", "--flamegraph out.svg");
+		print_command(s, "NEXT", "--flamegraph out.svg", "a flame graph");
 	if (thread)
-		print_narrowed(s, "", "--comm", thread, "comm");
-	print_command(s, "", mt_summary_has_allocations(s) ? "--blocks" : "--script");
+		print_narrowed(s, "", "--comm", thread, "comm", "that thread alone");
+	if (mt_summary_has_allocations(s))
+		print_command(s, "", "--blocks", "live blocks by path");
+	else
+		print_command(s, "", "--script", "each event");
 }
 
 struct mt_error *mt_summary_print_next(const struct mt_summary *s)
@@ -197,9 +206,9 @@ struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 		if (s->view->gauged)
 			fputc('\n', s->to);
 		if (facts->samples && s->view->gauged)
-			print_command(s, "NEXT", "--processes");
+			print_command(s, "NEXT", "--processes", "sizes of all processes");
 		else if (s->host && !facts->samples)
-			print_command(s, "NEXT", "--host");
+			print_command(s, "NEXT", "--host", "memory of the host");
 		return NULL;
 	}
 	if (s->growth || s->resident || s->blocks)
@@ -207,6 +216,6 @@ struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 	else if (mt_counts_event(s->counts, 0))
 		print_after_counts(s);
 	if (!err && mt_view_alongside(s->view, "victims"))
-		print_command(s, "", "--oom");
+		print_command(s, "", "--oom", "who was killed, and why");
 	return err;
 }
