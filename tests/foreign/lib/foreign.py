@@ -341,7 +341,7 @@ class Screen:
     def commands(self):
         """What NEXT says to run."""
         text = "\n".join(self.lines("NEXT"))
-        return [line.split("  # ")[0].strip() for line in re.sub(r"\\\n\s*", "", text).splitlines() if line.strip()]
+        return [line.split(" # ")[0].strip() for line in re.sub(r"\\\n\s*", "", text).splitlines() if line.strip()]
 
 
 def verdict_word(text):
