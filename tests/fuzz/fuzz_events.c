@@ -1,6 +1,6 @@
 /*
- * Any text as the words of -e, with branch filters or not: planned on a machine with a PMU of a few
- * terms. The first byte says what the kernel can do.
+ * Any text as the words of -e, planned on a machine with a PMU of a few terms. The first byte says
+ * what the kernel can do.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,6 @@
 #include "formats/base/err.h"
 #include "record/cli/options.h"
 #include "record/open/perf_event.h"
-#include "record/plan/branch_filter.h"
 #include "record/plan/plan.h"
 #include "record/plan/plan_parts.h"
 #include "record/tracepoints/tracefs.h"
@@ -100,7 +99,6 @@ static void plan(const char *words, uint8_t flags)
 	struct mt_error *err = mt_record_options_parse(4, argv, &options);
 
 	if (!err) {
-		options.branch_type = flags & 32 ? 1 : 0;
 		err = mt_plan_create(&options, &features, &source, &made);
 		mt_record_options_deinit(&options);
 	}
@@ -110,7 +108,6 @@ static void plan(const char *words, uint8_t flags)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint64_t type = 0;
 	char *words;
 
 	if (size < 2)
@@ -119,7 +116,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!words)
 		return 0;
 	plan(words, data[0]);
-	mt_error_destroy(mt_parse_branches(words, &type));
 	free(words);
 	return 0;
 }
