@@ -50,6 +50,9 @@ bool mt_is_made_code(const char *path);
  */
 bool mt_is_made_code_name(const char *name);
 
+/* What reports call such frames. */
+#define MT_MADE_CODE_NAME "JIT code"
+
 /*
  * Whether a file can be the program that a process runs, as far as its path tells: not a shared
  * library or the loader.

@@ -52,6 +52,7 @@ static bool is_generated(const char *name)
 {
 	static const char *const beginnings[] = {
 		"Builtins_",
+		MT_MADE_CODE_NAME,
 		"v8::internal::Builtin_HandleApiCall",
 		"v8::internal::(anonymous namespace)::HandleApiCallHelper",
 		"v8::internal::FunctionCallbackArguments::Call",
@@ -77,6 +78,13 @@ static uint32_t without_tier(struct mt_strings *strings, uint32_t id)
 	return tiered ? mt_strings_intern(strings, colon + 2, strlen(colon + 2)) : id;
 }
 
+static uint32_t fold_name(struct mt_strings *strings, uint32_t name)
+{
+	return is_generated(mt_strings_get(strings, name))
+		       ? mt_strings_intern(strings, GENERATED, strlen(GENERATED))
+		       : without_tier(strings, name);
+}
+
 uint32_t mt_tierless_paths_of(struct mt_tierless_paths *paths, uint32_t stack)
 {
 	size_t count, kept = 0;
@@ -89,15 +97,35 @@ uint32_t mt_tierless_paths_of(struct mt_tierless_paths *paths, uint32_t stack)
 	if (!folded || generated == MT_STRING_NONE)
 		return MT_PATH_NONE;
 	for (size_t i = 0; i < count; i++) {
-		bool made = is_generated(mt_strings_get(paths->strings, names[i]));
-		uint32_t name = made ? generated : without_tier(paths->strings, names[i]);
+		uint32_t name = fold_name(paths->strings, names[i]);
 
 		if (name == MT_STRING_NONE)
 			return MT_PATH_NONE;
-		if (!made || !kept || folded[kept - 1] != generated)
+		if (name != generated || !kept || folded[kept - 1] != generated)
 			folded[kept++] = name;
 	}
 	return mt_byte_runs_intern(paths->folded, folded, kept * sizeof(*folded));
+}
+
+const uint32_t *mt_tierless_paths_callers(struct mt_tierless_paths *paths, uint32_t stack,
+					  uint32_t name, size_t callers, size_t *count)
+{
+	uint32_t path = mt_tierless_paths_of(paths, stack);
+	uint32_t folded = name == MT_STRING_NONE ? name : fold_name(paths->strings, name);
+	const uint32_t *names =
+		path == MT_PATH_NONE ? NULL : mt_byte_runs_get(paths->folded, path, count);
+	size_t end, first;
+
+	if (!names)
+		return NULL;
+	*count /= sizeof(*names);
+	for (end = *count; end && names[end - 1] != folded;)
+		end--;
+	if (!end)
+		return names;
+	first = end > callers ? end - callers - 1 : 0;
+	*count = end - first;
+	return names + first;
 }
 
 /* ---- Stacks that were cut short ---- */

@@ -25,6 +25,13 @@ void mt_tierless_paths_destroy(struct mt_tierless_paths *paths);
  */
 uint32_t mt_tierless_paths_of(struct mt_tierless_paths *paths, uint32_t stack);
 
+/*
+ * The same path from so many callers of the function `name` to that function, root first; all of it
+ * where it does not have that function. NULL out of memory; borrowed until the next path.
+ */
+const uint32_t *mt_tierless_paths_callers(struct mt_tierless_paths *paths, uint32_t stack,
+					  uint32_t name, size_t callers, size_t *count);
+
 /* A path in one address space. */
 struct mt_tierless_place {
 	uint32_t space, path;

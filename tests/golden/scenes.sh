@@ -1,5 +1,5 @@
 #!/bin/bash
-# The first screen on real recordings of twenty scenes: scenes/NAME.txt is what it says of scenes/NAME.mtr, and a person has
+# The first screen on real recordings of scenes: scenes/NAME.txt is what it says of scenes/NAME.mtr, and a person has
 # read it: it names what grows, or says that this is not known. UPDATE=1 writes the texts anew.
 . "$(dirname "$0")/../lib.sh"
 

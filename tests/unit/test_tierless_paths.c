@@ -1,4 +1,7 @@
 /* report/verdicts/tierless_paths: one path whatever a runtime compiled meanwhile. */
+#include <string.h>
+
+#include "formats/base/strings.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/verdicts/tierless_paths.h"
@@ -90,6 +93,39 @@ MT_TEST(a_tier_is_no_part_of_a_name)
 	MT_CHECK(PATH("alloc", "JS:^store a.js:1", "main") != compiled);
 	MT_CHECK(PATH("alloc", "std::~load a.js:1", "main") != compiled);
 	MT_CHECK(PATH("alloc", "main") != PATH("main"));
+	world_end(&w);
+}
+
+MT_TEST(the_callers_of_a_function_are_without_tiers)
+{
+	struct world w = world_begin();
+	size_t one, other;
+	uint32_t ids[] = {mt_frames_words(w.frames, "Builtins_KeyedStoreIC"),
+			  mt_frames_words(w.frames, "JS:~fill a.js:1"),
+			  mt_frames_words(w.frames, "JS:*load a.js:9"),
+			  mt_frames_words(w.frames, "run"), mt_frames_words(w.frames, "main")};
+	uint32_t whole = mt_stacks_intern(w.stacks, ids, 5), names[5];
+	const uint32_t *got;
+
+	for (size_t i = 0; i < 5; i++)
+		names[i] = mt_frames_names(w.frames, ids[i], &one)->name;
+	got = mt_tierless_paths_callers(w.paths, whole, names[1], 1, &one);
+	MT_REQUIRE(got && one == 2);
+	MT_CHECK_STR(mt_strings_get(mt_frames_strings(w.frames), got[0]), "load a.js:9");
+	MT_CHECK_STR(mt_strings_get(mt_frames_strings(w.frames), got[1]), "fill a.js:1");
+	got = mt_tierless_paths_callers(w.paths, whole, names[4], 2, &other);
+	MT_CHECK(got && other == 1 && got[0] == names[4]);
+	MT_CHECK(mt_tierless_paths_callers(w.paths, whole, MT_STRING_NONE, 2, &other) &&
+		 other == 5);
+	got = mt_tierless_paths_callers(w.paths, whole, names[0], 0, &one);
+	MT_CHECK(got && one == 1);
+	names[0] = got[0];
+	ids[0] = mt_frames_words(w.frames, "[anon]");
+	got = mt_tierless_paths_callers(w.paths, mt_stacks_intern(w.stacks, ids, 5),
+					mt_strings_intern(mt_frames_strings(w.frames), "JIT code",
+							  strlen("JIT code")),
+					0, &one);
+	MT_CHECK(got && one == 1 && got[0] == names[0]);
 	world_end(&w);
 }
 

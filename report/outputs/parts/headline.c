@@ -19,8 +19,6 @@
 #include "report/tables/table.h"
 #include "report/tables/text.h"
 
-#define JIT_CODE "JIT code"
-
 /* What a frame can be the headline as, best first. */
 enum rank {
 	RANK_PROGRAM,
@@ -97,8 +95,8 @@ static bool take(struct choice *c, enum rank rank, const struct mt_frame_name *n
 static bool take_jit(struct choice *c, const struct mt_frame_name *name)
 {
 	const struct mt_headline headline = {
-		.name = mt_strings_intern(mt_frames_strings(c->table->frames), JIT_CODE,
-					  strlen(JIT_CODE)),
+		.name = mt_strings_intern(mt_frames_strings(c->table->frames), MT_MADE_CODE_NAME,
+					  strlen(MT_MADE_CODE_NAME)),
 		.dso = *c->exe ? c->exe : name->dso,
 		.shown = *c->exe ? c->exe : name->shown,
 		.file = name->file,
@@ -329,9 +327,9 @@ static uint32_t jit_run(struct mt_strings *strings, size_t length)
 	char text[40];
 
 	if (length == 1)
-		snprintf(text, sizeof(text), JIT_CODE);
+		snprintf(text, sizeof(text), MT_MADE_CODE_NAME);
 	else
-		snprintf(text, sizeof(text), JIT_CODE " x%zu", length);
+		snprintf(text, sizeof(text), MT_MADE_CODE_NAME " x%zu", length);
 	return mt_strings_intern(strings, text, strlen(text));
 }
 

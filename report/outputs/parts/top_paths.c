@@ -213,20 +213,3 @@ struct mt_error *mt_top_path_print_end(const struct mt_top_paths *top,
 	fputc('\n', to);
 	return NULL;
 }
-
-bool mt_top_path_print_callers(const struct mt_top_paths *top, const struct mt_top_path *path,
-			       size_t callers, FILE *to)
-{
-	struct mt_strings *strings = mt_frames_strings(top->table->frames);
-	struct mt_headline headline;
-	size_t count, at;
-	const uint32_t *names = mt_paths_get(top->paths, path->path, &count);
-
-	if (!mt_headline_of(top->table, path->stack, &headline))
-		return false;
-	for (at = count; at && names[at - 1] != headline.name;)
-		at--;
-	for (size_t i = at > callers ? at - callers - 1 : 0; i < at; i++)
-		fprintf(to, "%s\n", mt_strings_get(strings, names[i]));
-	return at;
-}

@@ -62,11 +62,4 @@ struct mt_error *mt_top_path_print_end(const struct mt_top_paths *top,
 				       const struct mt_top_path *path, size_t indent, size_t width,
 				       FILE *to);
 
-/*
- * Prints the names of the headline and of so many callers of it; false, and nothing, where it is
- * not in the path, or out of memory.
- */
-bool mt_top_path_print_callers(const struct mt_top_paths *top, const struct mt_top_path *path,
-			       size_t callers, FILE *to);
-
 #endif

@@ -17,9 +17,11 @@
 #include "report/stacks/stacks.h"
 #include "report/sums/sum_table.h"
 #include "report/tables/table.h"
+#include "report/verdicts/tierless_paths.h"
 #include "report/verdicts/verdict.h"
 
 MT_DEFINE_CLEANUP(mt_memory_paths, struct mt_memory_paths)
+MT_DEFINE_CLEANUP(mt_tierless_paths, struct mt_tierless_paths)
 
 enum {
 	PATHS_SHOWN = 4,
@@ -184,36 +186,28 @@ static void entries_deinit(struct entries *entries)
 	mt_map64_deinit(&entries->by_key);
 }
 
-/* Ends what was written to memory as a string id; MT_STRING_NONE out of memory. */
-static uint32_t intern_written(const struct mt_table *table, FILE *to, char **text, size_t *size,
-			       struct mt_error *err)
-{
-	if (fclose(to) || err) {
-		mt_error_destroy(err);
-		return MT_STRING_NONE;
-	}
-	return mt_strings_intern(table->strings, *text, *size);
-}
-
 /*
- * What a path has in common with paths that are shown as one with it: the lines down to some
- * callers of its headline; MT_STRING_NONE out of memory.
+ * What a path has in common with paths that are shown as one with it: whose it is, its headline and
+ * some callers of that, as verdicts judge them; MT_STRING_NONE out of memory.
  */
-static uint32_t describe_path(const struct mt_summary *s, const struct mt_top_paths *top,
-			      const struct mt_top_path *path, const char *verdict)
+static uint32_t describe_path(struct mt_table *table, struct mt_tierless_paths *tierless,
+			      const struct mt_top_path *path, uint32_t verdict)
 {
-	MT_CLEANUP_FREE char *text = NULL;
-	size_t size = 0;
-	FILE *to = open_memstream(&text, &size);
-	struct mt_error *err;
+	struct mt_headline headline;
+	size_t count, used = 2;
+	const uint32_t *names = mt_headline_of(table, path->stack, &headline)
+					? mt_tierless_paths_callers(tierless, path->stack,
+								    headline.name, CALLERS, &count)
+					: NULL;
+	MT_CLEANUP_FREE uint32_t *key = names ? calloc(count + used, sizeof(*key)) : NULL;
 
-	if (!to)
+	if (!key)
 		return MT_STRING_NONE;
-	fprintf(to, "%s ", verdict);
-	err = mt_top_path_print(top, path, NULL, s->view->width - INDENT, to);
-	if (!err && !mt_top_path_print_callers(top, path, CALLERS, to))
-		err = mt_top_path_print_end(top, path, INDENT, s->view->width, to);
-	return intern_written(top->table, to, &text, &size, err);
+	key[0] = verdict;
+	key[1] = path->who;
+	for (size_t i = 0; i < count; i++)
+		key[used++] = names[i];
+	return mt_strings_intern(table->strings, (const char *)key, used * sizeof(*key));
 }
 
 static bool add_entry(struct entries *entries, uint32_t key, const struct entry *added)
@@ -259,6 +253,12 @@ static int compare_entries(const void *a, const void *b)
 static struct mt_error *sum_alike(const struct mt_summary *s, const struct mt_top_paths *top,
 				  struct entries *out)
 {
+	MT_CLEANUP(mt_tierless_paths_destroy_p)
+	struct mt_tierless_paths *tierless =
+		mt_tierless_paths_create(top->table->stacks, top->table->frames);
+
+	if (!tierless)
+		return mt_error_nomem();
 	for (size_t i = 0; i < top->items.count; i++) {
 		const struct mt_top_path *path = &top->items.items[i];
 		const struct entry entry = {
@@ -267,7 +267,7 @@ static struct mt_error *sum_alike(const struct mt_summary *s, const struct mt_to
 
 		if (path->words || is_start_up(s, top, path))
 			continue;
-		key = describe_path(s, top, path, "");
+		key = describe_path(top->table, tierless, path, 0);
 		if (key == MT_STRING_NONE || !add_entry(out, key, &entry))
 			return mt_error_nomem();
 	}
@@ -433,7 +433,7 @@ struct verdict_columns {
 
 /* A verdict on one path, and the same on that path of other processes of the name. */
 struct judged {
-	uint32_t text; /* string id: the verdict, whose, and the headline with callers */
+	uint32_t text; /* describe_path() */
 	bool grows;
 	double bytes; /* of all */
 	size_t processes;
@@ -447,14 +447,16 @@ struct judged_list {
 	MT_ARRAY(struct judged) items;
 	struct verdict_columns columns;
 	struct mt_top_paths top; /* of the table: its paths, without items */
-	struct totals totals;	 /* by process name */
-	struct mt_map64 seen;	 /* text and pid */
+	struct mt_tierless_paths *tierless;
+	struct totals totals; /* by process name */
+	struct mt_map64 seen; /* text and pid */
 };
 
 static void judged_deinit(struct judged_list *list)
 {
 	mt_array_deinit(&list->items);
 	mt_top_paths_deinit(&list->top);
+	mt_tierless_paths_destroy(list->tierless);
 	totals_deinit(&list->totals);
 	mt_map64_deinit(&list->seen);
 }
@@ -521,7 +523,7 @@ static bool add_judged(const struct mt_summary *s, const struct mt_row *row,
 	if (!path_of(list, &judged, &path))
 		return false;
 	judged.text =
-		describe_path(s, &list->top, &path, mt_table_string(s->verdict, row, c->verdict));
+		describe_path(s->verdict, list->tierless, &path, (uint32_t)row->keys[c->verdict]);
 	pid = (uint64_t)judged.text << 32 | (uint32_t)row->keys[c->pid];
 	if (judged.text == MT_STRING_NONE)
 		return false;
@@ -628,7 +630,8 @@ static struct mt_error *read_verdicts(const struct mt_summary *s, struct judged_
 	};
 	list->top.table = table;
 	list->top.paths = mt_paths_create(table->stacks, table->frames, false);
-	err = list->top.paths ? read_judged(s, list) : mt_error_nomem();
+	list->tierless = mt_tierless_paths_create(table->stacks, table->frames);
+	err = list->top.paths && list->tierless ? read_judged(s, list) : mt_error_nomem();
 	return err || choose_judged(s, list, names) ? err : mt_error_nomem();
 }
 
