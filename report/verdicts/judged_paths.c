@@ -101,10 +101,35 @@ static bool forgive_cleanup(struct mt_verdicts_entry *entry, struct mt_history_s
 	return true;
 }
 
+/* The path of each stack that is known, where those that were cut short are completed. */
+static struct mt_tierless_place *find_paths(const struct mt_verdicts *verdicts, size_t stacks,
+					    struct mt_tierless_paths *paths)
+{
+	MT_CLEANUP_FREE struct mt_tierless_place *found = calloc(stacks + 1, sizeof(*found));
+
+	for (size_t i = 0; found && i < stacks; i++) {
+		const struct mt_verdicts_place *place = &verdicts->entries.items[i].place;
+
+		found[i].space = place->space;
+		found[i].path =
+			paths ? mt_tierless_paths_of(paths, judged_as(verdicts, place->stack))
+			      : MT_PATH_NONE;
+		if (paths && found[i].path == MT_PATH_NONE)
+			return NULL;
+	}
+	if (!found || (paths && !mt_tierless_paths_complete(paths, found, stacks)))
+		return NULL;
+	return MT_TAKE(found);
+}
+
 /* The stacks' histories added up by path: entries of paths follow those of stacks. */
 static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 				  struct mt_byte_runs *places, struct mt_tierless_paths *paths)
 {
+	MT_CLEANUP_FREE struct mt_tierless_place *found = find_paths(verdicts, stacks, paths);
+
+	if (!found)
+		return mt_error_nomem();
 	for (size_t i = 0; i < stacks; i++) {
 		struct mt_verdicts_place place = verdicts->entries.items[i].place;
 		const struct mt_verdicts_space *space = &verdicts->spaces.items[place.space];
@@ -112,10 +137,7 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		bool moved = stack != place.stack;
 		struct mt_verdicts_entry *entry;
 
-		place.stack =
-			stack == MT_STACK_NONE ? MT_PATH_NONE : mt_tierless_paths_of(paths, stack);
-		if (stack != MT_STACK_NONE && place.stack == MT_PATH_NONE)
-			return mt_error_nomem();
+		place.stack = found[i].path;
 		if (space->ended &&
 		    !forgive_cleanup(&verdicts->entries.items[i],
 				     &verdicts->scales.items[space->recording].history, space->end))
@@ -127,7 +149,8 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 			return mt_error_nomem();
 		entry = &verdicts->entries.items[stacks + at];
 		entry->place = place;
-		entry->stack = stack;
+		if (!paths || found[i].path == mt_tierless_paths_of(paths, stack))
+			entry->stack = stack; /* a complete stack shows the path */
 		entry->held += verdicts->entries.items[i].held;
 		entry->advised += verdicts->entries.items[i].advised;
 		entry->advices += verdicts->entries.items[i].advices;

@@ -141,6 +141,25 @@ def check_thread_stacks(path):
             check(got == ([want] if want else []), f"stacks of {len(times)} moments, {touched} pages of each touched, by {by}: {want}", got)
 
 
+def check_cut_stacks(path):
+    """A leak of which the later stacks end before main is one path."""
+    described = [make.event(index, 0, "syscalls:sys_exit_" + name, name,
+                            make.attr(2, 700 + index, make.CALL_TYPE | make.CALLCHAIN, 136)) for name, (index, _) in make.CALLS.items()]
+    writer, records = make.begun(b"".join(described)), []
+    images = [make.map_record(at, at + 0x1000, f"/bin/part{at}") for at in (0x400000, 0x500000, 0x600000, 0x700000)]
+    user, whole = (1 << 64) - 512, (0x400100, 0x500100, 0x600100, 0x700100)
+    for step in range(STEPS):
+        records.append(make.call("mmap", SECOND + step * 40 * SECOND // STEPS, BASE + step * 2 * PIECE, 0, PIECE, 3, 0x22, make.NONE, 0,
+                                 chain=(user, *whole[:4 if step < STEPS // 3 else 2])))
+    writer.chunk(make.STATE, make.task(), *images)
+    writer.chunk(make.DATA, *records)
+    with open(path, "wb") as f:
+        f.write(writer.data)
+    _, out, said = report(path, "--verdict", "--csv")
+    got = [(row["verdict"], float(row["bytes"])) for row in rows(out)]
+    check(got == [("grows steadily", STEPS * PIECE)], "a leak of which some stacks are cut short has one verdict", out + said)
+
+
 def report(path, *options):
     run = subprocess.run([MTREPORT, "-q", *options, path], capture_output=True, text=True)
     return run.returncode, run.stdout, run.stderr
@@ -236,6 +255,7 @@ def main():
                 check_timeline(path, seconds)
         check_vector(os.path.join(folder, "vector.mtr"))
         check_thread_stacks(os.path.join(folder, "stacks.mtr"))
+        check_cut_stacks(os.path.join(folder, "cut.mtr"))
         check_older(os.path.join(folder, "older.mtr"))
     print(f"1..{checks}")
     return failed != 0

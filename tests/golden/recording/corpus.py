@@ -155,13 +155,15 @@ CALL_TYPE = IDENTIFIER | TID | TIME | CPU | RAW | REGS
 MINOR, MINOR_TYPE = 14, IDENTIFIER | IP | TID | TIME | ADDR | CPU
 
 
-def call(name, time, result, *arguments, pid=100):
-    """A call's exit with the registers that hold its arguments."""
+def call(name, time, result, *arguments, pid=100, chain=()):
+    """A call's exit with the registers that hold its arguments; with a chain of an attr that has CALLCHAIN."""
     index, number = CALLS[name]
     values = [0] * 20
     for bit, value in zip((5, 4, 3, 18, 16, 17), arguments):
         values[bin(X86_MASK & (1 << bit) - 1).count("1")] = value
     body = struct.pack("<QIIQII", 77, pid, pid, time * US, 1, 0)
+    if chain:
+        body += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
     body += struct.pack("<IHBBiiiqI", 28, 700 + index, 0, 0, 100, number, 0, result, 0)
     body += struct.pack("<Q20Q", 2, *values)
     return kernel(index, perf_record(PERF_SAMPLE, body), time)
