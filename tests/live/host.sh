@@ -90,17 +90,22 @@ fi
 rate() { # rate QUESTION: a second, in the middle
 	host "$1" per_second middle.csv
 }
+# in_five_seconds TITLE QUESTION NAME RATE: five seconds that lie between the command's two readings, and around the middle of the
+# recording: 1 % for the tool's clock.
+in_five_seconds() {
+	local name=$3 within around
+	within=$(awk -v last="$(host "$2" last middle.csv)" -v first="$(host "$2" first middle.csv)" 'BEGIN { printf "%.0f", (last - first) * 0.99 }')
+	around=$(awk -v last="$(value 2)" -v first="$(value 1)" 'BEGIN { printf "%.0f", (last - first) * 1.01 }')
+	between "$1" "$within" "$(awk -v rate="$4" 'BEGIN { printf "%.0f", rate * 5 }')" "$around"
+}
 if command -v sar >/dev/null; then
 	average() { # average COLUMN: of sar -B
 		awk -v name="$1" '/fault\/s/ { for (i = 1; i <= NF; i++) at[$i] = NF - i; on = 1; next } !NF { on = 0 }
 			on && /^Average:/ { print $(NF - at[name]) }' sar.txt
 	}
-	# Its five seconds lie between the command's two readings, and around the middle of the recording: 1 % for its clock.
 	for line in 'memory: faults|fault/s|pgfault' 'memory: pages freed|pgfree/s|pgfree' 'memory: paged out|pgpgout/s|pgpgout'; do
 		IFS='|' read -r question column name <<<"$line"
-		within=$(awk -v last="$(host "$question" last middle.csv)" -v first="$(host "$question" first middle.csv)" 'BEGIN { printf "%.0f", (last - first) * 0.99 }')
-		around=$(awk -v last="$(value 2)" -v first="$(value 1)" 'BEGIN { printf "%.0f", (last - first) * 1.01 }')
-		between "sar -B and --host: $column" "$within" "$(awk -v rate="$(average "$column")" 'BEGIN { printf "%.0f", rate * 5 }')" "$around"
+		in_five_seconds "sar -B and --host: $column" "$question" "$name" "$(average "$column")"
 	done
 	near '... scanned by kswapd' "$(rate 'memory: kswapd scans')" "$(average pgscank/s)" 30
 	near '... and by who waits' "$(rate 'memory: direct reclaim scans')" "$(average pgscand/s)" 30
@@ -112,7 +117,7 @@ if command -v sar >/dev/null; then
 else
 	skip 'sar and --host' 'sysstat is not installed'
 fi
-near 'vmstat and --host: KiB written a second' "$(rate 'memory: paged out')" "$(awk 'END { print $10 }' vmstat.txt)" 1000
+in_five_seconds 'vmstat and --host: KiB written' 'memory: paged out' pgpgout "$(awk 'END { print $10 }' vmstat.txt)"
 near '... swapped in' "$(($(rate 'swap: swapped in') * 4))" "$(awk 'END { print $7 }' vmstat.txt)" 30
 
 between 'mmap failed three times, and for other programs' 3 "$(host 'memory: mmap, mremap failed' last)" 99999
