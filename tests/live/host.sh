@@ -129,7 +129,7 @@ says '... who failed three times is a sample' '^failed-mmap,[0-9]+,python3,3,3$'
 expect 0 'without a sample it is a recording' "$mtrec" -a -e memory --duration 200ms -o quiet.mtr
 expect 0 '... with a checklist' "$report" -q --host quiet.mtr
 expect 0 '... and a first screen' "$report" -q quiet.mtr
-says '... that leads there' '^NEXT +mtreport --host quiet.mtr$' "$out"
+says '... that leads there' '^NEXT +mtreport --host quiet.mtr  # memory of the host$' "$out"
 check 'beside -e vm' "$mtrec" -q -e memory,vm -o both.mtr python3 -c '
 import ctypes
 libc = ctypes.CDLL(None)
