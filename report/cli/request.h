@@ -72,9 +72,10 @@ struct mt_analysis_request {
 	struct mt_timespan time;
 	double older_than;
 	bool all;
-	bool living;   /* without processes that ended before the recording's last moments */
-	int32_t kept;  /* the pid of one that is shown nevertheless, at its peak; 0: none */
-	bool compared; /* the table will be compared with a baseline's */
+	bool living;	     /* without processes that ended before the recording's last moments */
+	int32_t kept;	     /* the pid of one that is shown nevertheless, at its peak; 0: none */
+	int32_t kept_second; /* of another of its program, whose blocks are shown */
+	bool compared;	     /* the table will be compared with a baseline's */
 	struct mt_suppressions *suppress;
 };
 

@@ -314,7 +314,9 @@ void mt_verdict_judge_heap(const struct mt_heap_parts *heap, struct mt_verdict *
 void mt_heap_grounds(const struct mt_heap_parts *heap, char *out, size_t size)
 {
 	size_t used =
-		(size_t)snprintf(out, size, "%s mapped: %s in %s live block%s, %s free%s",
+		(size_t)snprintf(out, size,
+				 "%s mapped by the allocator, of which %s hold %s live block%s, "
+				 "those of other rows included; %s free%s",
 				 mt_text_bytes(heap->mapped).text, mt_text_bytes(heap->live).text,
 				 mt_text_count((double)heap->blocks).text,
 				 heap->blocks == 1 ? "" : "s",

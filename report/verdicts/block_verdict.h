@@ -32,7 +32,10 @@ double mt_heap_free(const struct mt_heap_parts *heap);
 /* RETENTION where the allocator keeps most of it free, else IN_USE. */
 void mt_verdict_judge_heap(const struct mt_heap_parts *heap, struct mt_verdict *out);
 
-/* "12.0 MB mapped: 8.1 MB in 1,234 live blocks, 3.0 MB free, 0.9 MB untouched". */
+/*
+ * "12.0 MB mapped by the allocator, of which 8.1 MB hold 1,234 live blocks, those of other rows
+ * included; 3.0 MB free, 0.9 MB untouched".
+ */
 void mt_heap_grounds(const struct mt_heap_parts *heap, char *out, size_t size);
 
 #endif

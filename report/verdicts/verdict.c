@@ -434,7 +434,8 @@ static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t s
 {
 	static const char *const ages[MT_VERDICT_AGES] = {"oldest", "middle", "newest"};
 	const char *back = verdict->of_blocks ? "freed" : "given back";
-	bool grows = mt_verdict_is_growth(verdict->kind) && verdict->seconds < LONG_SECONDS;
+	bool grows = mt_verdict_is_growth(verdict->kind) && verdict->seconds < LONG_SECONDS &&
+		     !verdict->ended;
 	size_t used = 0;
 	double least = 1, most = 0;
 
@@ -478,9 +479,7 @@ static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size
 /* What would decide the case; NULL: it is decided. */
 static const char *decider(const struct mt_verdict *verdict)
 {
-	const char *record = verdict->ended		       ? "record a longer run"
-			     : verdict->seconds < LONG_SECONDS ? "record 5 minutes"
-							       : "record longer";
+	const char *record = verdict->seconds < LONG_SECONDS ? "record 5 minutes" : "record longer";
 
 	if (verdict->kind == MT_VERDICT_HEAP)
 		return verdict->collected
@@ -490,24 +489,40 @@ static const char *decider(const struct mt_verdict *verdict)
 		return "by which path is not seen: mtrec -e vm";
 	if (verdict->kind == MT_VERDICT_LEAK)
 		return NULL;
+	if (verdict->ended)
+		return !verdict->why ? NULL
+		       : verdict->of_blocks || verdict->files
+			       ? "the process ended"
+			       : "the process ended (mtrec -e malloc shows more)";
 	return verdict->why || (mt_verdict_is_growth(verdict->kind) &&
 				verdict->seconds < LONG_SECONDS)
 		       ? record
 		       : NULL;
 }
 
+/* Of blocks that larger ones replace, how many live says nothing. */
+static bool is_replaced(const struct mt_verdict *verdict)
+{
+	return verdict->replaced && !mt_verdict_is_too_short(verdict);
+}
+
+static bool is_one_replaced(const struct mt_verdict *verdict)
+{
+	return is_replaced(verdict) && verdict->of_blocks && verdict->live == 1;
+}
+
 static size_t say_amount(const struct mt_verdict *verdict, char *out, size_t size)
 {
+	uint64_t count = is_one_replaced(verdict) ? 1 : verdict->reservations;
 	size_t used = (size_t)snprintf(out, size, "%s, %s %s%s%s",
 				       mt_text_duration(verdict->seconds).text,
-				       mt_text_count((double)verdict->reservations).text,
+				       mt_text_count((double)count).text,
 				       verdict->of_blocks ? "block"
 				       : verdict->files	  ? "mapping"
 							  : "reservation",
-				       verdict->reservations == 1 ? "" : "s",
-				       verdict->files ? " of files" : "");
+				       count == 1 ? "" : "s", verdict->files ? " of files" : "");
 
-	if (verdict->of_blocks && used < size)
+	if (verdict->of_blocks && !is_replaced(verdict) && used < size)
 		used += (size_t)snprintf(out + used, size - used, ", %s live",
 					 mt_text_count((double)verdict->live).text);
 	if (verdict->one_in > 1 && used < size)
@@ -526,11 +541,11 @@ static size_t say_course(const struct mt_verdict *verdict, char *out, size_t siz
 	bool enough = !mt_verdict_is_too_short(verdict) && verdict->live >= LEAST_RESERVATIONS;
 	size_t used = 0;
 
-	if (verdict->replaced && !mt_verdict_is_too_short(verdict))
-		return (size_t)snprintf(out, size, "; %s",
-					!verdict->of_blocks  ? "each was replaced by a larger one"
-					: verdict->live == 1 ? "one block, replaced by larger ones"
-							     : "blocks replaced by larger ones");
+	if (is_one_replaced(verdict))
+		return (size_t)snprintf(out, size, ", replaced %s times by a larger one",
+					mt_text_count((double)verdict->reservations - 1).text);
+	if (is_replaced(verdict))
+		return (size_t)snprintf(out, size, ", each replaced by a larger one");
 	if (verdict->why)
 		used = (size_t)snprintf(out, size, "; %s", verdict->why);
 	if (used < size && (!verdict->why || (verdict->of_blocks && enough)))
@@ -552,6 +567,8 @@ void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size
 	if (!verdict->why && verdict->falls >= LEAST_FALLS && used < size)
 		used += (size_t)snprintf(out + used, size - used, "; fell %u times",
 					 (unsigned int)verdict->falls);
+	if (verdict->kind == MT_VERDICT_PLATEAU && used < size)
+		used += (size_t)snprintf(out + used, size - used, "; it no longer grows");
 	if (!verdict->why && used < size)
 		used += say_pages(verdict, out + used, size - used);
 	if (more && used < size)

@@ -57,7 +57,7 @@ check '--verdict' "$MT_BUILD/mtreport" -q --verdict --symfs "$TMPDIR/files" maps
 cp "$out" "$TMPDIR/got"
 check '... has a path with its figures and verdict in a line' \
 	grep -Eq '^8,192,000 +549,316  +67  6606 scenes grows steadily: map_segment' "$TMPDIR/got"
-check '... and what it rests on below' grep -q '^ *15.00 s, 50 reservations, nothing given back so far; record' "$TMPDIR/got"
+check '... and what it rests on below' grep -q '^ *15.00 s, 50 reservations, nothing given back$' "$TMPDIR/got"
 check '... in lines that a terminal holds' sh -c '! grep -Eq ".{101}" "$1"' - "$TMPDIR/got"
 
 # Most stacks of node lack what called main, as its dumps of 16 KiB end before it.

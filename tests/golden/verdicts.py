@@ -112,7 +112,7 @@ def check_vector(path):
     with open(path, "wb") as f:
         f.write(writer.data)
     row = rows(report(path, "--verdict", "--csv")[1])[0]
-    check((row["verdict"], row["rests-on"]) == ("undecided", "24.00 s, 5 reservations; each was replaced by a larger one; record 5 minutes"),
+    check((row["verdict"], row["rests-on"]) == ("undecided", "24.00 s, 5 reservations, each replaced by a larger one; record 5 minutes"),
           "of a buffer that doubles it says that each was replaced by a larger one", row)
 
 

@@ -186,7 +186,10 @@ MT_TEST(seconds_are_too_little_data)
 		MT_CHECK(isnan(verdict.per_second));
 		MT_CHECK_EQ(verdict.confidence, 0);
 		mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
-		MT_CHECK(strstr(grounds, "; too short"));
+		MT_CHECK(strstr(grounds, "; too short; record 5 minutes"));
+		mt_verdict_consider_end(&verdict);
+		mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
+		MT_CHECK(strstr(grounds, "; too short; the process ended (mtrec -e malloc "));
 	}
 }
 
@@ -214,6 +217,9 @@ MT_TEST(a_cache_that_still_fills_is_not_called_a_leak)
 	MT_CHECK_STR(mt_verdict_name(verdict.kind), "grows steadily");
 	mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
 	MT_CHECK(strstr(grounds, ", nothing given back so far; record 5 minutes"));
+	mt_verdict_consider_end(&verdict);
+	mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
+	MT_CHECK_STR(grounds + strlen(grounds) - 20, ", nothing given back");
 	mt_verdict_consider_heap(&verdict, false, 0);
 	mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
 	MT_CHECK(strstr(grounds, "not seen: mtrec -e malloc"));

@@ -289,6 +289,15 @@ static struct mt_error *add_growth(struct mt_memory_alongside *memory)
 	return NULL;
 }
 
+/* The blocks of what ended. Where pages are known, they are shown at its peak. */
+static bool keep_ended(struct mt_memory_alongside *memory)
+{
+	return !memory->ended_largest || knows_growth(memory) || has_event(memory, is_count) ||
+	       has_event(memory, is_fault) ||
+	       mt_block_rows_add_ended(memory->live, memory->ended_largest->pid,
+				       &memory->of_paths.kept_second);
+}
+
 static struct mt_error *add_verdicts(struct mt_memory_alongside *memory)
 {
 	struct mt_error *err = mt_judgement_end(memory->judgement);
@@ -298,6 +307,8 @@ static struct mt_error *add_verdicts(struct mt_memory_alongside *memory)
 
 	if (err || (!knows_growth(memory) && !mt_judgement_has_blocks(memory->judgement)))
 		return err;
+	if (!keep_ended(memory))
+		return mt_error_nomem();
 	rows = mt_judgement_rows(memory->judgement, &count);
 	err = mt_verdict_table(memory->session, &memory->of_paths, mt_analysis_verdict.name, rows,
 			       count, &table);
@@ -311,11 +322,6 @@ static struct mt_error *add_blocks(struct mt_memory_alongside *memory)
 
 	if (!mt_judgement_has_blocks(memory->judgement))
 		return NULL;
-	/* Where pages are known, they are shown at its peak. */
-	if (memory->ended_largest && !knows_growth(memory) && !has_event(memory, is_count) &&
-	    !has_event(memory, is_fault) &&
-	    !mt_block_rows_add_ended(memory->live, memory->ended_largest->pid))
-		return mt_error_nomem();
 	err = mt_block_rows_table(memory->live, mt_judgement_lost(memory->judgement), &table);
 	return err ? err : add(memory, "blocks", table);
 }

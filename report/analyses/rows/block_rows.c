@@ -96,15 +96,17 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 	       mt_row_keys_add(rows->grouping, &facts, values);
 }
 
-/* "worker [exited]", or of the two largest of a name "worker x2 [exited]". */
+/* "worker [exited]", or of the two largest of a name "worker [exited] x2". */
 static uint32_t name_ended(struct mt_strings *strings, uint32_t process, bool both)
 {
+	uint32_t ended = mt_ended_name(strings, process, false);
 	char name[80];
-	int length = snprintf(name, sizeof(name), "%.60s x2", mt_strings_get(strings, process));
+	int length;
 
-	if (both)
-		process = mt_strings_intern(strings, name, (size_t)length);
-	return process == MT_STRING_NONE ? process : mt_ended_name(strings, process, false);
+	if (!both || ended == MT_STRING_NONE)
+		return ended;
+	length = snprintf(name, sizeof(name), "%.70s x2", mt_strings_get(strings, ended));
+	return mt_strings_intern(strings, name, (size_t)length);
 }
 
 static bool add_ended(struct mt_block_rows *rows, const struct mt_ended_space *space, bool both)
@@ -127,12 +129,14 @@ static bool add_ended(struct mt_block_rows *rows, const struct mt_ended_space *s
 	return true;
 }
 
-bool mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid)
+bool mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid, int32_t *second_pid)
 {
 	const struct mt_ended_space *shown = mt_ended_blocks_of(&rows->ended, pid);
 	const struct mt_ended_space *second =
 		shown ? mt_ended_blocks_alike(&rows->ended, shown) : NULL;
 
+	if (second)
+		*second_pid = second->pid;
 	return !shown ||
 	       (add_ended(rows, shown, second) && (!second || add_ended(rows, second, true)));
 }

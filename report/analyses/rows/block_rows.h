@@ -76,8 +76,9 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 
 /*
  * Adds the blocks that the process had as it ended, one of those that the summary leaves out, and
- * of another of that program that had as many. None where others had more. False out of memory.
+ * of another of that program that had as many: `second_pid`, else untouched. None where others had
+ * more. False out of memory.
  */
-bool mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid);
+bool mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid, int32_t *second_pid);
 
 #endif

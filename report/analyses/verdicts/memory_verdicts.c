@@ -124,7 +124,8 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 	if (!groups)
 		return mt_error_nomem();
 	for (size_t i = 0; i < count; i++) {
-		if (!(request->living && rows[i].ended_early && rows[i].pid != request->kept) &&
+		if (!(request->living && rows[i].ended_early && rows[i].pid != request->kept &&
+		      rows[i].pid != request->kept_second) &&
 		    !mt_suppressions_match(request->suppress, mt_session_frames(session),
 					   mt_session_stacks(session), rows[i].stack,
 					   (double)rows[i].verdict.live, rows[i].verdict.bytes) &&

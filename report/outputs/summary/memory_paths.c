@@ -435,7 +435,8 @@ struct verdict_columns {
 struct judged {
 	uint32_t text; /* describe_path() */
 	bool grows;
-	double bytes; /* of all */
+	bool is_whole; /* of an allocator's memory, with the blocks of the other rows */
+	double bytes;  /* of all */
 	size_t processes;
 	size_t name; /* of those shown: an index in struct names */
 	/* Of the heaviest. */
@@ -513,7 +514,9 @@ static bool add_judged(const struct mt_summary *s, const struct mt_row *row,
 		       struct judged_list *list)
 {
 	const struct verdict_columns *c = &list->columns;
-	struct judged judged = {.grows = grows(s, row, c), .bytes = row->values[c->bytes].value};
+	struct judged judged = {.grows = grows(s, row, c),
+				.is_whole = is_verdict(s, row->keys, c, MT_VERDICT_IN_USE),
+				.bytes = row->values[c->bytes].value};
 	struct mt_top_path path;
 	struct judged *slot;
 	uint64_t pid, seen;
@@ -550,6 +553,8 @@ static int compare_judged(const void *a, const void *b)
 
 	if (x->grows != y->grows)
 		return x->grows ? -1 : 1;
+	if (x->is_whole != y->is_whole)
+		return x->is_whole ? 1 : -1;
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
 	return x->text < y->text ? -1 : x->text > y->text;
@@ -635,13 +640,23 @@ static struct mt_error *read_verdicts(const struct mt_summary *s, struct judged_
 	return err || choose_judged(s, list, names) ? err : mt_error_nomem();
 }
 
+/* The slope of what is bounded, or rises and falls, is that of the moment. */
+static void say_rate(const struct judged_list *list, const struct judged *judged, char *out,
+		     size_t size)
+{
+	double per_second = judged->values[list->columns.per_second].value;
+	bool has = judged->grows && isfinite(per_second) && fabs(per_second) >= 1;
+
+	snprintf(out, size, "%s%s%s", has ? ", " : "",
+		 has ? mt_summary_signed(per_second).text : "", has ? " a second" : "");
+}
+
 static struct mt_error *print_verdict(const struct mt_summary *s, const struct judged_list *list,
 				      const struct judged *judged, const struct names *names)
 {
 	const struct verdict_columns *c = &list->columns;
 	const struct mt_row row = {.keys = judged->keys, .values = judged->values};
-	double per_second = row.values[c->per_second].value;
-	char text[512], rate[80] = "", indent[INDENT + 1];
+	char text[512], rate[80], indent[INDENT + 1];
 	struct mt_top_path path;
 	struct mt_error *err;
 
@@ -656,9 +671,7 @@ static struct mt_error *print_verdict(const struct mt_summary *s, const struct j
 				s->view->width - INDENT, s->to);
 	if (err)
 		return err;
-	/* The slope of what is bounded, or rises and falls, is that of the moment. */
-	if (grows(s, &row, c) && isfinite(per_second) && fabs(per_second) >= 1)
-		snprintf(rate, sizeof(rate), ", %s a second", mt_summary_signed(per_second).text);
+	say_rate(list, judged, rate, sizeof(rate));
 	snprintf(text, sizeof(text), "%.60s%s: %.300s",
 		 mt_table_string(s->verdict, &row, c->verdict), rate,
 		 mt_table_string(s->verdict, &row, c->grounds));
@@ -667,13 +680,67 @@ static struct mt_error *print_verdict(const struct mt_summary *s, const struct j
 	return NULL;
 }
 
+/* "record 5 minutes": the last words of what a verdict rests on. */
+static const char *advice_of(const struct mt_summary *s, const struct judged_list *list,
+			     const struct judged *judged)
+{
+	const struct mt_row row = {.keys = judged->keys};
+	const char *grounds = mt_table_string(s->verdict, &row, list->columns.grounds);
+	const char *last = strrchr(grounds, ';');
+
+	return last ? last + 2 : grounds;
+}
+
+/* One line before the rows, by the surest of them; none where all is the allocator's memory. */
+static void print_answer(const struct mt_summary *s, const struct judged_list *list,
+			 const struct names *names)
+{
+	static const struct {
+		enum mt_verdict_kind kind;
+		const char *answer, *course;
+	} answers[] = {
+		{MT_VERDICT_LEAK, "yes: ", " grows steadily"},
+		{MT_VERDICT_GROWS, "likely: ", " grows steadily"},
+		{MT_VERDICT_HEAP, "perhaps: ", " grows"},
+		{MT_VERDICT_TOO_LITTLE, "not decided for ", ": "},
+	};
+	char text[300] = "no: none of these paths keeps growing", rate[80];
+	const struct judged *best = NULL;
+	size_t surest = sizeof(answers) / sizeof(*answers);
+	uint32_t name;
+
+	for (size_t i = 0; i < list->items.count; i++) {
+		const struct judged *judged = &list->items.items[i];
+
+		for (size_t k = 0; k < surest; k++) {
+			if (is_verdict(s, judged->keys, &list->columns, answers[k].kind)) {
+				surest = k;
+				best = judged;
+			}
+		}
+	}
+	if (best) {
+		say_rate(list, best, rate, sizeof(rate));
+		name = names->headlines[best->name].name;
+		snprintf(text, sizeof(text), "%s%.100s%s%s", answers[surest].answer,
+			 name == MT_STRING_NONE
+				 ? "[unknown]"
+				 : mt_strings_get(mt_frames_strings(s->verdict->frames), name),
+			 answers[surest].course, best->grows ? rate : advice_of(s, list, best));
+	}
+	if (best || !list->items.items[0].is_whole)
+		mt_text_print_wrapped("  ", "  ", text, s->view->width, s->to);
+}
+
 static struct mt_error *print_verdicts(const struct mt_summary *s, const struct judged_list *list,
 				       const struct names *names)
 {
 	struct mt_error *err = NULL;
 
-	if (list->items.count)
+	if (list->items.count) {
 		print_title(s, "IS IT A LEAK?");
+		print_answer(s, list, names);
+	}
 	for (size_t i = 0; !err && i < list->items.count; i++)
 		err = print_verdict(s, list, &list->items.items[i], names);
 	return err;
