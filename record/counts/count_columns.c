@@ -1,6 +1,6 @@
 /*
- * Reading counters and printing their counts, with perf stat's columns and words, so that what
- * reads perf's output reads this, too.
+ * Reads counters and prints their counts in the columns and words of perf stat, so that programs
+ * which parse the output of perf stat work.
  */
 #include "record/counts/count_columns.h"
 
@@ -15,7 +15,7 @@ struct mt_count mt_count_read(const struct mt_event_set *opened, uint32_t event)
 	struct mt_count sum = {0};
 
 	for (size_t i = 0; i < opened->events.count; i++) {
-		uint64_t values[3]; /* by PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING */
+		uint64_t values[3]; /* value, PERF_FORMAT_TOTAL_TIME_ENABLED, _RUNNING */
 
 		if (opened->events.items[i].event != event ||
 		    read(opened->events.items[i].fd, values, sizeof(values)) != sizeof(values))
@@ -27,7 +27,7 @@ struct mt_count mt_count_read(const struct mt_event_set *opened, uint32_t event)
 	return sum;
 }
 
-/* A counter that cannot be read any more takes its count along: no difference is negative. */
+/* Returns 0 for negative differences, which occur if a counter can no longer be read. */
 static uint64_t difference(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
@@ -40,7 +40,7 @@ struct mt_count mt_count_since(const struct mt_count *before, const struct mt_co
 				 .running = difference(before->running, now->running)};
 }
 
-/* Clocks count nanoseconds, and perf prints milliseconds. */
+/* Returns true for clocks: they count nanoseconds, and perf prints milliseconds. */
 static bool is_clock(const struct mt_planned_event *event)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE &&
@@ -48,7 +48,7 @@ static bool is_clock(const struct mt_planned_event *event)
 		event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* The count as text of at most 31 bytes. */
+/* Formats the count as text of at most 31 bytes. */
 static void format_count(const struct mt_planned_event *event, const struct mt_count *count,
 			 char out[32])
 {

@@ -1,4 +1,4 @@
-/* Finding cgroups: /proc/self/mountinfo says where the hierarchies are. */
+/* Finds cgroups; /proc/self/mountinfo lists the mounted hierarchies. */
 #include "record/open/cgroup.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define CGROUP1_MAGIC 0x27e0eb
 #define CGROUP2_MAGIC 0x63677270
 
-/* Mount points of the hierarchies that may serve; empty: not mounted. */
+/* Mount points of the usable hierarchies; empty: not mounted. */
 struct hierarchies {
 	char perf_event[PATH_MAX]; /* version 1 */
 	char memory[PATH_MAX];	   /* version 1 */
@@ -36,7 +36,7 @@ bool mt_cgroup_has_word(const char *list, const char *word)
 	return false;
 }
 
-/* One line of mountinfo: "... ROOT POINT OPTIONS ... - TYPE SOURCE SUPER-OPTIONS". */
+/* Takes one line of mountinfo: "... ROOT POINT OPTIONS ... - TYPE SOURCE SUPER-OPTIONS". */
 static void see_mount(const char *line, struct hierarchies *found)
 {
 	const char *tail = strstr(line, " - ");
@@ -76,7 +76,7 @@ char *mt_cgroup_memory_mount(bool *unified)
 	return strdup(*unified ? found.unified : found.memory);
 }
 
-/* The directory, where it is one of a cgroup file system; -1 with errno otherwise. */
+/* Opens the directory if it is in a cgroup file system; -1 with errno otherwise. */
 static int open_cgroup(const char *root, const char *name)
 {
 	MT_CLEANUP_FREE char *path = NULL;
@@ -126,7 +126,7 @@ struct mt_error *mt_cgroup_open(const char *name, int *out)
 	return NULL;
 }
 
-/* The path below the mount point; NULL: it is not below. */
+/* Returns the path below the mount point; NULL: the path is elsewhere. */
 static const char *path_below(const char *path, const char *mount)
 {
 	size_t length = strlen(mount);

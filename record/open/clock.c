@@ -1,4 +1,4 @@
-/* Relating the perf clock to CLOCK_MONOTONIC by page faults of our own. */
+/* Compares the perf clock with CLOCK_MONOTONIC by page faults of the recorder itself. */
 #include "record/open/clock.h"
 
 #include <linux/perf_event.h>
@@ -20,7 +20,7 @@ uint64_t mt_clock_monotonic(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The time of the ring's last sample: all it carries behind its header. */
+/* Reads the time of the ring's last sample, the only field after the header. */
 static bool last_sample(struct mt_ring *ring, uint64_t *time)
 {
 	const struct perf_event_header *header;
@@ -37,12 +37,12 @@ static bool last_sample(struct mt_ring *ring, uint64_t *time)
 	return found;
 }
 
-/* Makes the page fault once; false where that made no sample. */
+/* Triggers the page fault once. False if no sample was written. */
 static bool fault_once(struct mt_clock *clock, uint64_t *before, uint64_t *sampled, uint64_t *after)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	munlock(clock->page, page); /* a locked page is never given back */
+	munlock(clock->page, page); /* MADV_DONTNEED fails on locked pages */
 	if (madvise(clock->page, page, MADV_DONTNEED))
 		return false;
 	*before = mt_clock_monotonic();

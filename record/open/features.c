@@ -1,4 +1,4 @@
-/* The ladder of attribute features: the table, and the walk down it. */
+/* The table of attribute features, and the probing of its rows. */
 #include "record/open/features.h"
 
 #include <errno.h>
@@ -133,7 +133,7 @@ bool mt_feature_has(const struct mt_perf_features *features, const struct mt_fea
 	return *((const bool *)((const char *)features + row->offset));
 }
 
-/* An event that any user may open on any kernel: counts nothing of ours, disabled. */
+/* An event that any user may open on any kernel. It is disabled and excludes the kernel. */
 static struct perf_event_attr base_attr(void)
 {
 	return (struct perf_event_attr){
@@ -157,7 +157,7 @@ static bool opens(const struct perf_event_attr *attr, const struct mt_perf_featu
 	return true;
 }
 
-/* All features at hand together: what two of them do to each other is nobody's promise. */
+/* Opens an event with all features together; a kernel may refuse a combination of features. */
 static bool opens_with(const struct mt_perf_features *features)
 {
 	struct perf_event_attr attr = base_attr();
@@ -169,7 +169,7 @@ static bool opens_with(const struct mt_perf_features *features)
 	return opens(&attr, features);
 }
 
-/* Why even the plainest event of our own is refused. */
+/* Explains why the kernel refuses even the base event. */
 static struct mt_error *no_perf_events(int errnum)
 {
 	struct mt_error *err = mt_error_os(errnum, "cannot record: perf_event_open");
@@ -193,9 +193,7 @@ static struct mt_error *no_perf_events(int errnum)
 		     "perf_event_open, or run mtrec on the host");
 }
 
-/*
- * What does not depend on an attr: whether the kernel answers at all, and to which flag and ioctl.
- */
+/* Probes what does not depend on an attr: perf_event_open itself, a flag and an ioctl. */
 static struct mt_error *probe_base(struct mt_perf_features *features)
 {
 	struct perf_event_attr attr = base_attr();
@@ -205,7 +203,7 @@ static struct mt_error *probe_base(struct mt_perf_features *features)
 	features->cloexec = true;
 	fd = mt_perf_open(&attr, 0, -1, features);
 	if (fd < 0) {
-		features->cloexec = false; /* 3.10 answers EINVAL to the flag */
+		features->cloexec = false; /* 3.10 refuses the flag with EINVAL */
 		fd = mt_perf_open(&attr, 0, -1, features);
 	}
 	if (fd < 0)
@@ -215,7 +213,7 @@ static struct mt_error *probe_base(struct mt_perf_features *features)
 	return NULL;
 }
 
-/* Each row alone; then, newest first, without what the rest does not bear. */
+/* Probes each row alone, then drops rows, newest first, until the others open together. */
 static void step_down(struct mt_perf_features *features)
 {
 	for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -232,7 +230,7 @@ static void step_down(struct mt_perf_features *features)
 	}
 }
 
-/* Whether groups can be read in inherited events, and the largest rate. */
+/* Probes whether groups can be read in inherited events, and reads the maximum rate. */
 static void probe_alongside(struct mt_perf_features *features)
 {
 	struct perf_event_attr attr = base_attr();

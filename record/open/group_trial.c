@@ -1,4 +1,4 @@
-/* Opened disabled, and kept until closing them costs nothing. */
+/* Opens the events disabled, and keeps them open until closing them is cheap (trials.h). */
 #include "record/open/group_trial.h"
 
 #include <errno.h>

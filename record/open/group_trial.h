@@ -1,4 +1,4 @@
-/* Finds out whether events can be counted together, by opening them as a group. */
+/* Tests whether events can be counted together, by opening them as a group. */
 #ifndef MT_RECORD_OPEN_GROUP_TRIAL_H
 #define MT_RECORD_OPEN_GROUP_TRIAL_H
 
@@ -13,13 +13,13 @@ struct mt_group_trial {
 	const struct mt_perf_features *features;
 	struct mt_trials *trials;
 	int cpu;   /* CPU to open the events on */
-	bool wide; /* true: for every task on that CPU; false: for the calling thread */
+	bool wide; /* true: every task on that CPU; false: the calling thread */
 };
 
 /*
- * False if the first event can be opened and one of the others not beside it, or if there is one
- * alone, which this machine does not have. Other failures give true: opening the events of the
- * recording reports them. trial is a struct mt_group_trial *.
+ * Returns false if the first event opens but another one does not open in its group. Of a single
+ * event, returns false if this machine does not have it. Returns true on other failures; opening
+ * the events of the recording reports them. trial is a struct mt_group_trial *.
  */
 bool mt_group_trial_together(void *trial, const struct perf_event_attr *attrs, size_t count);
 

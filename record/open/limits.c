@@ -1,4 +1,4 @@
-/* Resource limits, the mlock budget of rings, capabilities. */
+/* Reads and raises resource limits; computes the mlock budget of rings; checks capabilities. */
 #include "record/open/limits.h"
 
 #include <linux/capability.h>
@@ -56,7 +56,7 @@ uint64_t mt_limits_files(void)
 		       : limit.rlim_max;
 }
 
-/* RLIMIT_MEMLOCK in KiB; -1: none. */
+/* Returns RLIMIT_MEMLOCK in KiB; -1: unlimited. */
 static long memlock_kib(void)
 {
 	struct rlimit limit;

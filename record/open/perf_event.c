@@ -1,6 +1,4 @@
-/*
- * The perf_event_open system call and its refusals in plain words.
- */
+/* Calls perf_event_open and explains its errors. */
 #include "record/open/perf_event.h"
 
 #include <errno.h>

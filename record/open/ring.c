@@ -9,12 +9,12 @@
 #include "formats/base/pages.h"
 
 #define LINE 64
-#define FRONT 10 /* lines: all in front of a dump, and what it begins with */
+#define FRONT 10 /* cache lines: all that precedes a dump, and the start of the dump */
 
 /*
- * A page of a ring is mapped as it is first touched, but for newer kernels, which map all at once
- * and refuse to be asked for it; the first write to its control page is a fault on any. Kernels
- * before 5.14 know no such request, even for nothing.
+ * Maps all pages of the ring. Most kernels map a page at its first access; newer kernels map all
+ * pages at once and refuse MADV_POPULATE_READ. The first write to the control page faults on all
+ * kernels. Kernels before 5.14 refuse MADV_POPULATE_READ even for zero bytes.
  */
 static void make_present(struct perf_event_mmap_page *control, size_t page, size_t size)
 {
@@ -79,7 +79,8 @@ bool mt_ring_begin(struct mt_ring *ring)
 }
 
 /*
- * A record is whole words, so that no header stands across the end, and lies within what is there.
+ * Returns true if the record's size is a multiple of a word, so that no header wraps around the
+ * end, and the record lies within the available bytes.
  */
 static bool makes_sense(const struct mt_ring *ring, const struct perf_event_header *header)
 {
@@ -119,7 +120,7 @@ void mt_ring_ask_begin(const struct mt_ring *ring)
 		__builtin_prefetch(at(ring, ring->tail + i * LINE));
 }
 
-/* Whatever stands there for a size: a prefetch of any place in the ring does no harm. */
+/* The size may be garbage, because a prefetch of any place in the ring is harmless. */
 void mt_ring_ask_end(const struct mt_ring *ring)
 {
 	const struct perf_event_header *header = (const void *)at(ring, ring->tail);

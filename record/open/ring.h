@@ -1,6 +1,4 @@
-/*
- * One perf ring buffer: maps it and walks its records without copying. One reader at a time.
- */
+/* One perf ring buffer: maps it and reads its records without copying. One reader at a time. */
 #ifndef MT_RECORD_OPEN_RING_H
 #define MT_RECORD_OPEN_RING_H
 
@@ -14,7 +12,7 @@ struct perf_event_mmap_page;
 #define MT_RING_RECORD_MAX 65536 /* perf_event_header.size is a u16 */
 
 struct mt_ring {
-	int fd; /* event that owns the ring, to be polled; the caller closes it */
+	int fd; /* event that owns the ring, for poll; the caller closes it */
 	struct perf_event_mmap_page *page;
 	uint8_t *data;
 	size_t size;	     /* bytes of data, a power of two */
@@ -22,33 +20,35 @@ struct mt_ring {
 	uint8_t *joined;     /* copy of a record that wraps around the end */
 };
 
-/* Maps `size` bytes of ring (a power of two of pages) for a perf event; -1 with errno. */
+/* Maps `size` bytes of ring (a power of two of pages) for a perf event. -1 with errno. */
 int mt_ring_map(int fd, size_t size, struct mt_ring *out);
 void mt_ring_unmap(struct mt_ring *ring);
 
-/* Begins a pass: reads the kernel's head. True if there are records to read. */
+/* Begins a pass: reads the kernel's head. Returns true if there are records to read. */
 bool mt_ring_begin(struct mt_ring *ring);
 
 /*
- * The next record of the pass, valid until mt_ring_give_back(). NULL at the end of the pass, or at
- * bytes that are no record, which are skipped.
+ * Returns the next record of the pass, valid until mt_ring_give_back(). Returns NULL at the end of
+ * the pass and at invalid records; the remainder of the pass is then skipped.
  */
 const struct perf_event_header *mt_ring_next(struct mt_ring *ring);
 
 /*
- * Prefetch the beginning of the record behind the last one and, a while later, its end. Both were
- * written on another CPU, and walking over the record needs both.
+ * Prefetch the beginning of the next record and, some time later, its end. Another CPU wrote both,
+ * and skipping the record reads both.
  */
 void mt_ring_ask_begin(const struct mt_ring *ring);
 void mt_ring_ask_end(const struct mt_ring *ring);
 
-/* Bytes that the kernel has written into the ring so far. */
+/* Returns how many bytes the kernel has written into the ring so far. */
 uint64_t mt_ring_written(const struct mt_ring *ring);
 
-/* Bytes in the ring now. Callable from any thread; the answer is outdated at once. */
+/*
+ * Returns the bytes in the ring at present. Any thread may call it; the result is outdated at once.
+ */
 size_t mt_ring_used(const struct mt_ring *ring);
 
-/* Frees the records read so far for the kernel. */
+/* Gives the space of the records read so far back to the kernel. */
 void mt_ring_give_back(struct mt_ring *ring);
 
 #endif

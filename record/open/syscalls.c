@@ -1,4 +1,4 @@
-/* Numbers for the event table's system calls. */
+/* Numbers of the event table's system calls. */
 #include "record/open/syscalls.h"
 
 #include <string.h>

@@ -10,10 +10,10 @@ struct mt_syscall {
 	long number;
 };
 
-/* One for each MT_SYSCALL row, in the table's order. */
+/* Returns an array with an item for each MT_SYSCALL row, in the table's order. */
 const struct mt_syscall *mt_syscalls(size_t *count);
 
-/* False if the name is no call of the table. */
+/* Returns false if the table has no call of that name. */
 bool mt_syscall_number(const char *name, long *number);
 
 #endif

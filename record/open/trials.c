@@ -1,9 +1,11 @@
-/* Events opened on trial. */
+/* Events that are opened as a trial. */
 #include "record/open/trials.h"
 
 #include <unistd.h>
 
-/* The limit on open files may be as low as 1,024, and the recording's events need theirs. */
+/*
+ * The limit on open files may be as low as 1,024, and the recording's events need descriptors, too.
+ */
 #define MOST 256
 
 void mt_trials_keep(struct mt_trials *trials, int fd)

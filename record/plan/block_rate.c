@@ -1,13 +1,13 @@
-/* Prices are those of docs/allocators.md, in seconds. */
+/* Prices in seconds; docs/allocators.md explains them. */
 #include "record/plan/block_rate.h"
 
 #include "formats/records/address_sample.h"
 #include "record/plan/plan.h"
 
-#define MARK 1.5e-6	   /* a record without a stack */
-#define SAMPLE 6e-6	   /* a record with one: in the target and until it is written */
-#define CREDIT 2.5	   /* seconds of the budget */
-#define DUMPED_KIB 0.35e-6 /* for each KiB of stack */
+#define MARK 1.5e-6	   /* record without a stack */
+#define SAMPLE 6e-6	   /* record with a stack: in the target and until it is written */
+#define CREDIT 2.5	   /* in seconds of the budget */
+#define DUMPED_KIB 0.35e-6 /* per KiB of stack */
 
 void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, uint32_t event,
 		       uint64_t hits, uint64_t passed, double seconds)

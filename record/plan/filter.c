@@ -1,7 +1,7 @@
 /*
- * Filters. perf's ioctl says no more than EINVAL; the kernel's reason shows only where a filter is
- * written through tracefs, so a refused one is written again into a tracing instance of our own,
- * which nobody else sees and which is removed at once.
+ * Checks filters. perf's ioctl returns only EINVAL; the kernel gives its reason only for a filter
+ * that is written through tracefs. A refused filter is therefore written again into a private
+ * tracing instance, which is removed at once.
  */
 #include "record/plan/filter.h"
 
@@ -39,7 +39,7 @@ struct mt_error *mt_filter_add(char **filter, const char *expression)
 	return NULL;
 }
 
-/* The text behind "parse_error: " in what the filter file then holds. */
+/* Returns the text after "parse_error: " in the content of the filter file. */
 static char *reason_in(const char *text)
 {
 	const char *at = text ? strstr(text, "parse_error: ") : NULL;
@@ -48,7 +48,7 @@ static char *reason_in(const char *text)
 	return at ? strndup(at, strcspn(at, "\n")) : NULL;
 }
 
-/* Writes the filter into the instance's file, and reads what became of it. */
+/* Writes the filter into the instance's file and returns the kernel's reason for refusing it. */
 static char *try_in_instance(int tracefs, const char *instance,
 			     const struct mt_planned_event *event)
 {
@@ -71,7 +71,7 @@ static char *try_in_instance(int tracefs, const char *instance,
 	return reason_in(text);
 }
 
-/* "Field not found", as the kernel says it; NULL where it cannot be asked. */
+/* Returns the kernel's reason, e.g. "Field not found"; NULL if it is not available. */
 static char *kernels_reason(int tracefs, const struct mt_planned_event *event)
 {
 	char instance[64];
@@ -85,7 +85,7 @@ static char *kernels_reason(int tracefs, const struct mt_planned_event *event)
 	return reason;
 }
 
-/* The names of a format file's fields: "common_pid, ret"; NULL where there are none. */
+/* Returns the field names of a format file, e.g. "common_pid, ret"; NULL if there are none. */
 static char *field_names(const char *format)
 {
 	char *names = NULL;
@@ -135,7 +135,7 @@ static struct mt_error *check_one(const struct mt_planned_event *event,
 
 	attr.inherit = 0;
 	fd = mt_perf_open(&attr, 0, -1, features);
-	/* what cannot be opened is told later, where its target is known */
+	/* an event that cannot be opened is reported later, when its target is known */
 	failed = fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) ? 0 : errno;
 	mt_trials_keep(trials, fd);
 	return failed ? refused(failed, event, tracefs) : NULL;

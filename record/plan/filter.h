@@ -1,6 +1,6 @@
 /*
- * Tracepoint filters: expressions that the kernel evaluates before it writes a record, so events
- * that are filtered out cost next to nothing.
+ * Tracepoint filters: expressions that the kernel evaluates before it writes a record. Events that
+ * are filtered out cost next to nothing.
  */
 #ifndef MT_RECORD_PLAN_FILTER_H
 #define MT_RECORD_PLAN_FILTER_H
@@ -14,8 +14,9 @@ struct mt_trials;
 struct mt_error *mt_filter_add(char **filter, const char *expression);
 
 /*
- * Tries every filter of the plan once, so that a bad one is reported first of all. tracefs:
- * descriptor of its directory, from which the error takes the kernel's reason, or -1.
+ * Tries every filter of the plan once, so that a bad filter is reported before anything else.
+ * tracefs: descriptor of the tracefs directory, from which the error takes the kernel's reason, or
+ * -1.
  */
 struct mt_error *mt_filter_check(const struct mt_plan *plan,
 				 const struct mt_perf_features *features, struct mt_trials *trials,

@@ -1,6 +1,6 @@
 /*
- * Planning: event words to attributes. Opens nothing, asks nothing of the kernel but through its
- * arguments.
+ * Plans events: converts event words to attributes. Opens no events and reads the kernel's state
+ * only through its arguments.
  */
 #include "record/plan/plan.h"
 
@@ -20,16 +20,16 @@
 #include "record/tracepoints/tracefs.h"
 #include "record/tracepoints/tracepoint_source.h"
 
-#define TIMER_LEAST 10000 /* ns: the kernel's timers come no more often, whatever a period says */
+#define TIMER_LEAST 10000 /* ns; the shortest interval of the kernel's timers */
 #define DEFAULT_FREQUENCY 1000
-#define REGS_USER_X86_64                                                                          \
-	0xff0fffull /* all but the segment registers DS, ES, FS, GS, which a 64-bit sample cannot \
-		       have */
+#define REGS_USER_X86_64                                                                         \
+	0xff0fffull /* all registers except the segment registers DS, ES, FS, GS, which a 64-bit \
+		       sample cannot contain */
 #define REGS_USER_AARCH64 0x1ffffffffull
 /*
- * A ring wakes two threads so often, its own and who helps it, one of them on the producer's CPU:
- * what that costs a sample at 512 KiB is a third of what the drains do. A smaller ring wakes at a
- * quarter.
+ * Each wakeup of a ring wakes two threads, its drain and the drain's helper; one of them runs on
+ * the producer's CPU. At 512 KiB the wakeups cost a third as much per sample as the drains' other
+ * work. A smaller ring wakes its drain when it is a quarter full.
  */
 #define WATERMARK (2u << 20)
 
@@ -95,8 +95,8 @@ static uint64_t user_registers(void)
 }
 
 /*
- * What every event has, side-band and samples alike: the fields that tell one record of a shared
- * ring from another.
+ * Attributes that every event has, side-band and samples alike: the fields that distinguish the
+ * records of a shared ring.
  */
 static struct perf_event_attr common_attr(const struct mt_planner *planner)
 {
@@ -110,9 +110,7 @@ static struct perf_event_attr common_attr(const struct mt_planner *planner)
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
 	};
 
-	/*
-	 * without an identifier in front, all events of a ring need the same fields up to their id
-	 */
+	/* without a leading identifier, all events of a ring need the same fields up to their id */
 	attr.sample_type |= features->identifier
 				    ? PERF_SAMPLE_IDENTIFIER
 				    : PERF_SAMPLE_ID | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
@@ -120,7 +118,7 @@ static struct perf_event_attr common_attr(const struct mt_planner *planner)
 		features->format_lost ? PERF_FORMAT_ID | PERF_FORMAT_LOST : PERF_FORMAT_ID;
 	attr.exclude_kernel = !features->kernel_frames;
 	attr.exclude_hv = !features->kernel_frames;
-	/* 6.12.117 opens no tracepoint that would show kernel frames to whom it must not. */
+	/* Without it, 6.12.117 refuses tracepoints to users who may not see kernel frames. */
 	attr.exclude_callchain_kernel = !features->kernel_frames;
 	attr.inherit = !mt_options_target_cpus(planner->options) && !planner->options->no_inherit;
 	attr.use_clockid = features->clockid;
@@ -128,7 +126,7 @@ static struct perf_event_attr common_attr(const struct mt_planner *planner)
 	return attr;
 }
 
-/* Stack, registers and callchain on top of common_attr(), as --call-graph says. */
+/* Adds stack, registers and callchain to the attributes, as --call-graph requests. */
 static void ask_stack(const struct mt_planner *planner, struct perf_event_attr *attr)
 {
 	const struct mt_record_options *options = planner->options;
@@ -143,11 +141,11 @@ static void ask_stack(const struct mt_planner *planner, struct perf_event_attr *
 	attr->sample_stack_user = options->dump_size;
 }
 
-/* How often: -c, or -F for what is sampled by time. */
+/* Sets the period from -c, or the frequency from -F for events that are sampled by time. */
 static void ask_rate(struct mt_planner *planner, bool by_time, struct perf_event_attr *attr)
 {
 	const struct mt_record_options *options = planner->options;
-	bool frequency = by_time && !options->period; /* never of what is counted one by one */
+	bool frequency = by_time && !options->period; /* by time only */
 	uint64_t rate = options->frequency;
 
 	planner->by_time |= by_time;
@@ -161,15 +159,15 @@ static void ask_rate(struct mt_planner *planner, bool by_time, struct perf_event
 		attr->sample_freq = rate ? rate : DEFAULT_FREQUENCY;
 	}
 	/*
-	 * On a fixed-period software event or tracepoint PERF_SAMPLE_PERIOD makes the kernel sample
-	 * every event.
+	 * For a fixed-period software event or tracepoint, PERF_SAMPLE_PERIOD makes the kernel
+	 * sample every event.
 	 */
 	if (frequency || attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
 	    attr->type == PERF_TYPE_RAW)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 }
 
-/* period= and freq= of the event itself go before -c and -F. */
+/* period= and freq= of an event override -c and -F. */
 static void apply_own_rate(const struct mt_counter *counter, struct perf_event_attr *attr)
 {
 	if (!counter->period && !counter->frequency)
@@ -178,7 +176,7 @@ static void apply_own_rate(const struct mt_counter *counter, struct perf_event_a
 	attr->sample_period = counter->frequency ? counter->frequency : counter->period;
 }
 
-/* --all-user and --all-kernel; a tracepoint is where it is. */
+/* Applies --all-user and --all-kernel; tracepoints ignore them. */
 static void apply_levels(const struct mt_record_options *options, struct perf_event_attr *attr)
 {
 	if (!options->all_user && !options->all_kernel)
@@ -187,7 +185,9 @@ static void apply_levels(const struct mt_record_options *options, struct perf_ev
 	attr->exclude_kernel = attr->exclude_hv = options->all_user;
 }
 
-/* The registers stand just before the dump: how far back from there is the stack pointer? */
+/*
+ * Returns the distance from the stack pointer in a sample to the dump; registers precede the dump.
+ */
 static size_t find_sp(const struct perf_event_attr *attr)
 {
 	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
@@ -195,7 +195,7 @@ static size_t find_sp(const struct perf_event_attr *attr)
 	return 8u * (size_t)__builtin_popcountll(attr->sample_regs_user >> MT_PERF_REG_SP);
 }
 
-/* Offsets of the fields that every sample of ours begins with, for the drain. */
+/* Computes the offsets of the fields at the start of every sample, for the drain. */
 static void find_offsets(struct mt_planned_event *event)
 {
 	bool first = event->attr.sample_type & PERF_SAMPLE_IDENTIFIER;
@@ -234,8 +234,8 @@ static struct mt_error *add_event(struct mt_planner *planner, const struct mt_pl
 }
 
 /*
- * Maps, comms, forks and exits: an event that counts nothing. Before 3.12 there is no dummy: an
- * event that hardly any machine ever raises, at a period beyond reach, serves.
+ * Plans the side-band event, which reports maps, comms, forks and exits and counts nothing. Kernels
+ * before 3.12 have no dummy event; alignment faults with an unreachable period replace it.
  */
 static struct mt_error *plan_sideband(struct mt_planner *planner)
 {
@@ -248,7 +248,7 @@ static struct mt_error *plan_sideband(struct mt_planner *planner)
 		.attr = common_attr(planner),
 	};
 
-	/* threads started later map files for those that are recorded */
+	/* new threads map files that the recorded threads execute */
 	event.attr.inherit = !mt_options_target_cpus(planner->options);
 	event.attr.type = PERF_TYPE_SOFTWARE;
 	event.attr.config = features->dummy ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_ALIGNMENT_FAULTS;
@@ -287,7 +287,7 @@ static struct mt_error *plan_counter(struct mt_planner *planner, const struct mt
 	mt_planner_ask_branches(planner, &counter, &event.attr);
 	ask_rate(planner, counter.by_time, &event.attr);
 	apply_own_rate(&counter, &event.attr);
-	if (counter.read) { /* what it counted is in one place only: it has no twins */
+	if (counter.read) { /* its counts must be in one place, so it gets no variants */
 		event.attr.sample_type |= PERF_SAMPLE_READ;
 		event.leader = (uint32_t)planner->plan->events.count;
 	}
@@ -345,7 +345,9 @@ static struct mt_error *unknown_event(const char *text, size_t length)
 			     nearest.best ? "? " : "");
 }
 
-/* A group that is called as its tracepoints' subsystem: compaction. */
+/*
+ * Returns true for a group that has the same name as its tracepoints' subsystem, e.g. compaction.
+ */
 static bool is_subsystem(const struct mt_event_def *def)
 {
 	size_t length = def ? strlen(def->alias) : 0;
@@ -414,9 +416,9 @@ struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, s
 	if (mt_planner_is_glob(text, length))
 		return mt_planner_globs(planner, text, length);
 	name = strndup(text, length);
-	word.length = strcspn(name ? name : "", "="); /* an id behind it is no part of the name */
+	word.length = strcspn(name ? name : "", "="); /* an id after it is not part of the name */
 	err = name ? mt_planner_tracepoint(planner, name, MT_ROLE_SAMPLE, &word) : mt_error_nomem();
-	/* A name that nobody knows is a slip of the pen, as it is without a colon. */
+	/* An unknown name is a usage error, as it is for a word without a colon. */
 	if (err && err->kind == MT_ERR_NOT_FOUND && !planner->group)
 		err->kind = MT_ERR_USAGE;
 	return err;
@@ -469,7 +471,9 @@ struct mt_error *mt_planner_ask_data(struct mt_planner *planner)
 		       : mt_error_nomem();
 }
 
-/* The word that a filter stands behind: the last of a list, or within braces. */
+/*
+ * Returns the word to which a --filter after `list` applies: the last of the list or of its braces.
+ */
 static char *filtered_word(const char *list)
 {
 	size_t length = mt_planner_word_length(list);
@@ -485,7 +489,7 @@ static char *filtered_word(const char *list)
 					      : strndup(list, strcspn(list, "="));
 }
 
-/* Of a pattern it is for every tracepoint that matches. */
+/* Returns true if the filter of `word` applies to the event. A pattern applies to all matches. */
 static bool is_filtered(const struct mt_planned_event *event, const char *word)
 {
 	return event->attr.type == PERF_TYPE_TRACEPOINT &&
@@ -515,7 +519,10 @@ static struct mt_error *plan_filter(struct mt_plan *plan, const struct mt_filter
 			     "--filter 'ret > 0'");
 }
 
-/* -F of events that are counted one by one: storms are thinned to that many samples a second. */
+/*
+ * Applies -F to events that are counted one by one: thins storm events to that many samples a
+ * second.
+ */
 static struct mt_error *thin_storms(struct mt_planner *planner)
 {
 	struct mt_plan *plan = planner->plan;
@@ -563,7 +570,7 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 	if (!err)
 		err = mt_planner_finish_branches(planner);
 	if (!err && options->action == MT_ACTION_COUNT && planner->no_calls)
-		return MT_TAKE(planner->no_calls); /* nothing can stand in for a count */
+		return MT_TAKE(planner->no_calls); /* nothing replaces a count */
 	if (!err && options->action != MT_ACTION_COUNT)
 		err = mt_planner_finish_marks(planner);
 	if (!err)

@@ -1,5 +1,5 @@
 /*
- * Planning blocks of allocators: their probes, and the filters by which the kernel samples them.
+ * Plans blocks of allocators: their probes, and the filters with which the kernel samples them.
  * Allocations and frees are filtered by the same function of the block's address.
  */
 #include <inttypes.h>
@@ -17,14 +17,16 @@
 #include "record/plan/plan_parts.h"
 #include "record/tracepoints/tracepoint_source.h"
 
-#define LARGE "size>=131072" /* bytes; above it one block more or less is seen in an estimate */
+#define LARGE \
+	"size>=131072" /* bytes; in an estimate one block more or less of this size is visible */
 #define SMALL "size<131072"
 
 /*
- * The word before a block of so many bytes, as glibc has it: 8 bytes more, a multiple of 16, and up
- * to 32 of a remainder that is too small to be a block. Its flags are below 16. A block with a
- * mapping of its own (flag 2) has more where it was aligned. Allocation and free pass by the same
- * bounds, as the flags may change in between; the reader knows what was asked for.
+ * Filters by the size word before a block, which glibc computes as follows: the requested size plus
+ * 8, rounded up to a multiple of 16, plus up to 32 bytes of a remainder that is too small for a
+ * block. Flags use the values below 16. An aligned block with a mapping of its own (flag 2) has a
+ * larger word. Allocations and frees use the same bounds, because the flags may change in between;
+ * the reader compares with the requested size.
  */
 static struct mt_error *filter_sizes(struct mt_planned_event *event, uint64_t least, uint64_t most)
 {
@@ -40,7 +42,7 @@ static struct mt_error *filter_sizes(struct mt_planned_event *event, uint64_t le
 	return mt_filter_add(&event->filter, filter);
 }
 
-/* What realloc does to its old block must be seen, whatever the new one's size. */
+/* A realloc is always recorded, whatever its new size, because it also frees the old block. */
 static struct mt_error *limit_sizes(struct mt_planned_event *event,
 				    const struct mt_record_options *options)
 {
@@ -55,7 +57,9 @@ static struct mt_error *limit_sizes(struct mt_planned_event *event,
 	return event->is_sized && !event->frees_old ? filter_sizes(event, least, most) : NULL;
 }
 
-/* The probes of a file come one after the other. False out of memory. */
+/*
+ * Finds or adds the file of a probe. The probes of a file arrive in sequence. False out of memory.
+ */
 static bool find_file(struct mt_plan *plan, const char *path, uint32_t *file)
 {
 	size_t count = plan->block_files.count;
@@ -112,7 +116,7 @@ static struct mt_error *plan_blocks(void *context, const struct mt_allocator_pro
 	return plan_one(planner, probe, MT_PLANNED_LARGE);
 }
 
-/* A block is recorded or not by its address alone. */
+/* Refuses options that drop blocks by other criteria than their address. */
 static struct mt_error *check_limits(const struct mt_record_options *options)
 {
 	bool runs = mt_options_target_cpus(options) || mt_options_target_tasks(options);
@@ -161,7 +165,7 @@ bool mt_plan_has_blocks(const struct mt_plan *plan)
 	return false;
 }
 
-/* Whether dumps of other events may hold what a return probe puts into a stack. */
+/* Returns true if dumps of other events may contain the trampoline address of a return probe. */
 static bool has_other_samples(const struct mt_plan *plan)
 {
 	for (size_t i = 0; i < plan->events.count; i++) {
@@ -172,9 +176,9 @@ static bool has_other_samples(const struct mt_plan *plan)
 }
 
 /*
- * The filter of an event of sampled blocks, which the caller frees. NULL out of memory. The kernel
- * runs it for each block: what turns down most of them comes first. Where ptr is 0, size means
- * nothing.
+ * Returns the filter of an event of sampled blocks, which the caller frees; NULL out of memory. The
+ * kernel evaluates the filter for each block, so the term that rejects most blocks comes first. The
+ * size is undefined if ptr is 0.
  */
 static char *sample_filter(const struct mt_planned_event *event, const char *chosen)
 {
@@ -198,7 +202,7 @@ static struct mt_error *sample_event(struct mt_planned_event *event, uint32_t on
 	if (asprintf(&event->account, "%s one-in=%u", account, one_in) < 0)
 		event->account = NULL;
 	if (event->account && event->has_no_ptr)
-		return NULL; /* the reader chooses */
+		return NULL; /* the reader samples */
 	filter = sample_filter(event, chosen);
 	return event->account && filter ? mt_filter_add(&event->filter, filter) : mt_error_nomem();
 }
@@ -280,7 +284,9 @@ void mt_plan_cut_blocks(struct mt_plan *plan, uint32_t dump_size)
 	}
 }
 
-/* kmem:kmalloc, kmem_cache_alloc, kfree, kmem_cache_free and their like, all with the field ptr. */
+/*
+ * True for events of kernel objects: kmem:kmalloc, kmem:kfree and others that have the field ptr.
+ */
 static bool is_of_objects(const struct mt_planned_event *event)
 {
 	return !strncmp(event->name, "kmem:k", 6);

@@ -1,5 +1,5 @@
 /*
- * Planning system calls: which events tell of one, and what stands in where none does.
+ * Plans system calls: which events record a call, and which events replace them if there are none.
  */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "record/plan/plan_parts.h"
 
 /*
- * Both ends of a call: the exit record with result, and stack unless it is a mark; the enter record
- * as its time mark. -c above 1 thins the exits; the marks stay whole.
+ * Plans both ends of a call. The exit record has the result, and the stack unless it is a mark. The
+ * enter record is its time mark. -c above 1 thins the exits; marks are not thinned.
  */
 static struct mt_error *plan_pair(struct mt_planner *planner, const char *exit_name,
 				  const char *enter_name, const struct mt_event_word *word)
@@ -34,7 +34,7 @@ static struct mt_error *plan_pair(struct mt_planner *planner, const char *exit_n
 	return NULL;
 }
 
-/* Registers tell the ABI, and with it whose numbers these are; one of them suffices. */
+/* Requests one register. Any register reports the ABI, which determines the call numbering. */
 static void ask_abi(struct mt_planned_event *event)
 {
 	if (event->attr.sample_type & PERF_SAMPLE_REGS_USER)
@@ -58,9 +58,9 @@ static struct mt_error *filter_call(const struct mt_planner *planner,
 }
 
 /*
- * The tracepoints that all system calls share, filtered by number: there where syscalls:* are not
- * (no CONFIG_FTRACE_SYSCALLS). 32-bit callers have numbers of their own; what they do under ours is
- * told from it by the ABI of the registers.
+ * Plans the tracepoints that all system calls share, filtered by number, for kernels without
+ * syscalls:* (no CONFIG_FTRACE_SYSCALLS). 32-bit callers use another numbering; the ABI of the
+ * registers identifies their records.
  */
 static struct mt_error *plan_raw_syscall(struct mt_planner *planner,
 					 const struct mt_event_word *word)
@@ -78,7 +78,7 @@ static struct mt_error *plan_raw_syscall(struct mt_planner *planner,
 	return err;
 }
 
-/* Remembers a call that cannot be recorded as such, and why the first one cannot. Takes why. */
+/* Notes a call that cannot be recorded, and the reason for the first such call. Takes why. */
 static struct mt_error *give_up_call(struct mt_planner *planner, const struct mt_event_word *word,
 				     struct mt_error *why)
 {
@@ -89,7 +89,7 @@ static struct mt_error *give_up_call(struct mt_planner *planner, const struct mt
 	return mt_planner_enumerate(&planner->calls, word->def->alias);
 }
 
-/* A call of a group that this kernel does not have needs no event. Takes why. */
+/* Leaves out a call; lists it as missing unless the kernel does not have it. Takes why. */
 static struct mt_error *leave_out_call(struct mt_planner *planner, const struct mt_event_word *word,
 				       struct mt_error *why)
 {
@@ -123,8 +123,8 @@ static struct mt_error *plan_call(struct mt_planner *planner, const struct mt_ev
 }
 
 /*
- * The ladder of events that tell of a system call. The names, files and offsets of what a call maps
- * stand in the side-band's records.
+ * Plans a system call by the first kind of event that opens. The side-band records the names, files
+ * and offsets of mappings.
  */
 struct mt_error *mt_planner_call(struct mt_planner *planner, const struct mt_event_word *word)
 {
@@ -155,9 +155,9 @@ static bool has_page_faults(const struct mt_plan *plan)
 }
 
 /*
- * Where no tracepoint tells of system calls: page faults with their addresses say what was touched,
- * by which stack, and the side-band's mmap records, of data too, what was mapped and where the heap
- * grew.
+ * Replaces system calls that have no tracepoints. Page faults with their addresses show which
+ * memory each stack touched. The side-band's mmap records, including those of data, show mappings
+ * and the growth of the heap.
  */
 static struct mt_error *replace_calls(struct mt_planner *planner)
 {
@@ -176,7 +176,7 @@ static struct mt_error *replace_calls(struct mt_planner *planner)
 	return mt_planner_note(planner, text);
 }
 
-/* Says that calls come from raw_syscalls, and what that costs. */
+/* Adds a note if calls come from raw_syscalls, with the consequences. */
 static struct mt_error *note_raw_calls(struct mt_planner *planner)
 {
 	for (size_t i = 0; !planner->calls_seen && i < planner->plan->events.count; i++) {
@@ -189,7 +189,7 @@ static struct mt_error *note_raw_calls(struct mt_planner *planner)
 	return NULL;
 }
 
-/* Says what is lacking for want of privileges. */
+/* Adds a note about events that need privileges. */
 static struct mt_error *note_refused(struct mt_planner *planner)
 {
 	char *text;
@@ -201,7 +201,7 @@ static struct mt_error *note_refused(struct mt_planner *planner)
 	return mt_planner_note(planner, text);
 }
 
-/* Says which calls of a group stay unseen, while others are seen. */
+/* Adds a note about the calls of a group that are not recorded although others are. */
 static struct mt_error *note_missing(struct mt_planner *planner)
 {
 	char *text;

@@ -1,7 +1,7 @@
 /*
- * Planning counters: what a word means that is counted rather than traced - an alias of the table,
- * rNNN, a PMU's own event - with perf's modifiers, and what hardware events alone can have: branch
- * records.
+ * Plans counters: words for events that are counted, not traced. A word is an alias of the table,
+ * rNNN, or an event of a PMU, with perf's modifiers. Also plans branch records, which only hardware
+ * events can have.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 size_t mt_planner_word_length(const char *list)
 {
-	bool is_probe = mt_is_probe_word(list, strlen(list)); /* its slashes are of a path */
+	bool is_probe = mt_is_probe_word(list, strlen(list)); /* the slashes belong to a path */
 	bool in_terms = false, in_braces = false;
 	size_t n = 0, depth = 0;
 
@@ -34,7 +34,8 @@ size_t mt_planner_word_length(const char *list)
 }
 
 /*
- * Where the word's modifiers begin: behind the last slash or the first colon; its length: nowhere.
+ * Returns where the word's modifiers begin: after the last slash or at the first colon. Returns the
+ * length if there are none.
  */
 static size_t stem_length(const char *text, size_t length)
 {
@@ -117,7 +118,7 @@ static struct mt_error *parse_modifiers(const char *text, size_t length, size_t 
 	return mt_counter_modify(text, length, text + (good ? at : stem), counter);
 }
 
-/* r1a8: a raw event of the CPU by number. */
+/* Parses r1a8, a raw event of the CPU by number. */
 static bool parse_raw(const char *text, size_t length, uint64_t *config)
 {
 	char digits[17], *end;
@@ -241,7 +242,7 @@ struct mt_error *mt_planner_finish_branches(const struct mt_planner *planner)
 		"cycles --call-graph lbr");
 }
 
-/* What happens in the kernel alone, whatever its cause. */
+/* Returns true for events that happen only in the kernel, whatever their cause. */
 static bool is_kernels_own(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE &&

@@ -1,6 +1,4 @@
-/*
- * -e with wildcards: every tracepoint that matches, as if each had been named.
- */
+/* Plans words with wildcards: every tracepoint that matches, as if -e named each of them. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +11,7 @@
 #include "record/tracepoints/tracepoint_source.h"
 
 enum {
-	MATCHES_MOST = 256, /* each takes a descriptor on every CPU */
+	MATCHES_MOST = 256, /* each match needs a descriptor on every CPU */
 };
 
 struct matches {

@@ -1,6 +1,6 @@
 /*
- * Planning groups: words that mean several events. What of them this kernel does not have, or not
- * for us, is left out, and a note says what the recording lacks for it.
+ * Plans groups: words for several events. Leaves out members that this kernel does not have or that
+ * this user may not record, and adds a note about the consequences.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static struct mt_error *note_without(struct mt_planner *planner, const struct mt
 	return mt_planner_note(planner, text);
 }
 
-/* The members that are absent share a note. */
+/* Adds the name to a note that all absent members share. */
 static struct mt_error *note_absent(struct mt_planner *planner, const char *name, size_t length)
 {
 	struct mt_plan *plan = planner->plan;
@@ -59,7 +59,7 @@ static struct mt_error *note_absent(struct mt_planner *planner, const char *name
 	return mt_planner_note(planner, text);
 }
 
-/* Members that need privileges share one note, which says what the recording lacks. */
+/* Adds the help text of a member that needs privileges to the note that such members share. */
 static struct mt_error *add_refused(struct mt_planner *planner, const struct mt_event_def *def)
 {
 	if (planner->refused && strstr(planner->refused, def->help))
@@ -128,7 +128,7 @@ struct mt_error *mt_planner_mark(struct mt_planner *planner, const struct mt_eve
 	return mt_planner_enumerate(&planner->missing, word->def->alias);
 }
 
-/* "subsystem:name/FILTER/": what of a tracepoint the group is about, under the group's alias. */
+/* Plans "subsystem:name/FILTER/": the filtered tracepoint under the group's alias. */
 static struct mt_error *plan_filtered(struct mt_planner *planner, const char *text, size_t length)
 {
 	const char *alias = planner->group->alias, *slash = memchr(text, '/', length);
@@ -147,7 +147,7 @@ static struct mt_error *plan_filtered(struct mt_planner *planner, const char *te
 	return event->filter ? NULL : mt_error_nomem();
 }
 
-/* Hardware events that the machine does not have are left out. */
+/* Plans a hardware event; MT_ERR_NOT_FOUND if the machine does not have it. */
 static struct mt_error *plan_hardware(struct mt_planner *planner, const char *text, size_t length)
 {
 	const struct mt_tracepoint_source *source = planner->tracepoints;
@@ -155,7 +155,8 @@ static struct mt_error *plan_hardware(struct mt_planner *planner, const char *te
 	struct mt_error *err = mt_planner_word(planner, text, length);
 
 	if (err || planner->plan->events.count == before || !source->together ||
-	    planner->options->action == MT_ACTION_COUNT || /* it says so in its row */
+	    planner->options->action ==
+		    MT_ACTION_COUNT || /* --stat reports it in the event's row */
 	    source->together(source->together_context, &planner->plan->events.items[before].attr,
 			     1))
 		return err;

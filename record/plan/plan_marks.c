@@ -1,7 +1,8 @@
 /*
- * Planning marks: beside a call that changes mappings, the rest of the group vm without stacks, so
- * that the account of an address space is whole whichever of its calls was asked for. The slow path
- * of system calls is paid for already.
+ * Plans marks. If a call that changes mappings is sampled, the other calls of the group vm are
+ * planned as marks without stacks, so that the account of an address space is complete whichever
+ * calls are requested. Their cost is small, because the slow path of system calls is in use
+ * already.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@ static bool equals(const char *text, const char *word, size_t length)
 	return strlen(text) == length && !memcmp(text, word, length);
 }
 
-/* Whether the event samples the exits of that call, by its alias or as a tracepoint. */
+/* Returns true if the event samples the exits of the call, by its alias or as a tracepoint. */
 static bool samples_call(const struct mt_planned_event *event, const char *call, size_t length)
 {
 	const char *name = event->name;
@@ -25,7 +26,7 @@ static bool samples_call(const struct mt_planned_event *event, const char *call,
 	if (event->role != MT_ROLE_SAMPLE)
 		return false;
 	return equals(event->alias, call, length) ||
-	       (!event->filter && /* failed calls change nothing */
+	       (!event->filter && /* a filter may drop successful calls */
 		!strncmp(name, EXIT, sizeof(EXIT) - 1) &&
 		equals(name + sizeof(EXIT) - 1, call, length));
 }
@@ -39,7 +40,7 @@ static bool is_sampled(const struct mt_planner *planner, const char *call, size_
 	return false;
 }
 
-/* Whether a call of the group is sampled: only then is there an account. */
+/* Returns true if a call of the group is sampled: only then is an account kept. */
 static bool has_calls(const struct mt_planner *planner, const struct mt_event_def *group)
 {
 	size_t length;

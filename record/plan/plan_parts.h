@@ -1,4 +1,4 @@
-/* Shared by the files that plan: plan.c and plan_*.c. */
+/* Shared by plan.c and plan_*.c. */
 #ifndef MT_RECORD_PLAN_PLAN_PARTS_H
 #define MT_RECORD_PLAN_PLAN_PARTS_H
 
@@ -28,48 +28,51 @@ struct mt_planner {
 	const struct mt_tracepoint_source *tracepoints;
 	struct mt_plan *plan;
 	const struct mt_event_def *group; /* the group being planned; NULL: none */
-	const char *lacking;	   /* alias of a group with a member that is absent; NULL: none */
-	bool read, weak, sided;	   /* of the word planned last, as in struct mt_counter */
-	bool has_vm;		   /* the group vm is planned */
-	bool marking;		   /* calls are planned as marks, not as samples */
-	bool branches;		   /* an event with branch records was planned */
-	bool by_time;		   /* an event sampled by time was planned: -F applies */
-	bool calls_seen;	   /* a syscalls:* tracepoint was found */
-	struct mt_error *no_calls; /* why system calls cannot be recorded; NULL: they can */
-	char *calls;		   /* those calls, for the note */
-	char *refused; /* what is lacking without members of a group that need privileges */
-	char *missing; /* calls of a group without a readable tracepoint, for a note */
+	const char *lacking;		  /* alias of a group that lacks a member; NULL: none */
+	bool read, weak, sided;		  /* of the last planned word, as in struct mt_counter */
+	bool has_vm;			  /* the group vm is planned */
+	bool marking;			  /* calls are planned as marks, not as samples */
+	bool branches;			  /* an event with branch records was planned */
+	bool by_time;			  /* an event sampled by time was planned: -F applies */
+	bool calls_seen;		  /* a syscalls:* tracepoint was found */
+	struct mt_error *no_calls; /* reason why system calls cannot be recorded; NULL: they can */
+	char *calls;		   /* names of calls that cannot be recorded, for the note */
+	char *refused;		   /* consequences of members of a group that need privileges */
+	char *missing;		   /* calls of a group without a readable tracepoint, for a note */
 };
 
 /* One word of -e: "brk", "page-faults:u", "sched:sched_switch". */
 struct mt_event_word {
 	const char *text;
 	size_t length;
-	const struct mt_event_def *def; /* NULL: not in the table */
+	const struct mt_event_def *def; /* NULL: the word is not in the table */
 	bool counter;			/* a counter (struct mt_counter), not a tracepoint */
 };
 
-/* A counter: what a word of -e means that is no tracepoint, call or group. */
+/* A word of -e that is neither a tracepoint nor a call nor a group. */
 struct mt_counter {
 	uint32_t type;
 	uint64_t config[3];
-	uint64_t period, frequency;    /* period= and freq=; 0: none */
-	bool user, kernel, hypervisor; /* counted at these levels only; all false: at all levels */
+	uint64_t period, frequency;    /* values of period= and freq=; 0: none */
+	bool user, kernel, hypervisor; /* count only at these levels; all false: at all levels */
 	unsigned int precise;
-	bool pinned, exclusive; /* in a group: set on its first event only */
+	bool pinned, exclusive; /* in a group, set on its first event only */
 	bool read;		/* samples contain the count (:S) */
-	bool weak; /* a group that the PMU cannot count together becomes single events (:W) */
-	bool host, guest; /* counted there only; both false: in both */
+	bool weak;		/* split a group that the PMU cannot count together (:W) */
+	bool host, guest;	/* count only there; both false: in both */
 	bool no_idle;
-	bool by_time;	    /* sampled at a frequency by default */
-	bool core;	    /* of the CPU's PMU, which can record branches */
-	size_t name_length; /* of the word, without its modifiers */
+	bool by_time;	    /* sampled by frequency by default */
+	bool core;	    /* event of the CPU's PMU, which can record branches */
+	size_t name_length; /* length of the word without its modifiers */
 };
 
-/* plan_counters.c: length of a list's first word; slashes, braces and brackets enclose commas. */
+/*
+ * plan_counters.c: returns the length of a list's first word. Commas within slashes, braces and
+ * parentheses do not separate words.
+ */
 size_t mt_planner_word_length(const char *list);
 
-/* True if the word is a counter; def: its row in the event table, or NULL. */
+/* Returns true if the word is a counter. def: its row in the event table, or NULL. */
 bool mt_planner_is_counter(const char *text, size_t length, const struct mt_event_def *def);
 
 /* Parses a counter with its modifiers. */
@@ -78,26 +81,26 @@ struct mt_error *mt_planner_find_counter(const struct mt_planner *planner, const
 					 struct mt_counter *out);
 void mt_counter_apply(const struct mt_counter *counter, struct perf_event_attr *attr);
 
-/* Parses the modifiers after the colon of text; an error lists the known ones. */
+/* Parses the modifiers after the colon of text. An error lists the known modifiers. */
 struct mt_error *mt_counter_modify(const char *text, size_t length, const char *letters,
 				   struct mt_counter *counter);
 
-/* True if user, kernel or hypervisor is set. */
+/* Returns true if user, kernel or hypervisor is set. */
 bool mt_counter_has_sides(const struct mt_counter *counter);
 
-/* Applies the modifiers to attr; fields without a modifier stay as they are. */
+/* Applies the modifiers to attr. Fields without a modifier do not change. */
 void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_event_attr *attr);
 
-/* Adds branch records to a hardware event, as --call-graph lbr says. */
+/* Adds branch records to a hardware event, as --call-graph lbr requests. */
 void mt_planner_ask_branches(struct mt_planner *planner, const struct mt_counter *counter,
 			     struct perf_event_attr *attr);
 
-/* An error if the options request branch records and no planned event has them. */
+/* Returns an error if the options request branch records and no planned event has them. */
 struct mt_error *mt_planner_finish_branches(const struct mt_planner *planner);
 
 /*
- * plan_counters.c: an error if the kernel would open a planned event but never report it: an event
- * that happens only in the kernel, for a user who may not see kernel events.
+ * plan_counters.c: returns an error if the kernel would open a planned event but never report it:
+ * an event that happens only in the kernel, for a user who may not see kernel events.
  */
 struct mt_error *mt_planner_check_seen(const struct mt_planner *planner);
 
@@ -112,60 +115,69 @@ void mt_planner_drop_last(struct mt_planner *planner);
 struct mt_error *mt_planner_probe(struct mt_planner *planner, const char *text, size_t length);
 
 /*
- * plan_blocks.c: plans probes at the user's own functions that give and free blocks, and with
- * `allocators` at those of the targets' allocators.
+ * plan_blocks.c: plans probes at the functions that the user names, and with `allocators` at the
+ * functions of the targets' allocators.
  */
 struct mt_error *mt_planner_allocators(struct mt_planner *planner, bool allocators);
 
 /* Plans one word of -e. */
 struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, size_t length);
 
-/* True for a pattern of tracepoints; plans all that match one; plans a comma-separated list. */
+/*
+ * plan_globs.c: mt_planner_is_glob() returns true for a pattern of tracepoints; mt_planner_globs()
+ * plans all tracepoints that match. mt_planner_list() plans a comma-separated list.
+ */
 bool mt_planner_is_glob(const char *text, size_t length);
 struct mt_error *mt_planner_globs(struct mt_planner *planner, const char *text, size_t length);
 struct mt_error *mt_planner_list(struct mt_planner *planner, const char *list);
 
-/* True if an event of that role and alias is planned. */
+/* Returns true if an event with that role and alias is planned. */
 bool mt_planner_has(const struct mt_planner *planner, enum mt_event_role role, const char *alias,
 		    size_t length);
 
-/* Adds a note for the user; takes text. text NULL: returns out of memory. */
+/* Adds a note for the user; takes text. If text is NULL, returns an out-of-memory error. */
 struct mt_error *mt_planner_note(struct mt_planner *planner, char *text);
 
-/* Appends a name to *list, as in "a, b"; *list NULL: an empty list. The caller frees *list. */
+/* Appends a name to *list, as in "a, b"; *list may be NULL. The caller frees *list. */
 struct mt_error *mt_planner_enumerate(char **list, const char *name);
 
 /* Makes the side-band event record data mappings, too. */
 struct mt_error *mt_planner_ask_data(struct mt_planner *planner);
 
-/* True unless err says that an event is not permitted or does not exist. */
+/* Returns false if err reports an event that is not permitted or does not exist. */
 bool mt_planner_is_fatal(const struct mt_error *err);
 
 /* plan_calls.c: plans both ends of a system call, by the first kind of event that opens. */
 struct mt_error *mt_planner_call(struct mt_planner *planner, const struct mt_event_word *word);
 
-/* plan_calls.c: the same as marks; leaves out a call that cannot be opened, with a note. */
+/* plan_calls.c: plans both ends as marks; leaves out a call that cannot be opened, with a note. */
 struct mt_error *mt_planner_mark_call(struct mt_planner *planner, const struct mt_event_word *word);
 
-/* plan_groups.c: the same for a tracepoint that the event table has as a mark only. */
+/* plan_groups.c: plans a tracepoint that the event table has only as a mark. */
 struct mt_error *mt_planner_mark(struct mt_planner *planner, const struct mt_event_word *word);
 
 /*
- * plan_marks.c: after all words, if calls of the group vm are sampled: plans the remainder of the
- * group as marks.
+ * plan_marks.c: if calls of the group vm are sampled, plans the other members of the group as
+ * marks. Call it after all words.
  */
 struct mt_error *mt_planner_finish_marks(struct mt_planner *planner);
 
-/* plan_calls.c: after all words: page faults if calls cannot be recorded; the notes. */
+/*
+ * plan_calls.c: plans page faults if calls cannot be recorded, and adds the notes. Call it after
+ * all words.
+ */
 struct mt_error *mt_planner_finish_calls(struct mt_planner *planner);
 
 /* plan_together.c: plans a group {a,b}, with modifiers after the brace. */
 struct mt_error *mt_planner_together(struct mt_planner *planner, const char *text, size_t length);
 
-/* plan_groups.c: plans a word for several events; leaves out those this kernel lacks. */
+/* plan_groups.c: plans the members of a group; leaves out members that this kernel lacks. */
 struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_event_def *group);
 
-/* plan_groups.c: after all words: an error if groups alone were asked for and are empty. */
+/*
+ * plan_groups.c: returns an error if all words are groups without any events here. Call it after
+ * all words.
+ */
 struct mt_error *mt_planner_check_groups(const struct mt_planner *planner);
 
 #endif

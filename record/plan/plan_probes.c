@@ -1,4 +1,4 @@
-/* Planning probes: each is a tracepoint, once it is defined. */
+/* Plans probes. A probe that is defined is a tracepoint. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "record/plan/plan_parts.h"
 #include "record/tracepoints/tracepoint_source.h"
 
-/* An entry serves the unwinding of dumps only. */
+/* An entry only serves the unwinding of dumps. */
 static struct mt_error *plan_one(void *out, const struct mt_defined_probe *probe)
 {
 	struct mt_event_word word = {.text = probe->alias, .length = strlen(probe->alias)};

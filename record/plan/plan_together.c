@@ -1,7 +1,7 @@
 /*
- * Planning events that are counted together, {a,b}: they are on the CPU's counters at the same time
- * or not at all. With :S the first one is sampled and each of its samples has the counts of all;
- * with :W they are counted apart where they cannot be together.
+ * Plans groups {a,b}: events that are on the CPU's counters all at the same time or not at all.
+ * With :S the first event is sampled, and its samples contain the counts of all. With :W the events
+ * are counted separately if the CPU cannot count them together.
  */
 #include <string.h>
 
@@ -12,11 +12,11 @@
 #include "record/tracepoints/tracepoint_source.h"
 
 enum {
-	MEMBERS_MAX =
-		20, /* more than any CPU counts at a time; what is read of them has its room */
+	MEMBERS_MAX = 20, /* more than any CPU counts at a time; buffers for reading counts have
+			     this size */
 };
 
-/* The modifiers behind the closing brace. */
+/* Parses the modifiers after the closing brace. */
 static struct mt_error *parse_modifiers(const char *text, size_t length, const char *end,
 					struct mt_counter *out)
 {
@@ -33,8 +33,9 @@ static struct mt_error *not_one(const char *text, size_t length)
 			     "and asked for once");
 }
 
-/* Sides that a member names itself count beside the group's, as perf has it: {a:u,b}:k is both of
- * a.
+/*
+ * Applies the group's modifiers to a member. Levels of the member add to those of the group, as in
+ * perf: {a:u,b}:k counts a at both levels.
  */
 static void apply_group(const struct mt_planner *planner, const struct mt_counter *group,
 			struct perf_event_attr *attr)
@@ -51,7 +52,7 @@ static void apply_group(const struct mt_planner *planner, const struct mt_counte
 	attr->exclude_hv = own.exclude_hv && !group->hypervisor;
 }
 
-/* Plans one member; exactly one event must come of it. */
+/* Plans one member, which must be exactly one event. */
 static struct mt_error *plan_member(struct mt_planner *planner, const char *text, size_t length,
 				    struct mt_counter *group, uint32_t leader)
 {
@@ -87,7 +88,7 @@ static struct mt_error *plan_member(struct mt_planner *planner, const char *text
 	return NULL;
 }
 
-/* A member that is only counted: what its leader's samples say of it. */
+/* Makes a member a counter without samples; its leader's samples contain its count. */
 static void only_count(struct mt_planned_event *event, uint32_t leader)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -141,7 +142,7 @@ static struct mt_error *read_group(struct mt_planner *planner, uint32_t leader, 
 	return NULL;
 }
 
-/* Whether they can be counted together here. */
+/* Returns true if this machine can count the members together. */
 static bool is_possible(const struct mt_planner *planner, uint32_t leader)
 {
 	const struct mt_plan *plan = planner->plan;
@@ -155,7 +156,7 @@ static bool is_possible(const struct mt_planner *planner, uint32_t leader)
 	return planner->tracepoints->together(planner->tracepoints->together_context, attrs, count);
 }
 
-/* Turns a planned group into events of their own. */
+/* Splits a planned group into single events. */
 static struct mt_error *part_group(struct mt_planner *planner, uint32_t leader,
 				   const struct mt_counter *group, const char *text, size_t length)
 {
@@ -178,7 +179,7 @@ static struct mt_error *part_group(struct mt_planner *planner, uint32_t leader,
 	return mt_planner_note(planner, note);
 }
 
-/* What the group's own modifiers make of it. */
+/* Applies the modifiers of the group as a whole. */
 static struct mt_error *finish_group(struct mt_planner *planner, uint32_t leader,
 				     const struct mt_counter *group, const char *text,
 				     size_t length)

@@ -1,4 +1,4 @@
-/* PMUs as sysfs describes them: type, format/TERM and events/NAME, small files of one line each. */
+/* Reads PMUs from sysfs: type, format/TERM and events/NAME, small files of one line each. */
 #include "record/plan/pmu.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 enum {
 	NAME_MAX_SIZE = 64,
 	LINE_MAX_SIZE = 512,
-	NESTED_MAX = 2, /* an event's terms name no further events */
+	NESTED_MAX = 2, /* terms within a named event do not name further events */
 };
 
 struct pmu {
@@ -22,7 +22,7 @@ struct pmu {
 	char name[NAME_MAX_SIZE];
 };
 
-/* A name that can be part of a path: no slash, no dots alone. */
+/* Copies a name that can be part of a path: it has no slash and is not only dots. */
 static bool take_name(const char *text, size_t length, char out[NAME_MAX_SIZE])
 {
 	if (!length || length >= NAME_MAX_SIZE || text[0] == '.' || memchr(text, '/', length))
@@ -32,7 +32,7 @@ static bool take_name(const char *text, size_t length, char out[NAME_MAX_SIZE])
 	return true;
 }
 
-/* The first line of ROOT/PMU/FOLDER/FILE; false where it is not there or too long. */
+/* Reads the first line of ROOT/PMU/FOLDER/FILE. False if it does not exist or is too long. */
 static bool read_line(const struct pmu *pmu, const char *folder, const char *file,
 		      char out[LINE_MAX_SIZE])
 {
@@ -63,7 +63,10 @@ static bool parse_value(const char *text, uint64_t *out)
 	return !errno && end != text && !*end && *text != '-';
 }
 
-/* Puts the value's bits, lowest first, where "config1:0-7,21" says; false where they do not fit. */
+/*
+ * Stores the bits of value, lowest first, at the positions of "config1:0-7,21". False if they do
+ * not fit.
+ */
 static bool place(const char *format, uint64_t value, uint64_t config[3])
 {
 	static const char *const words[] = {"config:", "config1:", "config2:"};
@@ -91,7 +94,7 @@ static bool place(const char *format, uint64_t value, uint64_t config[3])
 	return !value;
 }
 
-/* The terms that no PMU describes. */
+/* Returns the field of a term that sysfs does not describe, or NULL. */
 static uint64_t *common_term(const char *name, struct mt_pmu_event *event)
 {
 	const struct {
@@ -110,7 +113,7 @@ static uint64_t *common_term(const char *name, struct mt_pmu_event *event)
 	return NULL;
 }
 
-/* "event, umask": what the PMU's folder holds, for those who misspelt a term. */
+/* Appends the names in a folder of the PMU, e.g. "event, umask", for errors about unknown terms. */
 static void list_names(const struct pmu *pmu, const char *folder, char *out, size_t size)
 {
 	char path[LINE_MAX_SIZE];
@@ -189,7 +192,7 @@ static struct mt_error *take_terms(const struct pmu *pmu, const char *text, size
 	return err;
 }
 
-/* Whether a processor's own counters were asked for where there are none. */
+/* Returns true for a CPU PMU on a machine that has none. */
 static bool lacks_counters(const struct pmu *pmu)
 {
 	const struct pmu whole = {.root = pmu->root, .name = "cpu"};
@@ -215,7 +218,7 @@ static struct mt_error *unknown_pmu(const struct pmu *pmu)
 						 : "");
 }
 
-/* A CPU's own counters: "cpu", of hybrid machines "cpu_core", and whose branches it tells of. */
+/* Returns true for a CPU's PMU: "cpu", "cpu_core" of hybrid machines, or one with caps/branches. */
 static bool is_core(const struct pmu *pmu)
 {
 	char line[LINE_MAX_SIZE];

@@ -1,7 +1,4 @@
-/*
- * Planning seeds: copies of planned events, of another role, with a larger dump and a longer
- * period.
- */
+/* Plans seeds: copies of planned events with another role, a larger dump and a longer period. */
 #include "record/plan/seeds.h"
 
 #include <string.h>
@@ -11,21 +8,19 @@
 
 enum {
 	/*
-	 * Beside dumps of 8 KiB, one of 64 KiB so often has no cost to be measured. A prime number:
-	 * programs do what they do in turns of few steps, and seeds are to meet each of these.
+	 * At this interval, dumps of 64 KiB have no measurable cost next to dumps of 8 KiB. The
+	 * number is prime: programs repeat cycles of few steps, and seeds must sample each step.
 	 */
 	EVERY = 37,
 	DUMP_SMALL = 16384,
-	DUMP_MAX = 65528, /* the kernel's */
+	DUMP_MAX = 65528, /* limit of the kernel */
 };
 
 static bool can_have_seeds(const struct mt_planned_event *event, uint32_t index)
 {
 	uint32_t dump = event->attr.sample_stack_user;
 
-	/*
-	 * that a filter turns a block down costs more than what a seed of a few sampled ones gives
-	 */
+	/* a filter costs more to reject blocks than a seed of the few sampled blocks is worth */
 	if (event->left_out || (event->block && event->filter))
 		return false;
 	return event->role == MT_ROLE_SAMPLE && event->class == MT_CLASS_STORM && !event->leader &&

@@ -1,13 +1,14 @@
 /*
- * The decision: down as far as needed at once, up one level at a time and only after it has been
- * calm. Costs in the target are the kernel's own share a sample, as measured: about 1 us, and 0.3
- * us for each KiB of stack that is copied.
+ * Decides the level of an event: down at once and as far as needed, up one level at a time after
+ * some calm steps. The cost in the target is the kernel's measured share per sample: about 1 us,
+ * and 0.3 us for each KiB of copied stack.
  */
 #include "record/plan/throttle.h"
 
-#define FILL_CALM 25 /* ... room to step up again */
+#define FILL_CALM 25 /* ... below it, events may step up again */
 #define CALM_STEPS 5
-#define HEADROOM 0.7 /* of a limit: a denser level must be expected to stay below it */
+#define HEADROOM 0.7 /* part of a limit below which the expected cost of a denser level must stay \
+		      */
 
 const struct mt_level mt_levels[MT_LEVELS] = {
 	[MT_LEVEL_FULL] = {.thinning = 1},    [MT_LEVEL_SMALL] = {.thinning = 1, .dump_max = 2048},
@@ -15,7 +16,7 @@ const struct mt_level mt_levels[MT_LEVELS] = {
 	[MT_LEVEL_4096] = {.thinning = 4096},
 };
 
-/* The next level towards sparse (+1) or dense (-1) that exists; the same where there is none. */
+/* Returns the next existing level towards sparse (+1) or dense (-1); `level` if there is none. */
 static int next_level(const struct mt_throttle_input *in, int level, int direction)
 {
 	int next = level + direction;
@@ -27,7 +28,7 @@ static int next_level(const struct mt_throttle_input *in, int level, int directi
 	return next;
 }
 
-/* Seconds of CPU a second that recording costs, had the event the thinning of `level`. */
+/* Returns the CPU seconds per second that recording would cost if the event were at `level`. */
 static double expected_cost(const struct mt_throttle_input *in, int present, int level)
 {
 	double kib = in->dump_size < 8192 ? in->dump_size / 1024.0 : 8;
@@ -46,7 +47,7 @@ static double expected_rate(const struct mt_throttle_input *in, int present, int
 	       (double)mt_levels[level].thinning / in->seconds;
 }
 
-/* Whether a level would stay below `part` of every limit. */
+/* Returns true if a level would stay below `part` of every limit. */
 static bool fits(const struct mt_throttle_limits *limits, const struct mt_throttle_input *in,
 		 int present, int level, double part)
 {
@@ -58,11 +59,11 @@ static bool fits(const struct mt_throttle_limits *limits, const struct mt_thrott
 
 int mt_throttle_start(const struct mt_throttle_limits *limits)
 {
-	/* a limit is for keeping from the first moment on; what there is room for comes soon */
+	/* keep to a limit from the first moment; throttling steps up soon if there is room */
 	return limits->budget > 0 || limits->max_rate > 0 ? MT_LEVEL_256 : MT_LEVEL_FULL;
 }
 
-/* The same for a limit, of which a dump's size is no matter. */
+/* Returns the next level that lowers the rate of samples; a smaller dump does not. */
 static int next_thinner(const struct mt_throttle_input *in, int level)
 {
 	int next = next_level(in, level, 1);

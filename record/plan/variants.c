@@ -1,4 +1,4 @@
-/* Planning twins: copies of planned events that differ in period or dump size alone. */
+/* Plans variants: copies of planned events that differ only in period or dump size. */
 #include "record/plan/variants.h"
 
 #include <stdio.h>
@@ -11,13 +11,14 @@
 
 static bool can_have_variants(const struct mt_planned_event *event, enum mt_variants which)
 {
-	if (event->block && which != MT_VARIANTS_SMALL) /* thinned by address (plan_blocks.c) */
+	if (event->block &&
+	    which != MT_VARIANTS_SMALL) /* blocks are thinned by address (plan_blocks.c) */
 		return false;
 	return event->role == MT_ROLE_SAMPLE && !event->left_out && !event->attr.freq &&
 	       !event->leader && (which == MT_VARIANTS_ALL || event->class == MT_CLASS_STORM);
 }
 
-/* A level that would record the event just as it is recorded already has no twin. */
+/* Returns true if the level would record the event differently from the event itself. */
 static bool differs(const struct mt_planned_event *event, const struct mt_level *level)
 {
 	return level->thinning > 1 ||

@@ -1,4 +1,4 @@
-/* Follows DT_NEEDED from file to file, breadth first as ld.so does. */
+/* Follows DT_NEEDED from file to file, breadth first like ld.so. */
 #include "record/probes/needed_files.h"
 
 #include <dirent.h>
@@ -37,7 +37,7 @@ static const char *const system_folders[] = {
 };
 
 struct walk {
-	MT_ARRAY(char *) paths; /* those found so far */
+	MT_ARRAY(char *) paths; /* files found so far */
 	uint16_t machine;
 	bool (*each)(void *context, const char *path);
 	void *context;
@@ -51,7 +51,7 @@ static void walk_deinit(struct walk *walk)
 	mt_array_deinit(&walk->paths);
 }
 
-/* Adds a file that is there and is of the program's machine. */
+/* Adds a file if it exists and is for the program's machine. */
 static bool add(struct walk *walk, const char *path)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
@@ -100,7 +100,7 @@ static bool try_in(struct walk *walk, const char *folder, size_t length, const c
 	return add(walk, path);
 }
 
-/* Folders one after the other, with one of `separators` between them. */
+/* Tries the folders of a list, which any of `separators` separates. */
 static bool try_list(struct walk *walk, const char *list, const char *separators,
 		     const char *origin, const char *name)
 {
@@ -144,7 +144,7 @@ static void find(struct walk *walk, const char *run_path, const char *origin, co
 	}
 }
 
-/* The string of that dynamic entry, or NULL. */
+/* Returns the string of the dynamic entry, or NULL. */
 static const char *dynamic_string(struct mt_span strings, uint64_t at)
 {
 	if (at >= strings.size || !memchr(strings.bytes + at, 0, strings.size - at))
@@ -177,7 +177,10 @@ static void follow(struct walk *walk, const char *path)
 	}
 }
 
-/* "#!/usr/bin/env python3" is followed to env alone: what that runs is not known here. */
+/*
+ * Adds the program or a script's interpreter. Of "#!/usr/bin/env python3" it adds only env, because
+ * the file that env executes is unknown here.
+ */
 static void add_program(struct walk *walk, const char *program)
 {
 	struct stat status;
@@ -196,7 +199,7 @@ static void add_program(struct walk *walk, const char *program)
 	add(walk, from);
 }
 
-/* What LD_PRELOAD names, as ld.so does right after the program. */
+/* Adds the files in LD_PRELOAD, which ld.so loads right after the program. */
 static void add_preloaded(struct walk *walk, const char *program)
 {
 	const char *list = getenv("LD_PRELOAD");
@@ -211,7 +214,7 @@ static void add_preloaded(struct walk *walk, const char *program)
 	}
 }
 
-/* musl's is its libc, too. */
+/* Adds the loader. musl's loader is also its libc. */
 static void add_loader(struct walk *walk)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;

@@ -12,12 +12,12 @@
 
 #define DEFAULT_TYPE "u64"
 
-/* Integer arguments of x86-64's System V ABI, by the kernel's names. */
+/* Registers of integer arguments in x86-64's System V ABI, by the kernel's names. */
 static const char *const argument_registers[] = {"%di", "%si", "%dx", "%cx", "%r8", "%r9"};
 
 #define REGISTERS (sizeof(argument_registers) / sizeof(*argument_registers))
 
-/* 3 for "arg3"; 0 for anything else. */
+/* Returns 3 for "arg3"; 0 for other texts. */
 static unsigned argument_number(const char *fetch)
 {
 	char *end;
@@ -46,7 +46,7 @@ static void put_field(FILE *to, const char *name, const char *fetch, const char 
 		fprintf(to, ":%s", type ? type : DEFAULT_TYPE);
 }
 
-/* arg1 of a static probe is what its note says. */
+/* Writes an argument of a static probe as its note describes it. */
 static struct mt_error *put_own_argument(FILE *to, const struct mt_probe_word *word,
 					 const struct mt_probe_field *field, const char *arguments,
 					 unsigned number)
@@ -95,7 +95,9 @@ static struct mt_error *put_chosen(FILE *to, const struct mt_probe_word *word,
 	return NULL;
 }
 
-/* All arguments of a static probe that the kernel can fetch. */
+/*
+ * Writes all arguments of a static probe that the kernel can fetch; lists the others in left_out.
+ */
 static void put_all_own(FILE *to, const char *arguments, FILE *left_out)
 {
 	struct mt_usdt_argument argument;

@@ -1,7 +1,4 @@
-/*
- * The kernel's text of one probe, as it is written into tracefs' uprobe_events or kprobe_events.
- * Pure.
- */
+/* Formats the kernel's definition of one probe, a line of uprobe_events or kprobe_events. Pure. */
 #ifndef MT_RECORD_PROBES_PROBE_DEFINITION_H
 #define MT_RECORD_PROBES_PROBE_DEFINITION_H
 
@@ -14,15 +11,15 @@ struct mt_error;
 struct mt_probe_definition {
 	const char *group, *name;
 	const char *file;      /* NULL: a function of the kernel */
-	const char *symbol;    /* of the kernel, or NULL */
+	const char *symbol;    /* function of the kernel, or NULL */
 	uint64_t offset;       /* in the file, or in the kernel's function */
 	uint64_t semaphore;    /* file offset of a static probe's semaphore; 0: none */
-	const char *arguments; /* a static probe's own, as its note has them; NULL: none */
+	const char *arguments; /* arguments in the note of a static probe; NULL: none */
 };
 
 /*
- * Makes the text, which the caller frees. *left_out, where not NULL: arguments of a static probe
- * that the kernel cannot fetch, which the caller frees; NULL: none.
+ * Returns the text, which the caller frees. *left_out, if not NULL, receives the arguments of a
+ * static probe that the kernel cannot fetch, which the caller frees; NULL: none.
  */
 struct mt_error *mt_probe_definition_text(const struct mt_probe_definition *definition,
 					  const struct mt_probe_word *word, char **out,

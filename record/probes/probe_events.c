@@ -50,7 +50,7 @@ bool mt_probe_line_get(const char *line, char *event, size_t size, int *pid,
 	return true;
 }
 
-/* Appended: a file opened to be truncated would lose everybody's probes. */
+/* Appends a line. Truncating the file would remove all probes of all processes. */
 static int write_line(int tracefs, bool kernel, const char *line)
 {
 	MT_CLEANUP_CLOSE int fd = openat(tracefs, file_of(kernel), O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -69,7 +69,7 @@ bool mt_probe_event_remove(int tracefs, bool kernel, const char *event)
 	return !errno;
 }
 
-/* What the kernel said of this definition, if it said so last (Linux 5.2); NULL: nothing. */
+/* Returns the kernel's last error message if it is about this definition (Linux 5.2); else NULL. */
 static char *kernels_reason(int tracefs, const char *definition)
 {
 	MT_CLEANUP_FREE char *text = mt_read_text_at(tracefs, "error_log", NULL);
@@ -111,7 +111,7 @@ struct mt_error *mt_probe_event_write(int tracefs, bool kernel, const char *defi
 	return err;
 }
 
-/* A list that this kernel does not have holds no probes. */
+/* Sweeps one list of probes; a list that this kernel does not have is empty. */
 static struct mt_error *sweep_file(int tracefs, bool kernel, size_t *removed, size_t *kept)
 {
 	MT_CLEANUP_FREE char *text = mt_read_text_at(tracefs, file_of(kernel), NULL);

@@ -1,4 +1,7 @@
-/* Looks through /proc/PID/maps of the targets; what is to be run yet is followed by its headers. */
+/*
+ * Searches /proc/PID/maps of the targets, and the headers of the files of a command that is not yet
+ * running.
+ */
 #include "record/probes/probe_files.h"
 
 #include <errno.h>
@@ -27,7 +30,7 @@ enum {
 };
 
 struct finding {
-	const char *path; /* or a name; NULL: every file */
+	const char *path; /* path or name; NULL: every file */
 	struct mt_probe_files *files;
 	bool failed;
 };
@@ -65,7 +68,7 @@ static bool is_meant(const struct finding *finding, const char *path)
 					  : mt_probe_file_is_called(path, finding->path);
 }
 
-/* Takes fd. A file that is there already is closed again. */
+/* Adds a file, or closes it if it is there already. Takes fd. */
 static void add_file(struct finding *finding, int fd, const struct stat *status, const char *path)
 {
 	struct mt_probe_file *slot;
@@ -89,7 +92,7 @@ static void add_file(struct finding *finding, int fd, const struct stat *status,
 	finding->failed |= !slot->path;
 }
 
-/* Opens a file by its name, if it is a regular one. False with errno. */
+/* Opens a regular file by its path. False with errno. */
 static bool add_path(struct finding *finding, int root, const char *path)
 {
 	struct stat status;
@@ -102,14 +105,14 @@ static bool add_path(struct finding *finding, int root, const char *path)
 	return true;
 }
 
-/* path: the mapping's, without " (deleted)". */
+/* Adds the file of a mapping. path: the mapping's path without " (deleted)". */
 static void add_mapping(struct finding *finding, const struct mt_mapped_file *file,
 			const char *path)
 {
 	struct stat status;
 	int fd = mt_mapped_file_open(file, &status);
 
-	/* a copy out of memory is another file: a probe in it never fires */
+	/* a copy of the memory is another file, where a probe never fires */
 	if (fd >= 0 && status.st_ino != file->inode)
 		close(fd);
 	else if (fd >= 0)
@@ -154,7 +157,7 @@ static void add_if_meant(void *context, const struct mt_mapped_file *file)
 	finding->failed |= !path;
 }
 
-/* False if its maps cannot be read. */
+/* Adds the files that a process maps. False if its maps cannot be read. */
 static bool add_mapped(struct finding *finding, pid_t pid)
 {
 	return mt_probe_mappings_each(pid, add_if_meant, finding);
@@ -175,7 +178,7 @@ static bool take_needed(void *context, const char *path)
 	return !finding->path;
 }
 
-/* As a path: below the first target's root, else as we see it. */
+/* Adds the file of a path: below the first target's root, else below the recorder's root. */
 static struct mt_error *add_by_path(struct finding *finding, const struct mt_probe_targets *targets,
 				    const char *word)
 {

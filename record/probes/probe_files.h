@@ -1,4 +1,4 @@
-/* The files that a probe's PATH means: as the targets map them. */
+/* Finds the files of a probe's PATH, as the targets map them. */
 #ifndef MT_RECORD_PROBES_PROBE_FILES_H
 #define MT_RECORD_PROBES_PROBE_FILES_H
 
@@ -12,10 +12,10 @@ struct mt_error;
 struct mt_mapped_file;
 struct mt_number_list;
 
-/* Whom probes are for; borrowed as long as the probes. */
+/* The targets of probes; borrowed as long as the probes exist. */
 struct mt_probe_targets {
 	const struct mt_number_list *pids, *tids;
-	const char *command_file; /* of a command that is yet to run, or NULL */
+	const char *command_file; /* file of a command that will be executed, or NULL */
 	bool everyone;		  /* every process of the host */
 };
 
@@ -31,12 +31,12 @@ struct mt_probe_files {
 };
 
 /*
- * Appends the files of a path, or of a name without a slash: "libc" is libc.so.6 and libc-2.31.so;
- * of path NULL every file that a target maps executable, or that the command needs.
+ * Appends the files of a path or of a name without a slash; "libc" is libc.so.6 and libc-2.31.so.
+ * If path is NULL, appends every file that a target maps executable or that the command needs.
  *
- * 1. What a target maps executable by that name or path: the mapped inode itself, also one that
- *    was replaced on disk or stands in a container.
- * 2. For a path: that file below a target's root, or ours.
+ * 1. Files that a target maps executable with that path or name: the mapped inode itself, even if
+ *    the file was replaced on disk or is in a container.
+ * 2. For a path: that file below a target's root, or below the recorder's root.
  * 3. For a name: the command's file, or a library that it needs.
  *
  * word names the probe in messages.
@@ -44,7 +44,7 @@ struct mt_probe_files {
 struct mt_error *mt_probe_files_find(const struct mt_probe_targets *targets, const char *word,
 				     const char *path, struct mt_probe_files *out);
 
-/* Calls each for every executable mapping of a file; false if the maps cannot be read. */
+/* Calls each for every executable mapping of a file. Returns false if the maps cannot be read. */
 bool mt_probe_mappings_each(pid_t pid,
 			    void (*each)(void *context, const struct mt_mapped_file *file),
 			    void *context);
@@ -55,8 +55,8 @@ struct mt_error *mt_probe_files_of(pid_t pid, struct mt_probe_files *out);
 void mt_probe_files_deinit(struct mt_probe_files *files);
 
 /*
- * True if the file of that path is meant by name: "libc", "libc.so" and "libc.so.6" are, and
- * musl's.
+ * Returns true if the name means the file of that path: "libc", "libc.so" and "libc.so.6" all mean
+ * libc, including musl's.
  */
 bool mt_probe_file_is_called(const char *path, const char *name);
 

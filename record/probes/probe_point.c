@@ -1,8 +1,8 @@
 /*
- * Decodes the few instructions that functions begin with, by a table of opcodes; at any other the
- * search ends. It stops at the first branch, so every call passes what is before it. That none
- * passes twice is asked of the whole function's bytes: whatever could be a jump to a place behind
- * the start counts as one.
+ * Decodes the few instructions with which functions begin, by a table of opcodes. The search ends
+ * at any other instruction and at the first branch, so every call executes the instructions before
+ * it. To ensure that a call executes them only once, the search looks for jumps in all bytes of the
+ * function: any bytes that could be a jump to a place after the start count as a jump.
  */
 #include "record/probes/probe_point.h"
 
@@ -14,17 +14,17 @@
 #include "formats/base/bytes.h"
 
 enum {
-	REACH_MOST = 64, /* bytes from the start */
+	REACH_MOST = 64, /* bytes from the function's start */
 };
 
-/* What follows an opcode, and what it changes. */
+/* Operands of an opcode, and what it changes. */
 enum form {
 	FORM_NONE = 0,
 	FORM_MODRM = 1 << 0,
 	FORM_WRITES_REG = 1 << 1, /* the register in modrm.reg */
-	FORM_WRITES_RM = 1 << 2,  /* the register in modrm.rm, if it is one */
+	FORM_WRITES_RM = 1 << 2,  /* the register in modrm.rm, if rm is a register */
 	FORM_IMM8 = 1 << 3,
-	FORM_IMM32 = 1 << 4, /* 16 bits with the prefix 66: not decoded */
+	FORM_IMM32 = 1 << 4, /* 16 bits with prefix 66, which is not decoded */
 	FORM_GROUP = 1 << 5, /* modrm.reg 7 (cmp) changes nothing */
 	FORM_TEST = 1 << 6,  /* modrm.reg 0 (test) only, changes nothing */
 	FORM_STORE = 1 << 7, /* modrm.reg 0 (mov) only */
@@ -72,7 +72,7 @@ static const uint8_t forms[256] = {
 	[0xf7] = READS | FORM_TEST | FORM_IMM32,
 };
 
-/* Behind 0f. Those of vector registers change no other register. */
+/* Opcodes after 0f. Instructions on vector registers change no other register. */
 static const uint8_t forms_0f[256] = {
 	[0x10] = READS,	 [0x11] = TO_RM,  [0x1f] = READS,  [0x28] = READS,  [0x29] = TO_RM,
 	[0x57] = READS,	 [0x6e] = READS,  [0x6f] = READS,  [0xef] = READS,  [0xb6] = TO_REG,
@@ -103,7 +103,7 @@ static void write_register(struct decoding *d, unsigned number, bool extended)
 	*d->written |= 1u << (number | (extended ? 8u : 0u));
 }
 
-/* modrm, with what it asks for behind it. */
+/* Decodes modrm and the bytes that it requires. */
 static bool take_modrm(struct decoding *d, uint8_t form, bool byte_wide)
 {
 	uint8_t modrm, sib, mod, rm, reg;
@@ -116,7 +116,7 @@ static bool take_modrm(struct decoding *d, uint8_t form, bool byte_wide)
 	rm = modrm & 7;
 	if ((form & (FORM_TEST | FORM_STORE)) && reg)
 		return false;
-	/* without REX, ah to bh have the numbers 4 to 7: they are parts of ax to bx */
+	/* without REX, the numbers 4 to 7 are ah to bh, which are parts of ax to bx */
 	if (form & FORM_WRITES_REG)
 		write_register(d, byte_wide && !d->rex ? reg & 3 : reg, d->rex & 4);
 	writes = (form & FORM_WRITES_RM) && !((form & FORM_GROUP) && reg == 7);
@@ -166,7 +166,7 @@ static bool is_byte_wide(uint8_t opcode)
 	return opcode == 0x80 || opcode == 0x88 || opcode == 0x8a || opcode == 0xc6;
 }
 
-/* Those without a row: their operands are in the opcode, or they are jumps. */
+/* Decodes opcodes without a row: the operands are in the opcode, or it is a jump or call. */
 static bool take_plain(struct decoding *d, uint8_t opcode, const char **emulated)
 {
 	if (opcode >= 0x50 && opcode <= 0x57) {
@@ -190,7 +190,7 @@ static bool take_plain(struct decoding *d, uint8_t opcode, const char **emulated
 	return d->at <= d->size;
 }
 
-/* Prefixes: operand size, repetition, and the segment that stack protectors read. */
+/* Decodes prefixes: operand size, repetition, and the segment of stack protectors. */
 static bool take_prefixes(struct decoding *d, uint8_t *opcode)
 {
 	do {
@@ -228,7 +228,7 @@ size_t mt_probe_instruction(const uint8_t *code, size_t size, uint32_t *written,
 	return known ? d.at : 0;
 }
 
-/* Where a jump would lead that begins there, as an offset in the function; false: it is none. */
+/* Returns the target of a jump at `at`, as an offset in the function. False if there is no jump. */
 static bool jump_target(const uint8_t *code, size_t size, size_t at, int64_t *target)
 {
 	uint8_t opcode = code[at];
@@ -249,7 +249,7 @@ static bool jump_target(const uint8_t *code, size_t size, size_t at, int64_t *ta
 	return false;
 }
 
-/* True if no jump of the function may lead behind its start and up to that offset. */
+/* Returns true if no jump of the function can lead to an offset after the start, up to `offset`. */
 static bool is_passed_once(const uint8_t *code, size_t size, size_t offset)
 {
 	for (size_t at = 0; at < size; at++) {
@@ -257,7 +257,7 @@ static bool is_passed_once(const uint8_t *code, size_t size, size_t offset)
 
 		if (jump_target(code, size, at, &target) && target > 0 && target <= (int64_t)offset)
 			return false;
-		/* jmp *%reg, and jmp *table(,%reg,8): to anywhere */
+		/* jmp *%reg and jmp *table(,%reg,8) can lead anywhere */
 		if (code[at] == 0xff && at + 1 < size &&
 		    ((code[at + 1] & 0xf8) == 0xe0 || code[at + 1] == 0x24))
 			return false;

@@ -1,7 +1,7 @@
 /*
- * Where in a function's first instructions a probe costs least. A probe's price is the instruction
- * it replaces: one that the kernel emulates (push, nop, jumps and calls) costs a sixth of one it
- * must run out of line and single-step (x86-64; measured on Linux 6.18). Pure.
+ * Finds the cheapest place for a probe among a function's first instructions. The cost depends on
+ * the replaced instruction: the kernel emulates some (push, nop, jumps and calls) at a sixth of the
+ * cost of single-stepping others out of line (x86-64; measured on Linux 6.18). Pure.
  */
 #ifndef MT_RECORD_PROBES_PROBE_POINT_H
 #define MT_RECORD_PROBES_PROBE_POINT_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 struct mt_probe_point {
-	size_t offset;		 /* of the chosen instruction; 0: the function's start */
-	const char *instruction; /* its name; NULL: none that the kernel emulates was found */
+	size_t offset;		 /* offset of the chosen instruction; 0: the function's start */
+	const char *instruction; /* its name; NULL: the kernel emulates none of them */
 };
 
 /* Bit n: register n as instructions encode it: ax, cx, dx, bx, sp, bp, si, di, r8 to r15. */
@@ -21,20 +21,20 @@ enum {
 };
 
 /*
- * Chooses the first instruction that the kernel emulates and that every call passes once, with the
- * registers of `needed` as they were at the start. Otherwise the start. code: all of the function.
+ * Chooses the first instruction which the kernel emulates, which every call executes once, and
+ * before which the registers of `needed` do not change; else the start. code: all of the function.
  */
 struct mt_probe_point mt_probe_point_choose(const uint8_t *code, size_t size, uint32_t needed);
 
 /*
- * Length of the instruction at code; 0: not one of the few that begin functions. *written: the
- * registers it changes, and whether memory. *emulated: its name if the kernel emulates it, else
- * NULL.
+ * Returns the length of the instruction at code; 0: not one of the few that begin functions.
+ * *written: registers that it changes, and whether it writes memory. *emulated: its name if the
+ * kernel emulates it, else NULL.
  */
 size_t mt_probe_instruction(const uint8_t *code, size_t size, uint32_t *written,
 			    const char **emulated);
 
-/* What a definition's fields are fetched from (probe_definition.h): registers, memory. */
+/* Returns the sources of a definition's fields (probe_definition.h): registers and memory. */
 uint32_t mt_probe_needed(const char *definition);
 
 #endif

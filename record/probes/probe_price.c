@@ -1,7 +1,7 @@
 /*
- * Three functions of a memory file are called with a counting event of the perf PMU "uprobe" at
- * each: one begins with an instruction that the kernel emulates, one with an instruction that it
- * single-steps, and one has a return probe. Of several batches the fastest counts.
+ * Calls three functions of a memory file with a counting event of the perf PMU "uprobe" on each.
+ * One begins with an instruction that the kernel emulates, one with an instruction that it
+ * single-steps, and one has a return probe. The fastest of several batches counts.
  */
 #include "record/probes/probe_price.h"
 
@@ -24,8 +24,8 @@
 enum {
 	PAGE = 4096,
 	BATCHES = 10,
-	CALLS = 200,	  /* of a batch: 4 ms where a stop costs 20 us */
-	RETURN_PROBE = 1, /* in config */
+	CALLS = 200,	  /* per batch: 4 ms if a stop costs 20 us */
+	RETURN_PROBE = 1, /* bit in attr.config */
 };
 
 enum function {
@@ -43,7 +43,7 @@ static const uint8_t codes[FUNCTIONS][3] = {
 
 #define OFFSET(function) ((size_t)(function)*64)
 
-/* A descriptor of the file, mapped at *code; -1. */
+/* Creates the file and maps it at *code. Returns its descriptor, or -1. */
 static int make_code(const uint8_t **code)
 {
 	int fd = memfd_create("mtrec-price", MFD_CLOEXEC);
@@ -71,7 +71,7 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Seconds a call, of the fastest batch. */
+/* Returns seconds per call in the fastest batch. */
 static double call(const uint8_t *code, enum function function)
 {
 	void (*called)(void);
@@ -90,7 +90,7 @@ static double call(const uint8_t *code, enum function function)
 	return (double)least / CALLS / 1e9;
 }
 
-/* The same with a probe there; 0: it cannot be set. */
+/* Returns the seconds that a probe adds to a call; 0 if the probe cannot be set. */
 static double price(const struct mt_perf_features *features, uint32_t type, int file,
 		    const uint8_t *code, enum function function)
 {

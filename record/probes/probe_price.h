@@ -1,4 +1,7 @@
-/* What a stop at a probe costs on this host, measured by probes in a page of code of our own. */
+/*
+ * Measures the cost of a stop at a probe on this host, with probes in a page of the recorder's
+ * code.
+ */
 #ifndef MT_RECORD_PROBES_PROBE_PRICE_H
 #define MT_RECORD_PROBES_PROBE_PRICE_H
 
@@ -8,9 +11,9 @@ struct mt_perf_features;
 struct mt_stop_prices;
 
 /*
- * Takes a third of a second, most of which the kernel takes to remove the probes; it defines none
- * in tracefs. False, with *out as it was, where that cannot be done: before Linux 4.17, on other
- * machines than x86-64, and where memory files may not be run.
+ * Takes a third of a second, mostly for the kernel to remove the probes. Defines no probes in
+ * tracefs. Returns false and leaves *out if it cannot measure: before Linux 4.17, on machines other
+ * than x86-64, and if memory files cannot be executed.
  */
 bool mt_stop_prices_measure(const struct mt_perf_features *features, struct mt_stop_prices *out);
 

@@ -1,4 +1,4 @@
-/* Which symbols a word means, and where their first instructions stand in the file. */
+/* Finds the symbols of a word, and the file offsets of their first instructions. */
 #include "record/probes/probe_sites.h"
 
 #include <elf.h>
@@ -17,7 +17,7 @@
 #include "unwind/cfi/cfi.h"
 
 enum {
-	SITES_MOST = 256, /* each takes a descriptor on every CPU */
+	SITES_MOST = 256, /* each site needs a descriptor on every CPU */
 };
 
 MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
@@ -30,8 +30,8 @@ struct search {
 	struct mt_probe_sites *sites;
 	struct mt_cfi *cfi; /* of elf, or NULL */
 	struct mt_nearest nearest;
-	bool chosen_at_load; /* the name is an indirect function's */
-	bool outside;	     /* an address in no code, or within a function */
+	bool chosen_at_load; /* the name is an indirect function */
+	bool outside;	     /* an address is not in code, or is inside a function */
 	bool failed;
 };
 
@@ -44,7 +44,7 @@ void mt_probe_sites_deinit(struct mt_probe_sites *sites)
 	mt_array_deinit(&sites->items);
 }
 
-/* File offset of a link-time address in a segment with those flags. */
+/* Returns the file offset of a link-time address in a segment with those flags. */
 static bool offset_of(const struct mt_elf *elf, uint64_t vaddr, uint32_t flags, uint64_t *out)
 {
 	size_t count;
@@ -60,7 +60,7 @@ static bool offset_of(const struct mt_elf *elf, uint64_t vaddr, uint32_t flags, 
 	return false;
 }
 
-/* Whether a section of code has the address; of a file without sections it is not known. */
+/* Returns true if a code section contains the address, or if the file has no sections. */
 static bool is_in_code_section(const struct mt_elf *elf, uint64_t address)
 {
 	struct mt_elf_section_info section;
@@ -83,7 +83,7 @@ bool mt_is_function_start(struct mt_elf *elf, struct mt_cfi *cfi, uint64_t addre
 	       (!cfi || !mt_cfi_range(cfi, address, &start, &end) || start == address);
 }
 
-/* False if no more are wanted. */
+/* Returns false if the search is complete. */
 static bool add_site(struct search *search, const char *name, uint64_t address, uint64_t size,
 		     const struct mt_usdt_note *note)
 {
@@ -121,7 +121,7 @@ static bool fits(const char *pattern, const char *name)
 
 /* ---- Functions ---- */
 
-/* Assembly gives its functions no type: they are taken by their full name only. */
+/* Assembly functions have no type; only their full names match. */
 static bool is_function(const struct search *search, const struct mt_elf_symbol *symbol)
 {
 	return symbol->section &&
@@ -158,7 +158,10 @@ static bool search_elf(struct search *search, struct mt_elf *elf)
 	return search_table(search, elf, false) && search_table(search, elf, true);
 }
 
-/* What the build id or .gnu_debuglink name; without one, or with a wrong one, *out stays. */
+/*
+ * Opens the debug file of the build id or .gnu_debuglink. *out stays NULL if there is none or a
+ * wrong one.
+ */
 static void open_debug_file(struct search *search, struct mt_elf **out)
 {
 	struct mt_span id = mt_elf_build_id(search->elf);
@@ -178,7 +181,7 @@ static void open_debug_file(struct search *search, struct mt_elf **out)
 						    "/usr/lib/debug", out, &found));
 }
 
-/* The file's own tables first; a pattern goes through all there are. */
+/* Searches the file's tables first; a pattern searches all symbol sources. */
 static void search_functions(struct search *search)
 {
 	MT_CLEANUP(mt_cfi_destroy_p) struct mt_cfi *cfi = mt_cfi_of_elf(search->elf);
@@ -243,7 +246,7 @@ static struct mt_error *not_found(const struct search *search)
 				     "stripped file needs its debug file, or an address: 0x1234");
 }
 
-/* A link-time address in place of a name. */
+/* Parses a link-time address in place of a name. */
 static bool is_address(const char *symbol, uint64_t *out)
 {
 	char *end;
@@ -279,7 +282,7 @@ struct mt_error *mt_probe_sites_find(struct mt_elf *elf, const char *path,
 	if (out->items.count > SITES_MOST)
 		return mt_error_create(MT_ERR_USAGE, "%s: more than %d functions match", word->text,
 				       SITES_MOST);
-	/* memcpy is a plain function for old programs, and an indirect one for all others */
+	/* memcpy is a plain function for old programs and an indirect function for others */
 	if (search.chosen_at_load && !is_pattern(word->symbol))
 		return not_found(&search);
 	return out->items.count > before ? NULL : not_found(&search);

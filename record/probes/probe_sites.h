@@ -1,4 +1,4 @@
-/* From the symbol of a probe to places in one file. */
+/* Finds the places in one file that a probe's symbol names. */
 #ifndef MT_RECORD_PROBES_PROBE_SITES_H
 #define MT_RECORD_PROBES_PROBE_SITES_H
 
@@ -13,12 +13,12 @@ struct mt_error;
 struct mt_probe_word;
 
 struct mt_probe_site {
-	char *name;	    /* of the function, or of the static probe */
-	char *arguments;    /* of a static probe, or NULL */
-	uint64_t address;   /* link-time */
-	uint64_t size;	    /* of the function; 0: unknown */
-	uint64_t offset;    /* in the file */
-	uint64_t semaphore; /* file offset; 0: none */
+	char *name;	    /* name of the function or of the static probe */
+	char *arguments;    /* arguments of a static probe, or NULL */
+	uint64_t address;   /* link-time address */
+	uint64_t size;	    /* size of the function; 0: unknown */
+	uint64_t offset;    /* file offset */
+	uint64_t semaphore; /* file offset of the semaphore; 0: none */
 };
 
 struct mt_probe_sites {
@@ -26,18 +26,19 @@ struct mt_probe_sites {
 };
 
 /*
- * Appends the sites of a word in a file: each address once, of a pattern every function that
- * matches. Symbols come from .symtab, .dynsym, .gnu_debugdata, or the debug file of the build id
- * or of .gnu_debuglink. path names the file in messages and is where debug files are looked for.
+ * Appends the sites of a word in a file: each address once; of a pattern, every function that
+ * matches. Symbols come from .symtab, .dynsym, .gnu_debugdata, or the debug file of the build id or
+ * of .gnu_debuglink. path names the file in messages and is where debug files are searched.
  * MT_ERR_NOT_FOUND: the file has no such symbol.
  */
 struct mt_error *mt_probe_sites_find(struct mt_elf *elf, const char *path,
 				     const struct mt_probe_word *word, struct mt_probe_sites *out);
 
 /*
- * True if a probe may stand at a link-time address: bytes of the file in an executable segment, and
- * in a section of code where there are sections; not inside a function whose start the unwind
- * information says, where it could be the middle of an instruction. cfi: of the file, or NULL.
+ * Returns true if a probe can be set at a link-time address. The address must be in the file's
+ * bytes of an executable segment, and in a code section if the file has sections. It must not be
+ * inside a function whose start the unwind information gives, because it could be in the middle of
+ * an instruction. cfi: of the file, or NULL.
  */
 bool mt_is_function_start(struct mt_elf *elf, struct mt_cfi *cfi, uint64_t address);
 void mt_probe_sites_deinit(struct mt_probe_sites *sites);

@@ -1,4 +1,4 @@
-/* Splits the words of -e that name probes. What the parts mean on this host is asked later. */
+/* Splits the words of -e that name probes. Later steps look up the parts on this host. */
 #include "record/probes/probe_word.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 
 enum {
 	FIELDS_MOST = 16,
-	NAME_MOST = 31, /* of a field: the kernel's MAX_ARG_NAME_LEN */
+	NAME_MOST = 31, /* name of a field: the kernel's MAX_ARG_NAME_LEN */
 };
 
 static const struct {
@@ -48,7 +48,7 @@ bool mt_probe_is_return(enum mt_probe_kind kind)
 	return kind == MT_PROBE_RETURN || kind == MT_PROBE_KERNEL_RETURN;
 }
 
-/* Names may hold brackets, as Go's do: fields stand in the pair that ends the word. */
+/* Names may contain brackets, as in Go; fields are in the pair of brackets that ends the word. */
 size_t mt_probe_word_stem(const char *text, size_t length)
 {
 	size_t at = length, depth = 0;
@@ -110,7 +110,8 @@ static bool is_named(const struct mt_probe_word *word, const char *name)
 }
 
 /*
- * %di is called di, $retval is called retval; what has no name of its own is called by its place.
+ * Returns the name of a field without one: di for %di, retval for $retval. Other fields are named
+ * by their position.
  */
 static char *default_name(const struct mt_probe_word *word, const char *fetch)
 {
@@ -196,7 +197,7 @@ static void take_offset(struct mt_probe_word *word)
 	word->has_offset = true;
 }
 
-/* Cuts *text at its last colon, and returns what is behind it; NULL: there is no colon. */
+/* Cuts *text at its last colon and returns the part after it; NULL: there is no colon. */
 static char *cut_last(char *text)
 {
 	char *colon = strrchr(text, ':');

@@ -1,6 +1,6 @@
 /*
- * From a word to events of tracefs. A file is named by our descriptor of it, so that the probe is
- * set in the very file whose symbols were read.
+ * Defines events in tracefs for a word. The definition names a file by the recorder's descriptor of
+ * it, so that the probe is set in the same file whose symbols were read.
  */
 #include "record/probes/probes.h"
 
@@ -30,8 +30,8 @@ enum {
 	REMOVE_TURNS = 250,
 	REMOVE_PAUSE_US = 20000,
 	/*
-	 * Probes that are removed at once. The kernel takes some 85 ms to close the events of each:
-	 * half a second.
+	 * Number of probes that the recorder removes itself. The kernel takes about 85 ms to close
+	 * the events of each, half a second in all.
 	 */
 	AT_ONCE_MOST = 6,
 };
@@ -80,8 +80,9 @@ void mt_probes_destroy(struct mt_probes *probes)
 }
 
 /*
- * In the process that stays: nothing of the recorder but its descriptors is there. The recorder
- * goes first, so that who closes an event last, and waits, is this one.
+ * Runs in the background process, which has only the recorder's descriptors. It waits until the
+ * recorder has exited, so that the background process is the last to close an event and waits for
+ * the kernel.
  */
 static void remove_all(const struct mt_probes *probes, pid_t recorder)
 {
@@ -102,7 +103,7 @@ void mt_probes_remove_later(struct mt_probes *probes)
 {
 	pid_t recorder = getpid(), pid;
 
-	/* As PID 1: a container ends with its first process, and the background process with it. */
+	/* The end of PID 1 ends its container, and with it the background process. */
 	if (probes->left || probes->items.count <= AT_ONCE_MOST || recorder == 1)
 		return;
 	pid = fork();
@@ -130,15 +131,15 @@ void mt_probes_describe(const struct mt_probes *probes,
 
 /* ---- One event ---- */
 
-/* A word being defined: what each() is told. */
+/* A word that is being defined, and the arguments of each(). */
 struct defining {
 	struct mt_probes *probes;
 	const struct mt_probe_word *word;
 	mt_take_probe *each;
 	void *out;
-	bool entry; /* the event beside a return probe */
+	bool entry; /* the event is the entry of a return probe's function */
 	bool is_stepped;
-	bool alone;	/* a return probe has no event beside it */
+	bool alone;	/* a return probe has no entry event */
 	char *left_out; /* arguments that are not recorded */
 	bool no_semaphores;
 };
@@ -152,7 +153,10 @@ static bool is_taken(const struct mt_probes *probes, const char *event)
 	return false;
 }
 
-/* group/name of letters, digits and _, unlike those before it. The caller frees it. */
+/*
+ * Returns group/name of letters, digits and _, different from all earlier ones. The caller frees
+ * it.
+ */
 static char *event_name(const struct mt_probes *probes, const char *symbol)
 {
 	char clean[EVENT_NAME_MOST + 1], *event = NULL;
@@ -176,7 +180,8 @@ static char *event_name(const struct mt_probes *probes, const char *symbol)
 }
 
 /*
- * Kernels before 4.20 know no semaphores: the probe fires where the program's is raised by others.
+ * Kernels before 4.20 have no semaphores; the probe then fires only if another process raised the
+ * program's semaphore.
  */
 static struct mt_error *write_event(struct defining *defining,
 				    struct mt_probe_definition *definition)
@@ -218,7 +223,7 @@ static struct mt_error *keep(struct mt_probes *probes, char *event, char *place,
 	return mt_error_nomem();
 }
 
-/* The word as the user gave it; of a pattern with the name that was found. */
+/* Returns the word as the user wrote it; for a pattern, with the name that was found. */
 static char *alias_of(const struct mt_probe_word *word, const char *name)
 {
 	size_t symbol = strlen(word->text) - strlen(word->symbol);
@@ -229,7 +234,7 @@ static char *alias_of(const struct mt_probe_word *word, const char *name)
 	return asprintf(&alias, "%.*s%s", (int)symbol, word->text, name) < 0 ? NULL : alias;
 }
 
-/* Defines one event and tells each() of it. Takes place. */
+/* Defines one event and passes it to each(). Takes place. */
 static struct mt_error *define_event(struct defining *defining,
 				     struct mt_probe_definition *definition, const char *name,
 				     char *place)
@@ -276,8 +281,9 @@ static struct mt_error *define_in_kernel(struct defining *defining)
 }
 
 /*
- * Where a return probe's function has its return address, and which: the kernel replaces it by a
- * trampoline until the function returns. The probe stops at the entry in any case.
+ * Defines an event at the entry that records the location and value of the return address. The
+ * kernel replaces the return address by a trampoline until the function returns. The return probe
+ * stops at the entry in any case.
  */
 static struct mt_error *define_entry(const struct defining *defining,
 				     const struct mt_probe_definition *definition, const char *name)
@@ -299,8 +305,8 @@ static struct mt_error *define_entry(const struct defining *defining,
 }
 
 /*
- * Moves a function's probe behind instructions that cost more to stop at, where its fields are
- * still what they were at the start (probe_point.h).
+ * Moves a function's probe past instructions that cost more to stop at, as long as the sources of
+ * its fields do not change (probe_point.h).
  */
 static struct mt_probe_point choose_point(const struct defining *defining, struct mt_elf *elf,
 					  const struct mt_probe_site *site,
@@ -315,12 +321,12 @@ static struct mt_probe_point choose_point(const struct defining *defining, struc
 	struct mt_error *err =
 		code ? mt_probe_definition_text(definition, word, &text, &left_out) : NULL;
 
-	mt_error_destroy(err); /* it is made again, and said then */
+	mt_error_destroy(err); /* a later call makes the same error and reports it */
 	return text ? mt_probe_point_choose(code, site->size, mt_probe_needed(text))
 		    : (struct mt_probe_point){0};
 }
 
-/* Whether the kernel single-steps what stands there: where that is not known, it does. */
+/* Returns true if the kernel single-steps the instruction, or if that is unknown. */
 static bool is_stepped(struct mt_elf *elf, uint64_t address)
 {
 	const uint8_t *code = NULL;
@@ -378,7 +384,7 @@ static struct mt_error *define_site(struct defining *defining, const struct mt_p
 	return define_event(defining, &definition, site->name, place_text(file, site, &point));
 }
 
-/* Every site of one file. MT_ERR_NOT_FOUND: it has none. */
+/* Defines every site of one file. MT_ERR_NOT_FOUND: it has none. */
 static struct mt_error *define_in_elf(struct defining *defining, const struct mt_probe_file *file,
 				      struct mt_elf *elf)
 {
@@ -398,7 +404,7 @@ static struct mt_error *define_in_file(struct defining *defining, const struct m
 	return err ? err : define_in_elf(defining, file, elf);
 }
 
-/* Several files are called so: it is enough if one has the symbol. */
+/* Several files can have the name; it suffices if one has the symbol. */
 static struct mt_error *define_in_files(struct defining *defining)
 {
 	MT_CLEANUP(mt_probe_files_deinit) struct mt_probe_files files = {0};

@@ -1,5 +1,5 @@
 /*
- * GNU as operands with a size before them; see sys/sdt.h and systemtap's
+ * Parses GNU as operands with a leading size; see sys/sdt.h and systemtap's
  * UserSpaceProbeImplementation.
  */
 #include "record/probes/usdt_arguments.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernel's name, and those of its parts. */
+/* The kernel's name of a register, and the names of its parts. */
 static const char *const registers[][5] = {
 	{"ax", "rax", "eax", "ax", "al"},	{"bx", "rbx", "ebx", "bx", "bl"},
 	{"cx", "rcx", "ecx", "cx", "cl"},	{"dx", "rdx", "edx", "dx", "dl"},
@@ -32,7 +32,7 @@ const char *mt_usdt_register(const char *name)
 	return NULL;
 }
 
-/* "-16(%rbp)" or "(%rax)" as the kernel has it; false for any other operand. */
+/* Converts "-16(%rbp)" or "(%rax)" to the kernel's form. False for other operands. */
 static bool get_memory(const char *operand, char *fetch, size_t size)
 {
 	char *end, name[8];
@@ -67,7 +67,7 @@ static void get_fetch(const char *operand, char *fetch, size_t size)
 	}
 }
 
-/* The size before the '@': its sign says that the value is signed, an f that it is no integer. */
+/* Parses the size before the '@'. A minus means signed, an f not an integer. */
 static const char *get_type(const char *text, char type[4])
 {
 	static const char *const types[2][9] = {

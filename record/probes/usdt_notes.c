@@ -1,6 +1,6 @@
 /*
- * A note of type 3 of "stapsdt": address, base and semaphore as u64, then three strings. The
- * addresses are right where .stapsdt.base has the address `base`; after prelinking it has another.
+ * Parses notes of type 3 of "stapsdt": address, base and semaphore as u64, then three strings. The
+ * addresses are correct if .stapsdt.base is at the address `base`; prelinking moves it.
  */
 #include "record/probes/usdt_notes.h"
 
