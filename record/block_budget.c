@@ -1,10 +1,10 @@
 /*
- * Keeps blocks of allocators within a budget: counts for a second before the recording, and again
- * about ten times a second while it records. What the probes and the records cost follows from the
- * counts. Where that passes the budget the probes are switched off, one after the other, as the
- * kernel takes some 85 ms for each; the recording says from when.
+ * Keeps recording blocks within a budget. Counts for a second before the recording, and about ten
+ * times a second during the recording; the cost of probes and records follows from the counts. If
+ * the cost exceeds the budget, the probes are switched off one after the other, because the kernel
+ * takes about 85 ms for each. The recording contains the time of the switch.
  *
- * The counters have no filters: a probe costs the same for a block that is not chosen.
+ * The counters have no filters: a probe costs the same for a block that is not sampled.
  */
 #include "record/recorder_parts.h"
 
@@ -21,19 +21,19 @@
 #include "record/rings/state_writer.h"
 
 #define TICK_NS 100000000ull
-#define READ_SHARE 100 /* reading the counters takes at most one part in so many */
+#define READ_SHARE 100 /* reading the counters takes at most 1 / READ_SHARE of the time */
 
 struct mt_block_budget {
-	struct mt_plan plan; /* twice the recorder's events: as they are, and without filters */
+	struct mt_plan plan; /* the recorder's events twice: with and without their filters */
 	struct mt_event_set counters;
 	struct mt_stop_prices stops;
 	struct mt_block_credit credit;
-	uint32_t count; /* events of half the plan */
+	uint32_t count; /* number of the recorder's events */
 	uint32_t one_in;
-	uint64_t last_ns;	 /* of the last reading */
-	uint64_t *hits, *passed; /* by event, as last read */
-	double counted;		 /* seconds that were counted first */
-	double *rates;		 /* hits a second, by event, of the last reading */
+	uint64_t last_ns;	 /* time of the last reading */
+	uint64_t *hits, *passed; /* by event, at the last reading */
+	double counted;		 /* seconds of the count before the recording */
+	double *rates;		 /* hits per second, by event, at the last reading */
 	bool ending;
 };
 
@@ -54,7 +54,7 @@ static bool is_counted(const struct mt_planned_event *event)
 	return event->block == MT_PLANNED_ALLOC || event->block == MT_PLANNED_FREE;
 }
 
-/* Borrows all from the recorder's plan but what of it is opened. */
+/* Copies the recorder's events; their contents are borrowed. */
 static struct mt_block_budget *budget_create(const struct mt_plan *plan)
 {
 	struct mt_block_budget *budget = calloc(1, sizeof(*budget));
@@ -85,7 +85,7 @@ static struct mt_block_budget *budget_create(const struct mt_plan *plan)
 	return budget;
 }
 
-/* Less if a signal comes. */
+/* Returns early if a signal arrives. */
 static void sleep_a_second(void)
 {
 	for (int i = 0; i < 20 && !mt_is_stopping(); i++) {
@@ -104,7 +104,7 @@ static struct mt_block_counts counted(const struct mt_block_budget *budget)
 					.seconds = budget->counted};
 }
 
-/* The unfiltered counters stay open: what is closed now would only be set again. */
+/* Keeps the unfiltered counters open, because they are needed again during the recording. */
 static void count_a_second(struct mt_recorder *r, struct mt_block_budget *budget,
 			   struct mt_block_rate *rate)
 {
@@ -177,7 +177,7 @@ void mt_recorder_begin_budget(struct mt_recorder *r, uint32_t one_in)
 	memset(budget->passed, 0, budget->count * sizeof(*budget->passed));
 }
 
-/* Samples of an event by all events that are opened in its place. */
+/* Returns the samples of an event and of its variants. */
 static uint64_t samples_of(const struct mt_recorder *r, uint32_t event)
 {
 	uint64_t sum = 0;
@@ -190,7 +190,7 @@ static uint64_t samples_of(const struct mt_recorder *r, uint32_t event)
 	return sum;
 }
 
-/* What was hit and recorded since the last reading. */
+/* Returns the rates of hits and records since the last reading. */
 static struct mt_block_rate read_rate(struct mt_recorder *r, double seconds)
 {
 	struct mt_block_budget *budget = r->block_budget;
@@ -212,7 +212,7 @@ static struct mt_block_rate read_rate(struct mt_recorder *r, double seconds)
 	return rate;
 }
 
-/* Blocks are known until now: no probe has been taken off. */
+/* Writes the end of known blocks, before any probe is removed, and disables their events. */
 static void end_blocks(struct mt_recorder *r, const struct mt_block_rate *rate)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
@@ -220,12 +220,13 @@ static void end_blocks(struct mt_recorder *r, const struct mt_block_rate *rate)
 	struct mt_block_budget *budget = r->block_budget;
 
 	if (!mt_state_begin(&state))
-		return; /* the output takes nothing: at the next tick */
+		return; /* the output is stalled; try again at the next tick */
 	(void)mt_state_put(&state, mt_blocks_put, &record);
 	mt_state_flush(&state);
 	budget->ending = true;
 	for (uint32_t i = 0; i < r->plan->events.count; i++) {
-		if (r->plan->events.items[i].block) /* takes effect at once, before probes go */
+		if (r->plan->events.items[i]
+			    .block) /* takes effect at once, before probes are removed */
 			mt_event_set_disable_event(&r->opened, i);
 	}
 	mt_recorder_say(
@@ -237,7 +238,7 @@ static void end_blocks(struct mt_recorder *r, const struct mt_block_rate *rate)
 		budget->credit.budget * 100);
 }
 
-/* The event that is hit most among those that are open. UINT32_MAX: none is. */
+/* Returns the open event with the highest rate of hits. UINT32_MAX: none is open. */
 static uint32_t busiest(const struct mt_recorder *r)
 {
 	const struct mt_block_budget *budget = r->block_budget;
@@ -251,7 +252,7 @@ static uint32_t busiest(const struct mt_recorder *r)
 	return found;
 }
 
-/* " of=NAME ..." of an event, of a seed by that of its event; NULL. */
+/* Returns " of=NAME ..." of an event, or of a seed's event; NULL: none. */
 static const char *function_of(const struct mt_plan *plan, uint32_t event)
 {
 	const struct mt_planned_event *planned = &plan->events.items[event];
@@ -261,7 +262,7 @@ static const char *function_of(const struct mt_plan *plan, uint32_t event)
 	return planned->account ? strstr(planned->account, " of=") : NULL;
 }
 
-/* Whether two events are probes of the same function: one probe keeps the stop there. */
+/* Returns true if two events probe the same function. The function stops as long as one is open. */
 static bool share_function(const struct mt_plan *plan, uint32_t a, uint32_t b)
 {
 	const char *one = function_of(plan, a), *other = function_of(plan, b);
@@ -271,7 +272,7 @@ static bool share_function(const struct mt_plan *plan, uint32_t a, uint32_t b)
 	       !strncmp(one + 1, other + 1, length);
 }
 
-/* Closes all events of a function. They are not opened again where a CPU returns. */
+/* Closes all events of a function. They stay closed if a CPU comes online again. */
 static void close_function(struct mt_recorder *r, uint32_t event)
 {
 	struct mt_block_budget *budget = r->block_budget;

@@ -1,6 +1,6 @@
 /*
- * --stat: counters on the targets, read at intervals and at the end. Nothing is recorded: there is
- * no ring, no drain and no output but the counts.
+ * --stat: reads counters on the targets at intervals and at the end. Records nothing: there are no
+ * rings and no drains, and the counts are the only output.
  */
 #include "record/recorder_parts.h"
 
@@ -18,7 +18,7 @@
 
 #define HEADER_EVERY 25 /* intervals */
 
-/* Errors by which the kernel says that it, or this machine, does not have an event. */
+/* Returns true for errors of an event that the kernel or this machine does not have. */
 static bool is_unsupported(int errnum)
 {
 	return errnum == ENOENT || errnum == EOPNOTSUPP || errnum == ENODEV || errnum == ENXIO ||
@@ -43,7 +43,7 @@ void mt_recorder_leave_out_unsupported(struct mt_recorder *r)
 	}
 }
 
-/* Whether a row of the table is of this event: of one that samples, in a recording. */
+/* Returns true if --stat prints a row for the event: those that a recording samples. */
 static bool has_row(const struct mt_planned_event *event)
 {
 	return event->role == MT_ROLE_SAMPLE || event->role == MT_ROLE_MEMBER;
@@ -71,7 +71,7 @@ static void print_title(const struct mt_recorder *r, FILE *to)
 	fprintf(to, "':\n\n");
 }
 
-/* Counts since the last call, or with no interval since the start, as of a time. */
+/* Prints the counts since the last call or, without an interval, since the start. */
 static void print_counts(struct mt_recorder *r, uint64_t now, FILE *to)
 {
 	const struct mt_count_style style = {r->options->separator, r->options->interval != 0};
@@ -101,7 +101,7 @@ void mt_recorder_print_counts(struct mt_recorder *r, uint64_t now)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	/* intervals that were slept through, as by a suspended host, are one */
+	/* missed intervals, e.g. of a suspended host, become one */
 	do {
 		r->next_count += r->options->interval;
 	} while (r->options->interval && r->next_count <= mt_clock_now(&r->clock));
@@ -122,7 +122,10 @@ void mt_recorder_count(struct mt_recorder *r, struct mt_recorder_result *result)
 		mt_event_set_enable(&r->opened, MT_CLASS_RARE);
 		mt_event_set_enable(&r->opened, MT_CLASS_STORM);
 	}
-	/* To enable and to disable tracepoints takes tenths of a second, not the command's. */
+	/*
+	 * Enabling and disabling tracepoints takes tenths of a second, which is not the command's
+	 * time.
+	 */
 	r->started = mt_clock_now(&r->clock);
 	r->next_count = interval ? r->started + interval : UINT64_MAX;
 	if (r->options->duration)

@@ -1,6 +1,4 @@
-/*
- * From the last event to the END chunk: what was lost, what samples stood for, what each stage did.
- */
+/* Everything from the last event to the END chunk: losses, weights of samples, and statistics. */
 #include "record/recorder_parts.h"
 
 #include <errno.h>
@@ -18,9 +16,12 @@
 #include "record/rings/state_writer.h"
 #include "record/write/pack.h"
 
-#define SLOW_END_NS 500000000ull /* whoever waits longer is told what for */
+#define SLOW_END_NS 500000000ull /* a longer wait is explained to the user */
 
-/* Whether each hit of the event is one sample of it: not where it shares them with a twin. */
+/*
+ * Returns true if each hit of the event is one sample of it. Events that share hits with variants
+ * do not qualify.
+ */
 static bool counts_samples(const struct mt_plan *plan, uint32_t event)
 {
 	const struct mt_planned_event *planned = &plan->events.items[event];
@@ -32,7 +33,7 @@ static bool counts_samples(const struct mt_plan *plan, uint32_t event)
 	       planned->decoded.sample_period == 1 && !mt_attr_has(&planned->decoded, MT_ATTR_FREQ);
 }
 
-/* A loss that comparing counts tells of: it may be anywhere in the recording. */
+/* Writes a loss that was found by comparing counts; its time in the recording is unknown. */
 static void put_counted_loss(const struct mt_recorder *r, struct mt_state *state, uint32_t event,
 			     uint64_t count)
 {
@@ -47,8 +48,8 @@ static void put_counted_loss(const struct mt_recorder *r, struct mt_state *state
 }
 
 /*
- * Samples that the kernel counted and did not write, without a word of it: Linux 6.18 does so in
- * softirqs, where RCU frees what was let go of.
+ * Reports samples that the kernel counted but did not write, without any LOST record. Linux 6.18
+ * drops such samples in softirqs where RCU frees objects.
  */
 static uint64_t settle_unwritten(struct mt_recorder *r, struct mt_state *state)
 {
@@ -73,7 +74,7 @@ static uint64_t settle_unwritten(struct mt_recorder *r, struct mt_state *state)
 	return all;
 }
 
-/* Losses that no LOST record told of, because none of its ring's records came after. */
+/* Reports losses without a LOST record, because no further record of their ring followed. */
 static uint64_t settle_unreported(struct mt_recorder *r, uint64_t reported, struct mt_state *state)
 {
 	uint64_t counted = 0;
@@ -92,13 +93,14 @@ static uint64_t settle_losses(struct mt_recorder *r)
 	uint64_t reported = mt_recorder_sum_counts(r).lost, lost = reported;
 
 	lost += settle_unreported(r, reported, &state);
-	if (!reported || r->features.format_lost) /* else nobody knows of which event those are */
+	if (!reported ||
+	    r->features.format_lost) /* otherwise the events of the losses are unknown */
 		lost += settle_unwritten(r, &state);
 	mt_state_flush(&state);
 	return lost;
 }
 
-/* What --max-size left out, as a LOSS: the pack's thread has ended. */
+/* Writes a LOSS for samples that --max-size left out. The pack's thread has ended. */
 static struct mt_error *report_left_out(struct mt_recorder *r, struct mt_recorder_result *result)
 {
 	const struct mt_pack_counts counts = mt_pack_counts(r->pack);
@@ -122,7 +124,7 @@ static struct mt_error *report_left_out(struct mt_recorder *r, struct mt_recorde
 	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
 }
 
-/* What is known once the writing thread has ended, to the user and as a NOTE. */
+/* Reports to the user and as a NOTE after the writing thread has ended. */
 static struct mt_error *report_late(struct mt_recorder *r, int level, const char *text)
 {
 	uint8_t bytes[512];
@@ -135,7 +137,7 @@ static struct mt_error *report_late(struct mt_recorder *r, int level, const char
 	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
 }
 
-/* What another signal left out. */
+/* Reports images that were left out because of another signal. */
 static struct mt_error *report_not_carried(struct mt_recorder *r)
 {
 	const struct mt_pack_counts counts = mt_pack_counts(r->pack);
@@ -150,7 +152,7 @@ static struct mt_error *report_not_carried(struct mt_recorder *r)
 	return report_late(r, 0, text);
 }
 
-/* What --strip could not do. */
+/* Reports what --strip could not do. */
 static struct mt_error *report_stripped(struct mt_recorder *r, struct mt_recorder_result *result)
 {
 	const struct mt_strip_counts counts = mt_pack_counts(r->pack).strip;
@@ -243,7 +245,7 @@ static void say_hurried(struct mt_recorder *r)
 			(unsigned long long)counts.hurried, mt_spool_peak(r->spool) >> 20);
 }
 
-/* What --stats prints; NULL out of memory. */
+/* Returns the text of --stats; NULL out of memory. */
 static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_result *result)
 {
 	return mt_stats_text(&(struct mt_stats){
@@ -261,7 +263,10 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 	});
 }
 
-/* A ^C that ended the command is for us too, and may not have been read: it is the first one. */
+/*
+ * Drops pending signals. A ^C that ended the command also reaches the recorder and counts as the
+ * first signal.
+ */
 static void pass_over_signals(struct mt_recorder *r)
 {
 	bool by_terminal;
@@ -270,7 +275,7 @@ static void pass_over_signals(struct mt_recorder *r)
 		;
 }
 
-/* Images are read, and output that is slow takes its time. */
+/* Explains a slow end: images are being read, or the output is slow. */
 static void say_slow_end(const struct mt_recorder *r)
 {
 	if (mt_pack_finishes_within(r->pack, SLOW_END_NS))
@@ -280,18 +285,17 @@ static void say_slow_end(const struct mt_recorder *r)
 		      "another signal leaves those out");
 }
 
-/* From the last event to the END chunk. */
 void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result)
 {
 	if (r->voice->show)
 		r->voice->show(r->voice->context, NULL);
 	mt_recorder_poll_last(r);
-	r->ended = mt_clock_now(&r->clock); /* until now every event was on */
+	r->ended = mt_clock_now(&r->clock); /* all events were enabled until now */
 	mt_event_set_disable(&r->opened);
 	if (r->command.pid && !mt_command_poll(&r->command)) {
 		mt_recorder_say(r, 2, "recording has ended; process %d goes on, and is waited for",
 				r->command.pid);
-		mt_recorder_mark(r); /* what there is, is on disk while we wait */
+		mt_recorder_mark(r); /* writes all records to disk before waiting */
 		mt_recorder_wait_for_command(r);
 	}
 	pass_over_signals(r);

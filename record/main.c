@@ -1,4 +1,4 @@
-/* mtrec: records what makes memory grow. Speaks and exits; everything else is elsewhere. */
+/* mtrec: records what makes memory grow. Prints messages and exits; all other work is elsewhere. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,16 +30,16 @@ enum exit_status {
 	EXIT_NO_COMMAND = 127,
 };
 
-/* Where this program speaks: messages on standard error, counts there or on -o. */
+/* Output of this program: messages on standard error, counts there or on -o. */
 struct speaker {
 	const struct mt_record_options *options;
 	FILE *counts;
-	bool shows_status; /* the status line stands where the cursor is */
+	bool shows_status; /* the cursor is on the status line */
 	unsigned said[2];  /* notes and warnings so far */
-	unsigned left_out; /* of them not printed */
+	unsigned left_out; /* number of these that were not printed */
 };
 
-#define NOTES_MAX 3 /* of a level */
+#define NOTES_MAX 3 /* per level */
 #define CLEAR_LINE "\r\033[K"
 
 static void say(void *context, int level, const char *text)
@@ -56,7 +56,7 @@ static void say(void *context, int level, const char *text)
 	speaker->shows_status = false;
 }
 
-/* Where notes beyond the first are to be found. */
+/* Says where the notes that were not printed can be found. */
 static void print_left_out(const struct speaker *speaker, const char *where)
 {
 	if (speaker->left_out)
@@ -64,8 +64,8 @@ static void print_left_out(const struct speaker *speaker, const char *where)
 }
 
 /*
- * Whether a status line disturbs nobody: standard error is a terminal that the command, if there is
- * one, does not write to. sleep, the usual timer, writes nothing.
+ * Returns true if a status line disturbs no output. Standard error must be a terminal to which the
+ * command, if there is one, does not write. sleep, the usual timer, writes nothing.
  */
 static bool wants_status(const struct mt_record_options *options)
 {
@@ -77,7 +77,7 @@ static bool wants_status(const struct mt_record_options *options)
 	       (!options->command || !strcmp(slash ? slash + 1 : name, "sleep"));
 }
 
-/* A job in the background leaves the terminal to the one in front. */
+/* A background job leaves the terminal to the foreground job. */
 static bool in_foreground(void)
 {
 	pid_t group = tcgetpgrp(STDERR_FILENO);
@@ -85,7 +85,7 @@ static bool in_foreground(void)
 	return group < 0 || group == getpgrp();
 }
 
-/* Draws the status line over the last one; progress NULL: clears it. */
+/* Draws the status line over the last one. progress NULL: clears it. */
 static void show(void *context, const struct mt_progress *progress)
 {
 	struct speaker *speaker = context;
@@ -111,8 +111,8 @@ static bool print(void *context, const char *text)
 }
 
 /*
- * What an error means for the exit status: 2 for usage always, else by whether a command was to
- * run.
+ * Returns the exit status of an error: 2 for usage errors; otherwise it depends on whether there is
+ * a command.
  */
 static int fail(struct mt_error *err, bool with_command)
 {
@@ -156,7 +156,7 @@ static int command_exit(const struct mt_record_options *options,
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The gauges are what -e memory records; that no call failed is as well. */
+/* Returns true if there are samples, or if -e memory requested only gauges. */
 static bool has_enough(const struct mt_record_options *options,
 		       const struct mt_recorder_result *result)
 {
@@ -219,7 +219,7 @@ static int count(const struct mt_record_options *options, int argc, char **argv)
 	return options->command ? command_exit(options, &result) : EXIT_CLEAN;
 }
 
-/* Columns of standard output; 0: it is no terminal. */
+/* Returns the columns of standard output; 0: not a terminal. */
 static size_t columns(void)
 {
 	struct winsize window = {0};
@@ -231,7 +231,7 @@ static size_t columns(void)
 	return window.ws_col;
 }
 
-/* Without access to tracefs the list is the table alone, and says so. */
+/* Lists the events. Without access to tracefs it prints the table and the error. */
 static struct mt_error *list(const struct mt_record_options *options)
 {
 	struct mt_probe_targets targets = {.pids = &options->pids, .tids = &options->tids};
@@ -249,7 +249,7 @@ static struct mt_error *list(const struct mt_record_options *options)
 	return NULL;
 }
 
-/* What a killed recorder left in tracefs. */
+/* Removes the probes that a killed recorder left in tracefs. */
 static struct mt_error *clean(void)
 {
 	struct mt_tracefs tracefs;
@@ -315,10 +315,10 @@ static int act(const struct mt_record_options *options, int argc, char **argv)
 	return err ? fail(err, false) : EXIT_CLEAN;
 }
 
-/* A standard stream that is closed would be the next file to open, and get our messages. */
+/* Opens closed standard streams. Otherwise the next opened file would receive the messages. */
 static void fill_standard_streams(void)
 {
-	int fd = open("/dev/null", O_RDONLY); /* so that writing there still fails */
+	int fd = open("/dev/null", O_RDONLY); /* read-only, so that writing there still fails */
 
 	while (fd >= 0 && fd <= STDERR_FILENO)
 		fd = dup(fd);

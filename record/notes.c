@@ -1,6 +1,4 @@
-/*
- * What the recorder says: to its user at once, and into the recording as soon as there is one.
- */
+/* Messages of the recorder, for the user and for the recording. */
 #include "record/recorder_parts.h"
 
 #include <stdarg.h>
@@ -9,7 +7,7 @@
 #include "record/recorder.h"
 #include "record/rings/state_writer.h"
 
-/* Puts a NOTE into the recording, now or as soon as there is one. Takes text. */
+/* Writes a NOTE now, or as soon as there is a recording. Takes text. */
 void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
@@ -39,7 +37,7 @@ void mt_recorder_put_waiting_notes(struct mt_recorder *r)
 	mt_array_deinit(&notes);
 }
 
-/* Levels 0 and 1 stand in the recording too. */
+/* Levels 0 and 1 are also written into the recording. */
 void mt_recorder_say(struct mt_recorder *r, int level, const char *format, ...)
 {
 	char *text = NULL;

@@ -1,6 +1,6 @@
 /*
- * Polling the targets from outside: what runs when the recording begins, and, as it goes on, what
- * /proc says of their memory.
+ * Polls the targets through /proc: running processes when the recording begins, and their memory
+ * during the recording.
  */
 #include "record/recorder_parts.h"
 
@@ -27,10 +27,10 @@
 
 #define POLL_NS 1000000000ull
 #define STATUS_NS 1000000000ull
-#define POLL_SHARE 400		 /* polling takes at most one part in so many */
-#define WALK_NS 10000000ull	 /* at the start, where how long it will record is not known */
-#define WALK_SHARE 100		 /* at the end: one part in so many of the recording */
-#define WALK_MAX_NS 250000000ull /* a signal is obeyed within a second */
+#define POLL_SHARE 400		 /* polling takes at most 1 / POLL_SHARE of the time */
+#define WALK_NS 10000000ull	 /* at the start, where the duration of the recording is unknown */
+#define WALK_SHARE 100		 /* at the end: 1 / WALK_SHARE of the recording */
+#define WALK_MAX_NS 250000000ull /* obeys signals within a second */
 
 enum poll_kind {
 	POLL_FIRST,
@@ -38,7 +38,7 @@ enum poll_kind {
 	POLL_LAST,
 };
 
-/* What one poll of the targets is to write. */
+/* What one poll of the targets writes. */
 struct poll {
 	struct mt_recorder *r;
 	struct mt_state state;
@@ -46,7 +46,7 @@ struct poll {
 	struct mt_number_list family;
 };
 
-/* The output may be stalled: a signal is to end the recording all the same. */
+/* Gives up on a signal, which must end the recording even if the output is stalled. */
 static bool a_signal_waits(void *context)
 {
 	const struct mt_recorder *r = context;
@@ -54,7 +54,7 @@ static bool a_signal_waits(void *context)
 	return mt_waiting_has_signal(&r->waiting);
 }
 
-/* A later poll makes up for one that found no room. */
+/* Gives up at once if there is no room; a later poll writes the data. */
 static bool at_once(void *context)
 {
 	(void)context;
@@ -102,7 +102,7 @@ static void add_to_family(void *context, pid_t pid)
 		*slot = (int)pid;
 }
 
-/* Whether gauges show the targets' children as well, those that are not recorded, too. */
+/* Returns true if gauges include the targets' children, even those that are not recorded. */
 static bool shows_children(const struct mt_recorder *r)
 {
 	return !mt_options_target_cpus(r->options) && !r->options->no_inherit;
@@ -138,7 +138,7 @@ static void poll_family(struct poll *poll)
 	}
 }
 
-/* How long the kernel may walk the pages of processes for the dearest of gauges. */
+/* Returns how long the kernel may walk pages of processes for the most expensive gauges. */
 static uint64_t walk_ns(const struct mt_recorder *r, enum poll_kind kind)
 {
 	uint64_t share = (mt_clock_now(&r->clock) - r->started) / WALK_SHARE;
@@ -156,7 +156,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
 }
 
-/* Polls, and sets when to poll again; false where the output had no room for all. */
+/* Polls, and sets the time of the next poll. False if the output had no room for all data. */
 static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 {
 	bool wide = mt_options_target_cpus(r->options);
@@ -190,7 +190,7 @@ static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 	return !poll.state.given_up;
 }
 
-/* The side-band's records of data mappings are asked for where an account of them is kept. */
+/* Data mappings are recorded in the side-band only if an account is kept. */
 static bool keeps_account(const struct mt_recorder *r)
 {
 	return r->plan->events.items[0].attr.mmap_data;
@@ -205,7 +205,7 @@ static uint64_t lost_of_ledger(const struct mt_recorder *r)
 	return sum.lost;
 }
 
-/* A command that has just begun is left for the next poll; the host is read now. */
+/* Polls the host or running targets. The next poll reads a command that has just begun. */
 void mt_recorder_poll_first(struct mt_recorder *r)
 {
 	bool running = mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options);
@@ -213,7 +213,7 @@ void mt_recorder_poll_first(struct mt_recorder *r)
 	(void)carry_out(r, POLL_FIRST, running && keeps_account(r));
 }
 
-/* Never waits for the output: a poll that finds no room is made up for later. */
+/* Never waits for the output; if there is no room, a later poll writes the data. */
 void mt_recorder_poll_again(struct mt_recorder *r)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
@@ -227,7 +227,7 @@ void mt_recorder_poll_again(struct mt_recorder *r)
 		r->polled_lost = lost;
 }
 
-/* What a new process could have without swapping, by /proc/meminfo; 0: unknown. */
+/* Returns the bytes that a new process could use without swapping (/proc/meminfo); 0: unknown. */
 static uint64_t host_available(void)
 {
 	static const char name[] = "MemAvailable:";
@@ -237,7 +237,7 @@ static uint64_t host_available(void)
 	return line ? strtoull(line + sizeof(name) - 1, NULL, 10) << 10 : 0;
 }
 
-/* The memory of the targets is that of their last gauges. */
+/* Shows the memory of the targets from their last gauges. */
 void mt_recorder_show_status(struct mt_recorder *r)
 {
 	bool of_host = mt_options_target_cpus(r->options);
@@ -259,7 +259,7 @@ void mt_recorder_show_status(struct mt_recorder *r)
 	r->next_status = now + STATUS_NS;
 }
 
-/* What still runs. Of all processes of a host the mappings are not read again. */
+/* Polls targets that still run. Does not read the mappings of all processes of a host again. */
 void mt_recorder_poll_last(struct mt_recorder *r)
 {
 	bool maps = keeps_account(r) && !mt_options_target_cpus(r->options);

@@ -1,6 +1,6 @@
 /*
- * Everything before the first event: what the kernel can do, the plan, opening, the threads, the
- * file.
+ * Everything before the first event: features of the kernel, the plan, opening events, threads, and
+ * the file.
  */
 #include "record/recorder_parts.h"
 
@@ -39,7 +39,7 @@
 #include "record/tracepoints/tracepoints.h"
 #include "record/write/pack.h"
 
-/* What this kernel lacks goes into the recording always, but to the terminal with -v only. */
+/* Writes the features that this kernel lacks into the recording; prints them only with -v. */
 static void note_features(struct mt_recorder *r)
 {
 	size_t count;
@@ -83,8 +83,8 @@ static struct mt_throttle_limits throttle_limits(const struct mt_recorder *r)
 }
 
 /*
- * Twins and seeds cost a file for each thread, CPU and event: for running threads only where a
- * limit asks for them. (mt_plan_add_variants() says which there are then, and which otherwise.)
+ * Variants and seeds cost a file for each thread, CPU and event. Running threads get them only if a
+ * limit requires them. (mt_plan_add_variants() selects the variants.)
  */
 static struct mt_error *plan_variants(struct mt_recorder *r, size_t cpus)
 {
@@ -105,13 +105,13 @@ static struct mt_error *plan_variants(struct mt_recorder *r, size_t cpus)
 	return err || r->options->no_seeds ? err : mt_plan_add_seeds(r->plan);
 }
 
-/* First removes probes of recorders that were killed or whose removal is not done yet. */
+/* Removes probes of recorders that were killed or are still being removed, then creates the set. */
 static struct mt_error *create_probes(struct mt_recorder *r)
 {
 	int tracefs = mt_tracepoints_tracefs(r->tracepoints);
 	size_t kept, removed = 0;
 
-	if (tracefs >= 0) /* where this user may not, root's next one does */
+	if (tracefs >= 0) /* if this user may not, the next recorder of root removes them */
 		mt_error_destroy(mt_probe_events_sweep(tracefs, &removed, &kept));
 	if (removed)
 		mt_recorder_say(r, 2, "probes that an earlier mtrec left are removed: %zu",
@@ -131,7 +131,7 @@ static void say_probe(void *r, const char *text)
 	mt_recorder_say(r, 2, "%s", text);
 }
 
-/* What the kernel can do, and what to open. */
+/* Finds the kernel's features and plans the events. */
 static struct mt_error *make_plan(struct mt_recorder *r)
 {
 	const struct mt_number_list *cpus = r->options->cpus.count ? &r->options->cpus : &r->cpus;
@@ -186,7 +186,7 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 	return err;
 }
 
-/* What would have allowed the rings that were wanted, to the number. */
+/* Says which limits would allow the wanted rings. */
 static void say_shrunk(struct mt_recorder *r, size_t wanted)
 {
 	size_t each = mt_rings_bytes(r->plan, wanted);
@@ -201,8 +201,8 @@ static void say_shrunk(struct mt_recorder *r, size_t wanted)
 }
 
 /*
- * More threads than files: whole CPUs are opened, and the drains keep what is of the targets. Takes
- * why; gives it back where that is not allowed either.
+ * There are more threads than file descriptors: opens whole CPUs, and the drains keep only records
+ * of the targets. Takes why; returns it if whole CPUs are not allowed either.
  */
 static struct mt_error *open_cpus_instead(struct mt_recorder *r, const struct mt_number_list *cpus,
 					  size_t ring, struct mt_error *why)
@@ -232,7 +232,7 @@ static struct mt_error *open_cpus_instead(struct mt_recorder *r, const struct mt
 	return NULL;
 }
 
-/* What so many CPUs' rings may be, where nobody says it. */
+/* Returns the default ring size for that many CPUs. */
 static size_t ring_size_for(struct mt_recorder *r, size_t cpus)
 {
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -313,7 +313,7 @@ static bool drains_answered(void *context)
 	return all;
 }
 
-/* One a CPU; each is the next one's buddy. */
+/* Starts one drain per CPU; each is the next one's buddy. */
 static struct mt_error *start_drains(struct mt_recorder *r)
 {
 	enum mt_priority lowest = MT_PRIORITY_REALTIME;
@@ -363,7 +363,7 @@ static size_t count_streams(const struct mt_recorder *r)
 	return streams;
 }
 
-/* --strip is about raw bytes of stacks: where none are recorded, it has little to do. */
+/* Warns about --strip if no stacks are recorded, because it only removes raw bytes of stacks. */
 static void report_nothing_to_strip(struct mt_recorder *r)
 {
 	enum mt_call_graph how = r->options->call_graph;
@@ -378,7 +378,7 @@ static void report_nothing_to_strip(struct mt_recorder *r)
 					      : "none");
 }
 
-/* Which of the processes that the recording tells of are its targets. */
+/* Writes which of the recorded processes are targets. */
 static void describe_choice(const struct mt_recorder *r, struct mt_state *head)
 {
 	MT_CLEANUP_FREE char *cgroup = r->cgroup >= 0 ? mt_cgroup_line(r->cgroup) : NULL;
@@ -446,10 +446,7 @@ static struct mt_error *start_governor(struct mt_recorder *r)
 	return r->governor ? NULL : mt_error_nomem();
 }
 
-/*
- * Nothing is recorded of a target that ended while its probes were prepared, or waits for its
- * parent.
- */
+/* Returns an error if the targets ended, or became zombies, while their probes were prepared. */
 static struct mt_error *check_targets(struct mt_recorder *r)
 {
 	bool process = r->options->pids.count;
@@ -462,7 +459,7 @@ static struct mt_error *check_targets(struct mt_recorder *r)
 			       process ? 'p' : 't', process ? "process" : "thread", (int)first);
 }
 
-/* One that never was is another error. Threads are looked for as they are opened. */
+/* A process that never existed is another error. Threads are checked when they are opened. */
 static struct mt_error *watch_targets(struct mt_recorder *r)
 {
 	const struct mt_number_list *pids = &r->options->pids;
@@ -479,7 +476,7 @@ static struct mt_error *watch_targets(struct mt_recorder *r)
 	return pids->count ? check_targets(r) : NULL;
 }
 
-/* Children that already run are no targets unless they are asked for; those to come are. */
+/* Existing children are no targets unless the user asks for them; future children are. */
 static void note_children(struct mt_recorder *r)
 {
 	const struct mt_number_list *pids = &r->options->pids;
@@ -502,7 +499,7 @@ static void note_children(struct mt_recorder *r)
 	mt_array_deinit(&family);
 }
 
-/* What recording and counting begin with: the plan, and the command at its gate. */
+/* Prepares recordings and counts: the plan, and the command at its gate. */
 static struct mt_error *prepare_plan(struct mt_recorder *r)
 {
 	bool to_stdout = r->options->output && !strcmp(r->options->output, "-");
@@ -523,7 +520,7 @@ static struct mt_error *prepare_plan(struct mt_recorder *r)
 	return err;
 }
 
-/* --control, and the targets' ends. */
+/* Opens --control and watches for the end of targets. */
 static struct mt_error *prepare_waiting(struct mt_recorder *r)
 {
 	struct mt_error *err =
@@ -536,7 +533,7 @@ static struct mt_error *prepare_waiting(struct mt_recorder *r)
 	return err;
 }
 
-/* Counters of tasks follow them from CPU to CPU. */
+/* Counters of tasks follow the tasks from CPU to CPU. */
 struct mt_error *mt_recorder_open_counters(struct mt_recorder *r, const struct mt_plan *plan,
 					   struct mt_event_set *out)
 {
@@ -571,15 +568,15 @@ struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r)
 	return r->counts ? NULL : mt_error_nomem();
 }
 
-/* All that can fail, up to the last step before the first event. */
+/* Does everything that can fail, up to the last step before the first event. */
 struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **argv)
 {
 	struct mt_error *err = prepare_plan(r);
 
 	mt_self_limits_bound_heap();
 	mt_self_limits_bound_stacks();
-	mt_limits_raise_files(); /* behind the fork: the command keeps what it was given */
-	r->oom_adj = mt_self_limits_spare_from_oom(); /* and so are the next three */
+	mt_limits_raise_files(); /* after the fork, so that the command keeps its limits */
+	r->oom_adj = mt_self_limits_spare_from_oom(); /* the next three calls, too */
 	mt_self_limits_stay_local();
 	r->locked = mt_self_limits_lock_memory();
 	mt_recorder_say(r, 2, "memory is %s; oom_score_adj is %d",

@@ -1,6 +1,6 @@
 /*
- * A recording from start to end. Everything that can fail is done before the first event is
- * enabled; from then on the recorder only ends early when its output fails, and says so.
+ * A recording from start to end. Everything that can fail happens before the first event is
+ * enabled. After that the recorder ends early only if its output fails, and reports it.
  */
 #include "record/recorder.h"
 
@@ -30,8 +30,8 @@ static void start_clock(struct mt_recorder *r)
 }
 
 /*
- * First the side-band and the ledger, then /proc, then what samples: so every task that is sampled
- * was either seen in /proc or told of by a record.
+ * Enables the side-band and ledger events first, then reads /proc, then enables sampling events.
+ * Thus every sampled task is known from /proc or from a record.
  */
 static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 {
@@ -68,7 +68,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	mt_array_deinit(&r->waiting_notes);
 	mt_command_abandon(&r->command);
 	mt_recorder_stop_drains(r);
-	mt_pack_destroy(r->pack); /* which may ask the drains */
+	mt_pack_destroy(r->pack); /* it may use the drains */
 	mt_ahead_destroy(r->ahead);
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_destroy(r->drains.items[i]);

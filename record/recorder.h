@@ -11,30 +11,32 @@ struct mt_error;
 struct mt_progress;
 struct mt_record_options;
 
-/* Receives messages for the user: level 0 a note, 1 a warning, 2 for -v, 3 for -vv. */
+/* Receives messages for the user. Level 0: note; 1: warning; 2: for -v; 3: for -vv. */
 struct mt_recorder_voice {
 	void *context;
 	void (*say)(void *context, int level, const char *text);
-	bool (*print)(void *context, const char *text); /* lines of --stat; false: it failed */
-	/* Shows how it goes, once a second; NULL: recording has ended. May itself be NULL. */
+	bool (*print)(void *context,
+		      const char *text); /* prints lines of --stat; false: it failed */
+	/* Shows the progress once a second. NULL: the recording has ended. May itself be NULL. */
 	void (*show)(void *context, const struct mt_progress *progress);
 };
 
 struct mt_recorder_result {
 	double seconds;
 	struct mt_stream_counts counts;
-	uint64_t lost; /* records lost: by LOST records, or by the kernel's own counts if higher */
+	uint64_t lost; /* lost records: the sum of LOST records, or the kernel's counts if higher */
 	uint64_t written; /* bytes of the recording */
 	bool command_ran;
-	int command_status;	       /* of waitpid */
-	int exec_errno;		       /* of the failed exec; 0: none */
-	char *stats;		       /* the table of --stats; the caller frees it */
-	struct mt_error *output_error; /* the output failed midway; the caller destroys it */
+	int command_status; /* status of waitpid */
+	int exec_errno;	    /* errno of the failed exec; 0: none */
+	char *stats;	    /* the table of --stats; the caller frees it */
+	struct mt_error
+		*output_error; /* the output failed during the recording; the caller destroys it */
 };
 
 /*
- * Records, or with MT_ACTION_COUNT counts. An error means that nothing was recorded, and *out is
- * unchanged. A failed exec, and an output that fails midway, are in *out instead.
+ * Records, or counts with MT_ACTION_COUNT. An error means that nothing was recorded and *out is
+ * unchanged. *out reports a failed exec, and an output that fails during the recording.
  */
 struct mt_error *mt_recorder_run(const struct mt_record_options *options, int argc, char **argv,
 				 const struct mt_recorder_voice *voice,

@@ -1,10 +1,8 @@
 /*
- * The state of a recorder, shared by its own files only: recorder.c (the recording as a whole),
- * notes.c (messages), preparing.c (up to the first event), sampling.c (--malloc-sample),
- * block_budget.c (what blocks may cost), run.c
- * (while events are recorded), polling.c (what /proc says of the targets), ending.c (from the last
- * event on), counting.c
- * (--stat).
+ * The state of a recorder, shared only by its files: recorder.c (the whole recording), notes.c
+ * (messages), preparing.c (before the first event), sampling.c (--malloc-sample), block_budget.c
+ * (the budget of blocks), run.c (while events are recorded), polling.c (/proc of the targets),
+ * ending.c (after the last event), counting.c (--stat).
  */
 #ifndef MT_RECORD_RECORDER_PARTS_H
 #define MT_RECORD_RECORDER_PARTS_H
@@ -46,7 +44,7 @@ struct mt_spool;
 struct mt_task_filter;
 struct mt_tracepoints;
 
-/* A NOTE that could not be written yet: there was no recording, or no free block. */
+/* A NOTE that could not be written yet, because there was no recording or no free block. */
 struct mt_waiting_note {
 	uint32_t level;
 	char *text;
@@ -83,23 +81,23 @@ struct mt_recorder {
 	bool locked;
 	int cgroup;
 	uint64_t started, ended, next_mark, next_anchor;
-	uint64_t next_tick; /* of the governor */
+	uint64_t next_tick; /* time of the governor's next tick */
 	uint64_t ticked;    /* samples at its last tick */
 	struct mt_gauges *gauges;
-	uint64_t next_poll;		      /* when the targets' memory is read again */
-	uint64_t polled_lost;		      /* records the ledger had lost by the last poll */
-	uint64_t samples_from, stop_at;	      /* -D and --duration; UINT64_MAX: not by the clock */
-	struct mt_count *counts;	      /* of --stat, as last printed, by index in the plan */
-	uint64_t next_count;		      /* when they are printed again */
-	unsigned printed_counts;	      /* how often they were */
-	uint64_t next_status;		      /* when the status line is drawn again */
-	struct mt_block_budget *block_budget; /* NULL: blocks are recorded at any price */
-	uint64_t next_budget;		      /* when it is looked after again */
+	uint64_t next_poll;		/* time of the next poll of the targets' memory */
+	uint64_t polled_lost;		/* lost records of the ledger at the last poll */
+	uint64_t samples_from, stop_at; /* -D and --duration; UINT64_MAX: no time limit */
+	struct mt_count *counts;	/* --stat: last printed counts, by index in the plan */
+	uint64_t next_count;		/* time of the next printing */
+	unsigned printed_counts;	/* number of printings */
+	uint64_t next_status;		/* time of the next status line */
+	struct mt_block_budget *block_budget; /* NULL: no budget for blocks */
+	uint64_t next_budget;		      /* time of its next check */
 	bool output_failed;
 	MT_ARRAY(struct mt_waiting_note) waiting_notes;
 };
 
-/* Prints a message (levels as in recorder.h); levels 0 and 1 also become a NOTE. */
+/* Prints a message (levels as in recorder.h). Levels 0 and 1 also become a NOTE. */
 void mt_recorder_say(struct mt_recorder *r, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -119,57 +117,57 @@ struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r);
 struct mt_error *mt_recorder_open_counters(struct mt_recorder *r, const struct mt_plan *plan,
 					   struct mt_event_set *out);
 
-/* Does what --malloc-sample says to the plan; auto counts for a second. */
+/* Applies --malloc-sample to the plan; auto counts for a second. */
 struct mt_error *mt_recorder_sample_blocks(struct mt_recorder *r);
 
 /*
- * Counts for a second what blocks of the targets are allocated and freed, adds it to *rate, and
- * keeps counting. share: of a CPU, the budget.
+ * Counts for a second the blocks that the targets allocate and free, adds the counts to *rate, and
+ * keeps counting. share: the budget as a share of a CPU.
  */
 struct mt_error *mt_recorder_count_blocks(struct mt_recorder *r, double share,
 					  struct mt_block_rate *rate);
 
 /*
- * Leaves out the allocator whose probes cost most by that count, and says what: *rate is of the
- * others then. *some: there are others.
+ * Leaves out the allocator whose probes cost most in that count, with a note. *rate becomes the
+ * rate of the other allocators. *some: there are others.
  */
 struct mt_error *mt_recorder_leave_out_busiest(struct mt_recorder *r, struct mt_block_rate *rate,
 					       bool *some);
 
-/* From now on 1 in one_in blocks is recorded. */
+/* Begins to check the budget; 1 in one_in blocks is recorded from now on. */
 void mt_recorder_begin_budget(struct mt_recorder *r, uint32_t one_in);
 
-/* Switches the probes off where they cost more than the budget. Call at r->next_budget. */
+/* Switches the probes off if they cost more than the budget. Call it at r->next_budget. */
 void mt_recorder_keep_budget(struct mt_recorder *r);
 
-/* NULL-safe. Before the plan that it borrows. */
+/* NULL-safe. Call it before destroying the plan that it borrows. */
 void mt_block_budget_destroy(struct mt_block_budget *budget);
 
-/* Leaves events out of the plan that the kernel or this machine cannot count. */
+/* Leaves out events of the plan that the kernel or this machine cannot count. */
 void mt_recorder_leave_out_unsupported(struct mt_recorder *r);
 
-/* Prints what was counted since the last call. */
+/* Prints the counts since the last call. */
 void mt_recorder_print_counts(struct mt_recorder *r, uint64_t now);
 
-/* Counts until the end: of the command, the targets, or as options and signals say. */
+/* Counts until the command or the targets end, or until an option or a signal ends it. */
 void mt_recorder_count(struct mt_recorder *r, struct mt_recorder_result *result);
 
-/* The sum of the drains' counts so far. */
+/* Returns the sum of the drains' counts so far. */
 struct mt_stream_counts mt_recorder_sum_counts(const struct mt_recorder *r);
 
-/* Flushes all drains, and writes a MARK behind their records. */
+/* Flushes all drains, and writes a MARK after their records. */
 void mt_recorder_mark(struct mt_recorder *r);
 
 /* Writes a CLOCK record. */
 void mt_recorder_anchor(struct mt_recorder *r);
 
-/* Writes the recording's start, and its command's pid; before any event is enabled. */
+/* Writes the recording's start and its command's pid. Call it before any event is enabled. */
 void mt_recorder_put_begin(struct mt_recorder *r);
 
-/* Writes what already runs, as STATE. */
+/* Writes the existing processes as STATE. */
 void mt_recorder_put_existing(struct mt_recorder *r);
 
-/* Write gauges of the targets, and their maps again if an account of mappings needs that. */
+/* Write gauges of the targets, and their maps again if an account of mappings needs them. */
 void mt_recorder_poll_first(struct mt_recorder *r);
 void mt_recorder_poll_again(struct mt_recorder *r);
 void mt_recorder_poll_last(struct mt_recorder *r);
@@ -177,10 +175,10 @@ void mt_recorder_poll_last(struct mt_recorder *r);
 /* Shows the status line. */
 void mt_recorder_show_status(struct mt_recorder *r);
 
-/* Waits once; false if the recording is to end. */
+/* Waits once. Returns false if the recording must end. */
 bool mt_recorder_wait_turn(struct mt_recorder *r);
 
-/* Waits until the command ends by itself; signals are passed on to it. */
+/* Waits until the command ends by itself, and passes signals on to it. */
 void mt_recorder_wait_for_command(struct mt_recorder *r);
 
 /* Ends the drains' threads. The drains keep their counts until the recorder is destroyed. */

@@ -1,6 +1,4 @@
-/*
- * While it records: waiting, marks, ticks of the governor, signals and control.
- */
+/* While events are recorded: waiting, marks, ticks of the governor, signals and control. */
 #include "record/cli/options.h"
 #include "record/recorder_parts.h"
 
@@ -14,7 +12,7 @@
 #include "record/state/host.h"
 #include "record/targets.h"
 
-#define FLUSH_NS 200000000ull /* drains that have not handed on everything by then have no room */
+#define FLUSH_NS 200000000ull /* a drain that has not flushed everything by then has no room */
 #define TICK_NS 100000000ull
 
 struct mt_stream_counts mt_recorder_sum_counts(const struct mt_recorder *r)
@@ -26,7 +24,7 @@ struct mt_stream_counts mt_recorder_sum_counts(const struct mt_recorder *r)
 	return sum;
 }
 
-/* Everything up to now goes out, and a MARK behind it says so. */
+/* Flushes all records up to now, and writes a MARK after them. */
 void mt_recorder_mark(struct mt_recorder *r)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_MARK};
@@ -43,7 +41,7 @@ void mt_recorder_mark(struct mt_recorder *r)
 		whole &= mt_drain_wait(r->drains.items[i], until);
 	r->next_mark = mt_clock_now(&r->clock) + MT_MARK_NS;
 	if (!whole || !mt_state_begin(&state))
-		return; /* the output takes nothing: nothing is complete */
+		return; /* the output is stalled, so the records are not complete */
 	counts = mt_recorder_sum_counts(r);
 	record.samples = counts.samples;
 	record.lost = counts.lost;
@@ -63,8 +61,8 @@ void mt_recorder_anchor(struct mt_recorder *r)
 }
 
 /*
- * Takes what signals came; true where one of them ends the recording. The terminal sends to the
- * command by itself.
+ * Reads pending signals. Returns true if one of them ends the recording. Does not forward signals
+ * of the terminal, which the command receives directly.
  */
 static bool take_signals(struct mt_recorder *r)
 {
@@ -89,7 +87,7 @@ static void pause_samples(struct mt_recorder *r, bool paused, const char *why)
 			(double)(mt_clock_now(&r->clock) - r->started) / 1e9, why);
 }
 
-/* Does as one command of --control says; false where that is to stop. */
+/* Executes one command of --control. Returns false for stop. */
 static bool obey(struct mt_recorder *r, enum mt_control_command command)
 {
 	switch (command) {
@@ -100,7 +98,7 @@ static bool obey(struct mt_recorder *r, enum mt_control_command command)
 	case MT_CONTROL_UNKNOWN:
 		mt_recorder_say(r, 1, "--control: '%s' is none of enable, disable, ping and stop",
 				r->control.line);
-		return true; /* not acknowledged, as perf does */
+		return true; /* perf does not acknowledge these, either */
 	default:
 		break;
 	}
@@ -108,7 +106,7 @@ static bool obey(struct mt_recorder *r, enum mt_control_command command)
 	return command != MT_CONTROL_STOP;
 }
 
-/* Reads --control; false where it says stop. */
+/* Reads --control. Returns false for stop. */
 static bool take_control(struct mt_recorder *r)
 {
 	enum mt_control_command command;
@@ -126,7 +124,7 @@ static bool take_control(struct mt_recorder *r)
 	return true;
 }
 
-/* Until something is due by the clock. */
+/* Returns the time until the next timed action. */
 static uint64_t idle_ns(const struct mt_recorder *r)
 {
 	const uint64_t dues[] = {r->next_mark,	  r->next_anchor, r->next_tick,
@@ -139,7 +137,7 @@ static uint64_t idle_ns(const struct mt_recorder *r)
 	return due > now ? due - now : 0;
 }
 
-/* Often while samples come; on an idle host no more often than marks need us anyway. */
+/* Ticks often while samples arrive. An idle host has no more ticks than marks. */
 static void tick(struct mt_recorder *r, uint64_t now)
 {
 	uint64_t samples = mt_recorder_sum_counts(r).samples;
@@ -168,8 +166,8 @@ static void reopen(struct mt_recorder *r, size_t place)
 }
 
 /*
- * A CPU that goes offline takes the events of whole CPUs with it. One that is away for less than
- * the time between two looks is not noticed.
+ * Events of whole CPUs end when their CPU goes offline. A CPU that is offline for less than the
+ * interval between two checks is not noticed.
  */
 static void follow_cpus(struct mt_recorder *r)
 {
@@ -191,8 +189,8 @@ static void follow_cpus(struct mt_recorder *r)
 }
 
 /*
- * Tables grow with what is recorded: images, places in code. What they take beyond the bound the
- * spool gives back.
+ * Tables of images and code addresses grow during the recording. If memory exceeds the bound, the
+ * spool shrinks by the excess.
  */
 static void keep_within_memory(struct mt_recorder *r)
 {
@@ -202,7 +200,7 @@ static void keep_within_memory(struct mt_recorder *r)
 		mt_spool_shrink(r->spool, (used - r->memory.bytes) / MT_SPOOL_BLOCK + 1);
 }
 
-/* What is due by the clock; false when the recording is to end. */
+/* Executes the timed actions that are due. False if the recording must end. */
 static bool do_what_is_due(struct mt_recorder *r)
 {
 	uint64_t now = mt_clock_now(&r->clock);
@@ -231,7 +229,6 @@ static bool do_what_is_due(struct mt_recorder *r)
 	return true;
 }
 
-/* One turn of waiting; false when the recording is to end. */
 bool mt_recorder_wait_turn(struct mt_recorder *r)
 {
 	unsigned causes = mt_waiting_poll(&r->waiting, idle_ns(r));
@@ -254,7 +251,7 @@ bool mt_recorder_wait_turn(struct mt_recorder *r)
 	return do_what_is_due(r);
 }
 
-/* The command goes on without us until it ends by itself; signals still reach it. */
+/* Recording has ended, but the command continues. Passes signals on to it. */
 void mt_recorder_wait_for_command(struct mt_recorder *r)
 {
 	while (r->command.pid && !mt_command_poll(&r->command)) {
@@ -263,7 +260,6 @@ void mt_recorder_wait_for_command(struct mt_recorder *r)
 	}
 }
 
-/* They stay, with their counts, until the recorder goes. */
 void mt_recorder_stop_drains(struct mt_recorder *r)
 {
 	for (size_t i = 0; i < r->drains.count; i++)

@@ -1,7 +1,7 @@
 /*
- * --malloc-sample auto: counts for a second how many blocks the targets allocate, says what
- * recording them costs, and chooses 1 in how many. A command has not begun: of it every block is
- * recorded.
+ * --malloc-sample auto: counts for a second how many blocks the targets allocate, computes the cost
+ * of recording them, and chooses the sampling ratio. For a command, which has not begun, every
+ * block is recorded.
  */
 #include "record/recorder_parts.h"
 
@@ -15,16 +15,15 @@
 #include "record/probes/probe_price.h"
 
 enum {
-	BUDGET = 5, /* percent of a CPU, where none is given */
+	BUDGET = 5, /* percent of a CPU; the default */
 	/*
-	 * Bytes of stack where every block is recorded, however many there are, and no size was
-	 * asked for: four fifths of the time that 8 KiB take. Deeper stacks are joined, as the
-	 * seeds show them: 99.5 to 99.9 % were whole.
+	 * Bytes of stack if every block is recorded and the user gave no size. It takes four fifths
+	 * of the time of 8 KiB. Seeds complete deeper stacks: 99.5 to 99.9 % were whole.
 	 */
 	BLOCK_DUMP = 4096,
 };
 
-/* What is passed by probes alone, or by them and the fewest records there may be. */
+/* Refuses a budget that the probes alone exceed, or the probes with the fewest possible records. */
 static struct mt_error *refuse(const struct mt_block_rate *rate, double budget)
 {
 	double most = mt_block_rate_records(rate, MT_ONE_IN_MOST);

@@ -1,4 +1,4 @@
-/* The targets, from the options to opened events. */
+/* Converts the targets of the options to opened events. */
 #include "record/targets.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "record/rings/event_set.h"
 #include "record/state/existing.h"
 
-/* That no event was opened says so only where there is one to open. */
+/* Returns true if the thread does not exist, which explains why no event was opened for it. */
 static bool is_gone(pid_t tid)
 {
 	return kill(tid, 0) && errno == ESRCH;

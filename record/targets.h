@@ -1,4 +1,4 @@
-/* The targets of the options: the whole host, CPUs, processes, threads, or the command alone. */
+/* The targets of the options: the whole host, CPUs, processes, threads, or only the command. */
 #ifndef MT_RECORD_TARGETS_H
 #define MT_RECORD_TARGETS_H
 
@@ -11,21 +11,21 @@ struct mt_event_set;
 struct mt_record_options;
 struct mt_waiting;
 
-/* Opens the events for all targets; the command is the target if no other is given. */
+/* Opens the events for all targets. The command is the target if there is no other. */
 struct mt_error *mt_targets_open(const struct mt_record_options *options,
 				 const struct mt_command *command, struct mt_event_set *opened);
 
-/* Calls each for every existing process of the targets; not for the command or children. */
+/* Calls each for every existing process of the targets, but not for the command or children. */
 void mt_targets_each(const struct mt_record_options *options,
 		     void (*each)(void *context, pid_t pid), void *context);
 
 /*
- * Adds the children of the processes that already run, and theirs, to options->pids. False out of
+ * Adds existing children of the processes, and their children, to options->pids. False out of
  * memory.
  */
 bool mt_targets_add_children(struct mt_record_options *options);
 
-/* Watches the targets whose end ends the recording; false out of memory. */
+/* Watches the targets whose end ends the recording. False out of memory. */
 bool mt_targets_watch(const struct mt_record_options *options, struct mt_waiting *waiting);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Chooses by what the files export, not by their names: so a program's own malloc is found as one
- * that LD_PRELOAD brought in.
+ * Selects files by their exports, not by their names, so that it finds a program's own malloc as
+ * well as one from LD_PRELOAD.
  */
 #include "record/allocators/allocator_files.h"
 
@@ -27,12 +27,12 @@
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 
-/* Of a command. */
+/* The selection for a command. */
 struct choice {
 	struct mt_probe_files *out;
-	bool has_malloc, has_new; /* they were found */
+	bool has_malloc, has_new; /* found already */
 	bool failed;		  /* out of memory */
-	bool has_go;		  /* a program of Go's was among the files */
+	bool has_go;		  /* one of the files is a Go program */
 };
 
 static bool find_function(struct mt_elf *elf, bool dynamic, const char *name,
@@ -97,7 +97,7 @@ static bool is_chosen(const struct choice *choice, const struct mt_probe_file *f
 	return false;
 }
 
-/* Moves a file to the chosen ones, unless it is there. */
+/* Moves a file to the chosen files, unless it is one of them already. */
 static void choose(struct choice *choice, struct mt_probe_file *file)
 {
 	struct mt_probe_file *slot =
@@ -111,7 +111,10 @@ static void choose(struct choice *choice, struct mt_probe_file *file)
 	*file = (struct mt_probe_file){.fd = -1};
 }
 
-/* The first file with each of them counts; the program itself comes first. */
+/*
+ * The first file that defines malloc, and the first that defines new, are chosen. The program
+ * precedes its libraries.
+ */
 static bool take_needed(void *context, const char *path)
 {
 	struct choice *choice = context;

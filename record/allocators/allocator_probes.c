@@ -1,6 +1,6 @@
 /*
- * From the files of allocators_files.h to their probes: an entry and a return for what gives a
- * block, an entry for what frees one.
+ * Defines the probes in the files of allocator_files.h: an entry and a return probe for each
+ * function that allocates, and an entry probe for each function that frees.
  */
 #include "record/allocators/allocator_probes.h"
 
@@ -25,7 +25,7 @@
 
 enum {
 	FUNCTIONS_MOST = 64,
-	PROBES_MOST = 128, /* each takes the kernel a tenth of a second to remove */
+	PROBES_MOST = 128, /* the kernel takes a tenth of a second to remove each */
 	NAMED_MOST = 3,
 };
 
@@ -40,12 +40,12 @@ struct defining {
 	const struct mt_allocator_function *function;
 	enum mt_block_moment moment;
 	bool glibc;
-	const char *file;   /* of the allocator whose functions are defined, or NULL */
-	struct mt_elf *elf; /* of the file whose functions are defined */
-	size_t functions;   /* probed */
-	size_t defined;	    /* probes */
-	FILE *places;	    /* text of a note: which, and where */
-	size_t left;	    /* files that are left out here */
+	const char *file;   /* path of the allocator that is being probed, or NULL */
+	struct mt_elf *elf; /* the file that is being probed */
+	size_t functions;   /* number of probed functions */
+	size_t defined;	    /* number of probes */
+	FILE *places;	    /* text of a note: functions and their files */
+	size_t left;	    /* number of files left out */
 	FILE *left_out;
 };
 
@@ -79,7 +79,7 @@ static struct mt_error *define(struct defining *defining, const struct mt_probe_
 	return mt_probes_define_in(defining->probes, file, defining->elf, word, notify, defining);
 }
 
-/* A name that is no function to the probes is none here. */
+/* Defines the probes of one function. Skips a name that is not a function of the file. */
 static struct mt_error *define_function(struct defining *defining, const struct mt_probe_file *file)
 {
 	bool frees = defining->function->freed;
@@ -95,7 +95,7 @@ static struct mt_error *define_function(struct defining *defining, const struct 
 	return err;
 }
 
-/* Addresses of the table's functions; 0: the file has no such one. */
+/* Finds the addresses of the table's functions; 0: the file does not have the function. */
 static void find_addresses(struct mt_elf *elf, bool dynamic, uint64_t *addresses)
 {
 	size_t rows, count = mt_elf_symbol_count(elf, dynamic);
@@ -113,7 +113,7 @@ static void find_addresses(struct mt_elf *elf, bool dynamic, uint64_t *addresses
 	}
 }
 
-/* Whether a row before that one has the same code. */
+/* Returns true if an earlier row has the same code. */
 static bool is_alias(const uint64_t *addresses, size_t row)
 {
 	for (size_t i = 0; i < row; i++) {
@@ -123,7 +123,7 @@ static bool is_alias(const uint64_t *addresses, size_t row)
 	return false;
 }
 
-/* A static program with glibc's malloc. */
+/* Returns true for a static program with glibc's malloc. */
 static bool is_static_glibc(struct mt_elf *elf)
 {
 	size_t count = mt_elf_symbol_count(elf, false);
@@ -137,7 +137,7 @@ static bool is_static_glibc(struct mt_elf *elf)
 	return false;
 }
 
-/* The addresses of those that are to be probed, each once. */
+/* Returns the addresses of the functions to probe, each once. */
 static void choose_addresses(struct mt_elf *elf, uint64_t *addresses)
 {
 	uint64_t found[FUNCTIONS_MOST] = {0};
@@ -154,7 +154,7 @@ static void choose_addresses(struct mt_elf *elf, uint64_t *addresses)
 	}
 }
 
-/* All of a file's functions, or none: without free a block would never be given back. */
+/* Requires that all functions of a file can be probed: without free, blocks would never end. */
 static struct mt_error *check_addresses(struct mt_elf *elf, const char *path,
 					const uint64_t *addresses)
 {
@@ -206,7 +206,7 @@ static struct mt_error *define_custom_in(struct defining *defining,
 	return err ? err : define_function(defining, file);
 }
 
-/* In every file of the targets, or the one that is named, in which it is found. */
+/* Probes the function in every file of the targets, or in the named file, that has it. */
 static struct mt_error *define_custom(struct defining *defining, const char *text, bool frees)
 {
 	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function own = {0};
@@ -237,7 +237,7 @@ static struct mt_error *define_custom(struct defining *defining, const char *tex
 			     "needs its debug file, or PATH:0xADDRESS in place of the name");
 }
 
-/* Whether the error is about one file: others can be probed still. */
+/* Returns true if the error concerns one file, so that others can still be probed. */
 static bool is_of_file(const struct mt_error *err)
 {
 	return err->kind != MT_ERR_NOMEM && err->kind != MT_ERR_PERMISSION &&
@@ -251,7 +251,7 @@ static void leave_out(struct defining *defining, const char *why)
 }
 
 /*
- * Of each file that can be probed, as long as there is room. The first file's error where none can.
+ * Probes each file while there is room. Returns the first file's error if no file could be probed.
  */
 static struct mt_error *define_files(struct defining *defining, const struct mt_probe_files *files)
 {
@@ -329,7 +329,7 @@ struct mt_error *mt_allocator_probes_define(
 		err = mt_error_nomem();
 	if (err)
 		return err;
-	/* Readers find by this line which files were probed: FORMAT.md, 4.3. */
+	/* Readers parse this line for the probed files (FORMAT.md, 4.3). */
 	return asprintf(note, "malloc: %s are probed; each call takes 2 to 15 us longer%s%s",
 			places, *left_out ? "; left out: " : "", left_out) < 0
 		       ? mt_error_nomem()

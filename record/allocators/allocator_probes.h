@@ -1,4 +1,6 @@
-/* -e malloc, --alloc-function, --free-function: probes at functions that give and free blocks. */
+/*
+ * -e malloc, --alloc-function, --free-function: probes at functions that allocate and free blocks.
+ */
 #ifndef MT_RECORD_ALLOCATORS_ALLOCATOR_PROBES_H
 #define MT_RECORD_ALLOCATORS_ALLOCATOR_PROBES_H
 
@@ -7,8 +9,8 @@ struct mt_allocator_probe;
 struct mt_error;
 
 /*
- * Defines them and calls each(out, probe) for every one. probes: struct mt_probes. *note: which
- * functions and what it costs; the caller frees it.
+ * Defines the probes and calls each(out, probe) for every one. probes: struct mt_probes. *note: the
+ * functions and their cost; the caller frees it.
  */
 struct mt_error *mt_allocator_probes_define(
 	void *probes, const struct mt_allocator_choice *choice,

@@ -1,6 +1,6 @@
 /*
- * Any user can map hundreds of files that export malloc and free. So files are counted by the
- * processes that map them before one is opened, and what is done of each is bounded.
+ * Any user can map hundreds of files that export malloc and free. Files are therefore counted by
+ * the processes that map them before any file is opened, and the work per file is bounded.
  */
 #include "record/allocators/allocator_survey.h"
 
@@ -27,26 +27,26 @@
 
 enum {
 	FILES_MOST = 1 << 16,
-	PAIRS_MOST = 1 << 21, /* of a process and a file that it maps */
+	PAIRS_MOST = 1 << 21, /* pairs of a process and a file that it maps */
 	NAMED_MOST = 3,
 };
 
-/* A file that processes map executable. */
+/* A file that processes map as executable. */
 struct seen {
-	struct mt_mapped_file at; /* in one of them; the path is owned */
-	size_t last;		  /* number of the process that was counted last, from 1 on */
-	size_t processes;	  /* that map it */
-	size_t served;		  /* processes whose allocator it is */
+	struct mt_mapped_file at; /* its mapping in one of them; owns the path */
+	size_t last;		  /* number of the last counted process, from 1 */
+	size_t processes;	  /* number of processes that map it */
+	size_t served;		  /* number of processes whose allocator it is */
 	struct mt_allocator_defines defines;
 };
 
 struct survey {
 	MT_ARRAY(struct seen) files;
 	struct mt_map64 by_hash;
-	MT_ARRAY(uint32_t) pairs;    /* files of one process after the other */
-	MT_ARRAY(size_t) ends;	     /* of each process in pairs */
-	MT_ARRAY(uint32_t) order;    /* of files, most processes first */
-	size_t unread, unread_files; /* processes and files: time or room ran out */
+	MT_ARRAY(uint32_t) pairs;    /* files of all processes in sequence */
+	MT_ARRAY(size_t) ends;	     /* end of each process in pairs */
+	MT_ARRAY(uint32_t) order;    /* files, most processes first */
+	size_t unread, unread_files; /* processes and files skipped for lack of time or room */
 	uint64_t until;
 	bool failed; /* out of memory */
 };
@@ -76,7 +76,7 @@ static uint64_t hash_of(const struct mt_mapped_file *file)
 	return mt_hash_bytes(numbers, sizeof(numbers), 0);
 }
 
-/* The file's number, counted from 1; 0 where there is no room. */
+/* Returns the file's number, counted from 1; 0 if there is no room. */
 static uint64_t number_of(struct survey *survey, const struct mt_mapped_file *file)
 {
 	uint64_t hash = hash_of(file), number;
@@ -162,7 +162,7 @@ static void sort_files(struct survey *survey)
 			by_processes, survey->files.items);
 }
 
-/* A copy out of memory is another file: a probe in it never fires. */
+/* A copy of the memory is another file, where a probe never fires. */
 static int open_seen(const struct seen *seen, struct stat *status)
 {
 	int fd = mt_mapped_file_open(&seen->at, status);
@@ -209,7 +209,7 @@ static void choose_of_process(struct survey *survey, size_t first, size_t end)
 	}
 }
 
-/* Opens the file again as one to be probed; false where it is gone, or memory. */
+/* Opens the file again, for probing. False if it is gone or a memory file. */
 static bool take(struct survey *survey, const struct seen *seen, struct mt_probe_files *out)
 {
 	struct stat status;

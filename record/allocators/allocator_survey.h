@@ -1,4 +1,4 @@
-/* Which allocators the running targets map, those of most processes first. */
+/* Finds the allocators that the running targets map, most processes first. */
 #ifndef MT_RECORD_ALLOCATORS_ALLOCATOR_SURVEY_H
 #define MT_RECORD_ALLOCATORS_ALLOCATOR_SURVEY_H
 
@@ -15,16 +15,17 @@ enum {
 };
 
 struct mt_allocator_surveyed {
-	size_t processes; /* whose mappings could be read */
-	bool has_go;	  /* a program of Go's was among the files */
+	size_t processes; /* number of processes whose mappings could be read */
+	bool has_go;	  /* one of the files is a Go program */
 };
 
 /*
- * Appends to out the files in which the targets' malloc and operator new are (allocator_files.h),
- * at most MT_ALLOCATOR_FILES_MOST: those that serve most processes. Of the whole host, two seconds
- * each go into reading what processes map and into reading those files, from the one that most
- * processes map. left_out: which were left out, as a part of a sentence; nothing where none was.
- * An error that is mt_error_is_stop() if a signal came.
+ * Appends to out the files that define the targets' malloc and operator new (allocator_files.h), at
+ * most MT_ALLOCATOR_FILES_MOST: the files that serve most processes. For the whole host it spends
+ * two seconds on reading the mappings of processes, and two seconds on reading the files, beginning
+ * with the file that most processes map. left_out: receives the files left out, as a part of a
+ * sentence; nothing if there are none. Returns an error that is mt_error_is_stop() if a signal
+ * arrives.
  */
 struct mt_error *mt_allocator_survey(const struct mt_probe_targets *targets,
 				     struct mt_probe_files *out, FILE *left_out,

@@ -1,4 +1,4 @@
-/* The table of allocator functions, and what follows from a row. */
+/* The table of allocator functions, and the probes of its rows. */
 #include "record/allocators/allocators.h"
 
 #include <stdio.h>
@@ -83,8 +83,9 @@ static void put_field(FILE *to, const char *name, const char *argument)
 }
 
 /*
- * A file stands in the word for messages only. The entry stays at the function's start, where the
- * return probe stops in any case, and has what that replaces on the stack (unwind/return_slots.h).
+ * The file in the word serves messages only. The entry probe stays at the function's start, where
+ * the return probe stops in any case. It records the stack slot that the return probe overwrites
+ * (unwind/return_slots.h).
  */
 char *mt_allocator_word(const struct mt_allocator_function *function, enum mt_block_moment moment,
 			bool glibc)

@@ -1,4 +1,4 @@
-/* Parsed as the word of a probe, whose fields then have to be those of an allocator's function. */
+/* Parses the text as the word of a probe. Its fields must be those of an allocator function. */
 #include "record/allocators/custom_functions.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define EVERY_FILE "*"
 
-/* Where each argument stands in the function's row. */
+/* The position of each argument in the function's row. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -42,7 +42,10 @@ void mt_custom_function_deinit(struct mt_custom_function *own)
 		free(own->arguments[i]);
 }
 
-/* As mt_allocator_word() takes it; a number is the kernel's \NUMBER. NULL out of memory. */
+/*
+ * Returns the argument as mt_allocator_word() expects it; a number becomes the kernel's \NUMBER.
+ * NULL out of memory.
+ */
 static char *argument_text(const struct mt_probe_field *field)
 {
 	bool number = !field->fetch[strspn(field->fetch, "0123456789")];

@@ -1,5 +1,5 @@
 /*
- * --alloc-function and --free-function: a program's own functions that give and free blocks, as
+ * --alloc-function and --free-function: a program's own functions that allocate and free blocks, in
  * rows like those of allocators.h.
  *
  *	[PATH:]NAME(size=ARG[,count=ARG][,old=ARG][,out=ARG])
@@ -22,12 +22,12 @@ enum {
 
 struct mt_custom_function {
 	struct mt_allocator_function function; /* borrows the strings below */
-	char *path;			       /* a path or a name of a file; NULL: every file */
+	char *path;			       /* path or name of a file; NULL: every file */
 	char *name;
 	char *arguments[MT_CUSTOM_ARGUMENTS];
 };
 
-/* Parses one; the usage error says what is wrong. Deinitialise *out. */
+/* Parses a function. The usage error describes the mistake. Deinitialise *out. */
 struct mt_error *mt_custom_function_parse(const char *text, bool frees,
 					  struct mt_custom_function *out);
 void mt_custom_function_deinit(struct mt_custom_function *own);

@@ -1,6 +1,6 @@
 /*
- * Looks for the bytes of calls and jumps anywhere in the code, without decoding it: one within
- * another instruction would have to lead to that very function by chance.
+ * Searches the code for the bytes of calls and jumps, without decoding it. Bytes within another
+ * instruction match only if they lead to the same function by chance.
  */
 #include "record/allocators/function_calls.h"
 
@@ -15,15 +15,15 @@
 enum {
 	TARGETS_MOST = 8,
 	RELA_SIZE = 24,
-	CODE_MOST = 4096, /* bytes of a function */
+	CODE_MOST = 4096, /* bytes of a function that are searched */
 };
 
-/* Where the function is reached. */
+/* The addresses through which the function is called. */
 struct search {
 	struct mt_elf *elf;
 	const char *name;
-	uint64_t targets[TARGETS_MOST]; /* code: itself, stubs */
-	uint64_t slots[TARGETS_MOST];	/* words with its address */
+	uint64_t targets[TARGETS_MOST]; /* code addresses: the function, its stubs */
+	uint64_t slots[TARGETS_MOST];	/* words that contain its address */
 	size_t target_count, slot_count;
 };
 

@@ -23,7 +23,7 @@
 #include "record/tracepoints/tracefs.h"
 #include "record/tracepoints/tracepoints.h"
 
-#define WANTED_RINGS (MT_RING_STORM_MAX + MT_RING_RARE_MAX) /* a CPU */
+#define WANTED_RINGS (MT_RING_STORM_MAX + MT_RING_RARE_MAX) /* bytes per CPU */
 
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
@@ -62,7 +62,7 @@ static void add(struct checker *checker, const char *what, enum mt_check_state s
 	free(remedy);
 }
 
-/* Adds a row for an error, taken: what and why, and what its hint says. */
+/* Adds a row for an error, with its message and hint. Takes err. */
 static void add_refused(struct checker *checker, const char *what, const char *cost,
 			struct mt_error *err)
 {
@@ -227,7 +227,7 @@ static void check_uprobes(struct checker *checker)
 	    may ? NULL : text("run as root, or give mtrec CAP_PERFMON"));
 }
 
-/* One alias of the event table, planned and opened as a recording would. */
+/* Plans and opens an alias of the event table as a recording does. */
 static void check_alias(struct checker *checker, const struct mt_event_def *def)
 {
 	struct mt_host_event event;
@@ -251,14 +251,14 @@ static void check_events(struct checker *checker)
 	const struct mt_event_def *defs = mt_event_defs(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		/* of the cache's events cache-misses speaks for all, of malloc uprobes */
+		/* cache-misses represents the cache's events; uprobes represent malloc */
 		if (defs[i].kind != MT_EVENT_MARK && defs[i].kind != MT_EVENT_ALLOCATOR &&
 		    defs[i].type != PERF_TYPE_HW_CACHE)
 			check_alias(checker, &defs[i]);
 	}
 }
 
-/* With tracefs at hand the list is written, otherwise it is a source of ids. */
+/* Writes the list if tracefs can be read; otherwise uses the list as a source of ids. */
 static struct mt_error *open_tracepoints(struct checker *checker, const char *ids_file)
 {
 	struct mt_tracepoints **tracepoints = &checker->host.tracepoints;

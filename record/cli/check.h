@@ -14,7 +14,7 @@ struct mt_error;
 
 enum mt_check_state {
 	MT_CHECK_OK,
-	MT_CHECK_PART, /* for our own processes only, or in part */
+	MT_CHECK_PART, /* only for own processes, or only a part */
 	MT_CHECK_NO,
 };
 

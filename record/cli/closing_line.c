@@ -1,9 +1,9 @@
-/* Figures as people read them, and the two lines made of them. */
+/* Formats figures for people, and the two lines that contain them. */
 #include "record/cli/closing_line.h"
 
 #include <stdio.h>
 
-/* 60412 as 60,412. */
+/* Formats 60412 as 60,412. */
 static const char *grouped(uint64_t n, char out[32])
 {
 	char digits[24];
@@ -18,7 +18,7 @@ static const char *grouped(uint64_t n, char out[32])
 	return out;
 }
 
-/* 1234567 as 1.2 MB. */
+/* Formats 1234567 as 1.2 MB. */
 static const char *bytes_text(uint64_t bytes, char out[32])
 {
 	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};

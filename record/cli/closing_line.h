@@ -1,19 +1,17 @@
-/*
- * The lines that say how a recording goes: the status line while it runs, the closing line. Pure.
- */
+/* The status line during a recording, and the closing line. Pure. */
 #ifndef MT_RECORD_CLI_CLOSING_LINE_H
 #define MT_RECORD_CLI_CLOSING_LINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a recording has so far. */
+/* The present contents of a recording. */
 struct mt_progress {
 	double seconds;
 	uint64_t samples, lost;
-	uint64_t raw_bytes; /* of the kernel's records, mostly stacks */
-	uint64_t written;   /* bytes of the file; 0: it is a pipe, or empty */
-	uint64_t memory; /* resident bytes of the targets; of_host: bytes available; 0: unknown */
+	uint64_t raw_bytes; /* bytes of the kernel's records, mostly stacks */
+	uint64_t written;   /* bytes of the file; 0: a pipe, or empty */
+	uint64_t memory; /* resident bytes of the targets; of_host: available bytes; 0: unknown */
 	bool of_host;
 };
 

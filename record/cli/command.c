@@ -1,4 +1,4 @@
-/* Fork, gate, exec: the child inherits nothing of the recorder but its standard streams. */
+/* Fork, gate, exec: the child inherits only the standard streams of the recorder. */
 #include "record/cli/command.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@
 #include "formats/base/err.h"
 
 enum {
-	RECORDERS_FILES_MOST = 1024, /* before the command is forked it has some tens */
+	RECORDERS_FILES_MOST = 1024, /* it has a few tens before the command is forked */
 };
 
-/* 0 for a file that may be executed, else why not. */
+/* Returns 0 for a file that may be executed, else the reason as an errno. */
 static int check_file(const char *path)
 {
 	struct stat status;
@@ -44,7 +44,7 @@ int mt_command_look_up(const char *name, char **out)
 		MT_CLEANUP_FREE char *file = NULL;
 
 		end = strchrnul(path, ':');
-		/* an empty directory is the current one */
+		/* an empty entry of PATH is the current directory */
 		if (asprintf(&file, "%.*s%s%s", (int)(end - path), path, end == path ? "./" : "/",
 			     name) < 0)
 			return ENOMEM;
@@ -70,9 +70,9 @@ static void restore_signals(void)
 }
 
 /*
- * The recorder opened tracepoints before the fork. To close the last reference to one takes the
- * kernel some 30 ms: not while the command's exec closes its files, which would be the command's
- * time, but here, while the recorder has its own and waits.
+ * Closes the tracepoints that the recorder opened before the fork. The kernel takes about 30 ms to
+ * close the last reference to one. Closing them here costs no time of the command, because the
+ * recorder still has its references and waits. The command's exec would close them later.
  */
 static void close_recorders_files(int gate, int status)
 {
@@ -93,7 +93,7 @@ static void child_main(char *const *argv, bool stdout_to_stderr, int gate, int s
 	/* the recorder waits for this word, or for the end of the pipe */
 	if (write(status, &errnum, sizeof(errnum)) != sizeof(errnum))
 		_exit(125);
-	/* end of file alone means that the recorder died before it was ready */
+	/* end of file means that the recorder died before it was ready */
 	if (read(gate, &byte, 1) != 1)
 		_exit(125);
 	restore_signals();

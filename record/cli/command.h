@@ -1,6 +1,6 @@
 /*
- * The command to record or wait for: forked early, held at a gate until the events are open, then
- * executed.
+ * The command to record or to wait for: forked early, held at a gate until the events are open,
+ * then executed.
  */
 #ifndef MT_RECORD_CLI_COMMAND_H
 #define MT_RECORD_CLI_COMMAND_H
@@ -15,12 +15,13 @@ struct mt_command {
 	int gate; /* descriptor; a byte written to it starts the child, closing it ends the child */
 	int exec_status; /* descriptor; the child writes errno to it if execvp fails */
 	bool ended;
-	int wait_status; /* of waitpid, if ended */
+	int wait_status; /* status of waitpid, if ended */
 };
 
 /*
- * Checks that execvp would find the command: 0 and its file, which the caller frees, or its errno.
- * Call it first, so that a mistyped name neither opens events nor renames an earlier recording.
+ * Checks that execvp would find the command. Returns 0 and the command's file, which the caller
+ * frees, or its errno. Call it first, so that a mistyped name neither opens events nor renames an
+ * earlier recording.
  */
 int mt_command_look_up(const char *name, char **file);
 
@@ -31,7 +32,7 @@ struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr,
 /* Opens the gate. Returns 0, or the errno of a failed exec; the child is then reaped. */
 int mt_command_start(struct mt_command *command);
 
-/* Reaps the child if it has ended; true if it is reaped. */
+/* Reaps the child if it has ended. Returns true if the child is reaped. */
 bool mt_command_poll(struct mt_command *command);
 
 /* Waits until the child ends, and reaps it. */

@@ -1,4 +1,4 @@
-/* The control protocol: one command a line (or NUL-terminated, as perf's own clients write it). */
+/* The control protocol: one command per line. perf's clients end a line with NUL. */
 #include "record/cli/control.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "formats/base/err.h"
 #include "record/proc/numbers.h"
 
-/* Read and written both: such a FIFO opens at once, and never ends. */
+/* Opens the FIFO for reading and writing: it opens at once and never reaches end of file. */
 static struct mt_error *open_fifo(const char *path, int *out)
 {
 	MT_CLEANUP_CLOSE int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -89,12 +89,12 @@ bool mt_control_read(struct mt_control *control)
 
 	if (n > 0)
 		control->pending_size += (size_t)n;
-	if (!n && room && control->pending_size) /* the last line may lack its end */
+	if (!n && room && control->pending_size) /* the last line may have no newline */
 		control->pending[control->pending_size++] = '\n';
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* Takes the next line out of what is pending; a full buffer without one counts as a line. */
+/* Takes the next line from the pending bytes. A full buffer without a newline is a line, too. */
 static bool take_line(struct mt_control *control)
 {
 	size_t size = 0, kept;
@@ -125,7 +125,7 @@ enum mt_control_command mt_control_take(struct mt_control *control)
 	do {
 		if (!take_line(control))
 			return MT_CONTROL_NONE;
-	} while (!*control->line); /* the NUL behind a newline */
+	} while (!*control->line); /* perf's clients write a NUL after the newline */
 	for (int i = MT_CONTROL_ENABLE; i <= MT_CONTROL_STOP; i++) {
 		if (!strcmp(control->line, words[i]))
 			return (enum mt_control_command)i;
@@ -133,7 +133,7 @@ enum mt_control_command mt_control_take(struct mt_control *control)
 	return MT_CONTROL_UNKNOWN;
 }
 
-/* A descriptor of the caller's may be one that blocks, and nobody may read there. */
+/* Polls first, because the caller's descriptor may block and have no reader. */
 void mt_control_ack(struct mt_control *control)
 {
 	struct pollfd room = {.fd = control->ack, .events = POLLOUT};

@@ -1,6 +1,6 @@
 /*
- * --control: commands from another program in perf's protocol. Lines are read from one descriptor;
- * each command done is acknowledged with a line on another.
+ * --control: commands from another program in perf's protocol. Lines are read from one descriptor.
+ * Each executed command is acknowledged by a line on another.
  */
 #ifndef MT_RECORD_CLI_CONTROL_H
 #define MT_RECORD_CLI_CONTROL_H
@@ -11,18 +11,18 @@
 struct mt_error;
 
 enum mt_control_command {
-	MT_CONTROL_NONE, /* no whole line yet */
+	MT_CONTROL_NONE, /* no complete line yet */
 	MT_CONTROL_ENABLE,
 	MT_CONTROL_DISABLE,
 	MT_CONTROL_PING,
 	MT_CONTROL_STOP,
-	MT_CONTROL_UNKNOWN, /* control->line is its text */
+	MT_CONTROL_UNKNOWN, /* control->line is the text */
 };
 
 struct mt_control {
 	int in, ack;	   /* -1: none */
-	char line[128];	   /* the command last taken */
-	char pending[256]; /* read, not yet taken */
+	char line[128];	   /* the last command */
+	char pending[256]; /* bytes read but not yet taken */
 	size_t pending_size;
 };
 
@@ -33,13 +33,13 @@ struct mt_control {
 struct mt_error *mt_control_open(const char *text, struct mt_control *out);
 void mt_control_close(struct mt_control *control);
 
-/* Reads once; false if all writers have closed the descriptor, or reading failed. */
+/* Reads once. Returns false if all writers have closed the descriptor, or if reading failed. */
 bool mt_control_read(struct mt_control *control);
 
 /* Takes the next complete line that was read. */
 enum mt_control_command mt_control_take(struct mt_control *control);
 
-/* Writes "ack" if there is an ack descriptor; never blocks. */
+/* Writes "ack" if there is an ack descriptor. Never blocks. */
 void mt_control_ack(struct mt_control *control);
 
 #endif

@@ -69,7 +69,10 @@ void mt_host_events_deinit(struct mt_host_events *host)
 	mt_trials_end(&host->trials);
 }
 
-/* Not a system call, which every user may open. */
+/*
+ * Returns true if this user may open the tracepoint for all processes. Every user may open system
+ * calls, so the tracepoint must not be one.
+ */
 static bool may_all(const struct mt_host_events *host, uint64_t id)
 {
 	struct perf_event_attr attr = {
@@ -103,7 +106,7 @@ bool mt_host_events_may_probe(const struct mt_host_events *host, long *type)
 
 	*type = mt_read_number("/sys/bus/event_source/devices/uprobe/type", -1);
 	attr.type = (uint32_t)*type;
-	/* no path is given: EACCES and EPERM come first */
+	/* without a path, EACCES and EPERM precede other errors */
 	return may && (*type < 0 || mt_host_events_opens(host, &attr, 0, -1) ||
 		       (errno != EACCES && errno != EPERM));
 }
@@ -133,7 +136,7 @@ static struct mt_error *plan_alias(struct mt_host_events *host, const char *alia
 	return mt_plan_create(&options, &host->features, &source, out);
 }
 
-/* Whether all events of a plan open there. */
+/* Returns true if all events of the plan open for that process and CPU. */
 static bool plan_opens(const struct mt_host_events *host, const struct mt_plan *plan, pid_t pid,
 		       int cpu)
 {

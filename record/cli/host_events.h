@@ -1,6 +1,6 @@
 /*
- * Which events of the table this host records: each alias is planned as a recording plans it, and
- * opened. For --check and --list.
+ * Which events of the table this host records: plans and opens each alias as a recording does. For
+ * --check and --list.
  */
 #ifndef MT_RECORD_CLI_HOST_EVENTS_H
 #define MT_RECORD_CLI_HOST_EVENTS_H
@@ -21,21 +21,21 @@ struct mt_host_events {
 	struct mt_trials trials;
 	struct mt_tracepoints *tracepoints;
 	bool pmu;
-	/* Names of tracepoints suffice: this user may record each of them, of every process. */
+	/* Only look up tracepoints, because this user may record all of them for every process. */
 	bool by_name;
-	struct mt_tracefs tracefs; /* for by_name; dir is -1 without */
+	struct mt_tracefs tracefs; /* for by_name; else dir is -1 */
 };
 
 /* An alias on this host. */
 struct mt_host_event {
-	bool own, wide;	      /* recorded of the user's own processes, of every process */
-	bool in_part;	      /* some of it is missing, or something stands in for it */
-	char *missing;	      /* what, and why; NULL: nothing is known to be missing */
-	struct mt_error *err; /* not recorded at all: why not */
+	bool own, wide;	      /* recorded for the user's processes, for every process */
+	bool in_part;	      /* a part of it is missing or replaced */
+	char *missing;	      /* what is missing, and why; NULL: nothing known */
+	struct mt_error *err; /* reason if it is not recorded at all */
 };
 
 /*
- * Finds the features and the PMU. Without permission for any event, the error says what grants it.
+ * Finds the features and the PMU. If no event is permitted, the error says what would permit one.
  */
 struct mt_error *mt_host_events_probe(struct mt_host_events *out);
 
@@ -44,19 +44,21 @@ struct mt_error *mt_host_events_open(struct mt_host_events *host, const char *id
 void mt_host_events_deinit(struct mt_host_events *host);
 
 /*
- * From now on tracepoints are looked up and not opened, if this user may open all of them: closing
- * one costs the kernel up to 30 ms.
+ * Looks up tracepoints without opening them from now on, if this user may open all of them. The
+ * kernel takes up to 30 ms to close one.
  */
 void mt_host_events_trust_names(struct mt_host_events *host);
 
-/* True if the event can be opened there. */
+/* Returns true if the event can be opened for that process and CPU. */
 bool mt_host_events_opens(const struct mt_host_events *host, const struct perf_event_attr *attr,
 			  pid_t pid, int cpu);
 
-/* True if probes at functions of programs can be opened. *type: the kernel's PMU; -1: none. */
+/*
+ * Returns true if probes at functions of programs can be opened. *type: the kernel's PMU; -1: none.
+ */
 bool mt_host_events_may_probe(const struct mt_host_events *host, long *type);
 
-/* Tries the alias; not one of a mark. Deinitialize *out. */
+/* Tries an alias that is not a mark. Deinitialise *out. */
 void mt_host_events_try(struct mt_host_events *host, const struct mt_event_def *def,
 			struct mt_host_event *out);
 void mt_host_event_deinit(struct mt_host_event *event);

@@ -1,6 +1,6 @@
 /*
- * Listing events: the table's rows, with what this host has of each, then the tracepoints that this
- * kernel has.
+ * Lists events: the table's rows with their availability on this host, then the kernel's
+ * tracepoints.
  */
 #include "record/cli/list.h"
 
@@ -15,7 +15,7 @@
 #include "record/cli/host_events.h"
 #include "record/tracepoints/tracefs.h"
 
-#define INDENT 6 /* of the lines below a row's first */
+#define INDENT 6 /* of continued lines of a row */
 
 struct listing {
 	const char *pattern;
@@ -23,7 +23,7 @@ struct listing {
 	size_t width; /* 0: a row is one line */
 	size_t count;
 	struct mt_host_events host;
-	struct mt_error *refused; /* why this user records nothing at all; NULL: host is open */
+	struct mt_error *refused; /* reason why this user records nothing; NULL: host is open */
 };
 
 static bool matches(const char *pattern, const char *text)
@@ -49,10 +49,7 @@ static const char *cost_of(const struct mt_event_def *def)
 	return def->by_time ? "timed" : def->class == MT_CLASS_RARE ? "rare" : "storm";
 }
 
-/*
- * The events of the kernel, or aliases, that the row stands for; NULL: its own name. False out of
- * memory.
- */
+/* Returns the row's kernel events or aliases; NULL: its own name. False out of memory. */
 static bool members_of(const struct mt_event_def *def, char **out)
 {
 	*out = NULL;
@@ -66,7 +63,7 @@ static void copy_first_line(const char *from, char *to, size_t size)
 	snprintf(to, size, "%.*s", (int)strcspn(from, "\n"), from);
 }
 
-/* yes, part or no; *why: what is missing, or empty. */
+/* Returns yes, part or no. *why: what is missing, or empty. */
 static const char *support_of(struct listing *listing, const struct mt_event_def *def, char *why,
 			      size_t size)
 {
@@ -90,7 +87,7 @@ static const char *support_of(struct listing *listing, const struct mt_event_def
 	return answer;
 }
 
-/* Breaks the text behind blanks and commas, below the row. */
+/* Prints the text below the row, with line breaks after blanks and commas. */
 static void print_folded(const struct listing *listing, const char *text)
 {
 	size_t room = listing->width - INDENT;
@@ -142,7 +139,7 @@ static void list_table(struct listing *listing)
 		fprintf(listing->to, "%-23s %-8s %-4s %-5s %-16s %s\n", "event", "kind", "here",
 			"cost", "mtreport", "unit");
 	for (size_t i = 0; i < count; i++) {
-		if (defs[i].kind == MT_EVENT_MARK) /* a tracepoint, listed with them */
+		if (defs[i].kind == MT_EVENT_MARK) /* listed with the tracepoints */
 			continue;
 		if (matches(listing->pattern, defs[i].alias) ||
 		    (listing->pattern && strcasestr(defs[i].help, listing->pattern)))
@@ -161,7 +158,7 @@ static bool list_tracepoint(void *context, const char *name)
 	return !ferror(listing->to);
 }
 
-/* A host that refuses all events has a list, too. */
+/* Opens the host. A host that refuses all events can still list them. */
 static struct mt_error *open_host(struct listing *listing)
 {
 	struct mt_error *err;

@@ -16,7 +16,7 @@ struct mt_error;
  *
  * then the kernel's tracepoints that match. width: columns of a terminal, at least
  * MT_LIST_WIDTH_MIN, to which rows are folded; 0: a row is one line. MT_ERR_NOT_FOUND if nothing
- * matches. *count: number of events printed, even if reading the tracepoints failed.
+ * matches. *count: number of printed events, even if reading the tracepoints failed.
  */
 struct mt_error *mt_list_events(const char *pattern, size_t width, FILE *to, size_t *count);
 

@@ -1,4 +1,4 @@
-/* Options that do not go together, beyond what each one takes. */
+/* Checks combinations of options. */
 #include "record/cli/option_checks.h"
 
 #include <string.h>
@@ -7,9 +7,10 @@
 #include "record/cli/option_rows.h"
 #include "record/cli/options.h"
 
-#define ALONGSIDE_DUMP 4096 /* of a sample: callchain, registers, a tracepoint's fields */
+#define ALONGSIDE_DUMP \
+	4096 /* bytes of a sample except its dump: callchain, registers, fields of a tracepoint */
 
-/* A ring that has no room for one whole sample records nothing, however few there are. */
+/* A ring without room for one whole sample records nothing. */
 static struct mt_error *check_ring(const struct mt_record_options *options)
 {
 	size_t least =
@@ -26,7 +27,7 @@ static struct mt_error *check_ring(const struct mt_record_options *options)
 			     "-m %zuK is the least there is for these stacks", size >> 10);
 }
 
-/* What is wrong with the choice of targets; NULL: nothing. */
+/* Returns what is wrong with the targets; NULL: nothing. */
 static const char *bad_targets(const struct mt_record_options *options)
 {
 	bool wide = options->all_cpus || options->cpus.count;

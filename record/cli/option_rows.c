@@ -1,6 +1,4 @@
-/*
- * The rows, most used group first; and --help, made from them.
- */
+/* The rows, most used group first, and --help, which is made from them. */
 #include "record/cli/option_rows.h"
 
 #include <stdbool.h>
@@ -10,8 +8,8 @@
 #include "record/cli/options.h"
 
 /*
- * The last fields of a row: a text for each kind of --help, one for both, or one for --help all
- * alone; of perf's options that mtrec has no use for, the latter.
+ * The last fields of a row: a text for each kind of --help, one text for both, or one text only for
+ * --help all. perf's options that mtrec does not need have only the last one.
  */
 #define BOTH(brief, help) brief, help, MT_OPTION_OWN
 #define COMMON(text) BOTH(text, text)
@@ -186,7 +184,7 @@ static void print_option(const struct mt_option_row *row, bool all, FILE *to)
 	mt_help_row(left, right, to);
 }
 
-/* A heading is printed with the first option of its group. */
+/* Prints options; a heading is printed with the first option of its group. */
 static void print_options(bool all, FILE *to)
 {
 	const char *heading = NULL;

@@ -1,6 +1,6 @@
 /*
- * mtrec's options as a table in groups, from which getopt's list, --help and the suggestions for
- * mistyped options are made. options.c parses the options.
+ * Table of mtrec's options in groups. getopt's list, --help and the suggestions for mistyped
+ * options are made from it. options.c parses the options.
  */
 #ifndef MT_RECORD_CLI_OPTION_ROWS_H
 #define MT_RECORD_CLI_OPTION_ROWS_H
@@ -8,7 +8,7 @@
 #define MT_DEFAULT_OUTPUT "mtrec.mtr"
 #define MT_DEFAULT_EVENTS "vm,rss"
 
-/* Keys of options without a letter; other options have their letter as key. */
+/* Keys of options without a letter. The key of other options is their letter. */
 enum mt_long_only {
 	MT_OPT_CALL_GRAPH = 256,
 	MT_OPT_BUDGET,
@@ -39,20 +39,20 @@ enum mt_long_only {
 	MT_OPT_STAT,
 	MT_OPT_ALL_USER,
 	MT_OPT_ALL_KERNEL,
-	MT_OPT_OF_PERF, /* the first of several without a key of their own */
+	MT_OPT_OF_PERF, /* first option of perf that has no key */
 };
 
 /* What mtrec does with an option. */
 enum mt_option_use {
-	MT_OPTION_OWN,	   /* as options.c says */
-	MT_OPTION_HELD,	   /* perf's: accepted, since every recording has it */
-	MT_OPTION_INSTEAD, /* perf's: refused; its help is what to use instead */
+	MT_OPTION_OWN,	   /* parsed by options.c */
+	MT_OPTION_HELD,	   /* perf's: accepted, because every recording has it */
+	MT_OPTION_INSTEAD, /* perf's: refused; its help names the replacement */
 };
 
 /* An option, or the heading of the options after it. */
 struct mt_option_row {
 	const char *heading;  /* NULL: an option */
-	int key;	      /* the letter, or one of enum mt_long_only; 0: a heading */
+	int key;	      /* letter, or one of enum mt_long_only; 0: a heading */
 	const char *name;     /* without dashes; NULL: no long name */
 	const char *argument; /* NULL: none; "[X]": optional, or the next word */
 	const char *brief;    /* one line for --help; NULL: only in --help all */

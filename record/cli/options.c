@@ -17,7 +17,7 @@
 #include "record/cli/option_rows.h"
 
 #define DEFAULT_DUMP 16384
-#define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
+#define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel requires a multiple of 8 */
 #define LEVEL_MIN (-7)
 #define LEVEL_MAX 22
 #define MAX_SIZE_MIN ((uint64_t)1 << 20)
@@ -90,7 +90,7 @@ static struct mt_error *parse_event(const char *text, struct mt_record_options *
 	return NULL;
 }
 
-/* "1%", "0.5": more than nothing, and no more than a machine may have. */
+/* Parses "1%" or "0.5": above 0, and at most what a machine may have. */
 static struct mt_error *parse_budget(const char *text, struct mt_record_options *options)
 {
 	char *end;
@@ -105,7 +105,7 @@ static struct mt_error *parse_budget(const char *text, struct mt_record_options 
 	return NULL;
 }
 
-/* "auto", "all", or about how many blocks one is to be recorded of. */
+/* Parses "auto", "all", or N to record about 1 in N blocks. */
 static struct mt_error *parse_malloc_sample(const char *text, struct mt_record_options *options)
 {
 	uint64_t one_in = 1;
@@ -137,7 +137,7 @@ static struct mt_error *parse_custom_function(const char *text, bool frees,
 	return err || slot ? err : mt_error_nomem();
 }
 
-/* A size of which 0 is one, from text up to end. */
+/* Parses a size from text to end; 0 is allowed. */
 static bool parse_bytes(const char *text, const char *end, uint64_t *out)
 {
 	MT_CLEANUP_FREE char *word = strndup(text, (size_t)(end - text));
@@ -168,7 +168,7 @@ static struct mt_error *parse_malloc_size(const char *text, struct mt_record_opt
 	return NULL;
 }
 
-/* Applies to the last event of the last -e. */
+/* Adds a filter for the last event of the last -e. */
 static struct mt_error *parse_filter(const char *text, struct mt_record_options *options)
 {
 	const char *events =
@@ -258,7 +258,7 @@ static struct mt_error *parse_level(const char *text, struct mt_record_options *
 	return NULL;
 }
 
-/* The options that only set a flag. */
+/* Parses options that only set a flag. */
 static bool parse_flag(int key, struct mt_record_options *options)
 {
 	switch (key) {
@@ -324,7 +324,7 @@ static struct mt_error *parse_gauges(const char *text, struct mt_record_options 
 	return usage_error(mt_parse_duration("--gauges", text, &options->gauges));
 }
 
-/* The options that limit what is recorded, or for how long. */
+/* Parses options that limit what is recorded, or how long. */
 static struct mt_error *parse_limit(int key, const char *text, struct mt_record_options *options)
 {
 	switch (key) {
@@ -360,7 +360,7 @@ static struct mt_error *parse_limit(int key, const char *text, struct mt_record_
 	}
 }
 
-/* -k: perf's names of the one clock there is. */
+/* -k: accepts perf's names of the only clock. */
 static struct mt_error *check_clock(const char *name)
 {
 	static const char *const names[] = {"mono", "monotonic", "CLOCK_MONOTONIC", "1"};
@@ -385,7 +385,7 @@ static const struct mt_option_row *find_row(int key)
 	return NULL;
 }
 
-/* -x: perf's spelling of a tab, too. */
+/* -x: accepts perf's spelling of a tab, too. */
 static struct mt_error *parse_separator(const char *text, struct mt_record_options *options)
 {
 	if (!*text)
@@ -475,7 +475,7 @@ static void fill_options(char *letters, struct option *longs)
 {
 	size_t n = 0;
 
-	letters = stpcpy(letters, "+:"); /* '+': the command's own options are not ours */
+	letters = stpcpy(letters, "+:"); /* '+': stop at the command, which has its own options */
 	for (size_t i = 0; i < MT_OPTION_ROWS; i++) {
 		const char *argument = mt_option_rows[i].argument;
 		int key = mt_option_rows[i].key;
@@ -496,7 +496,7 @@ static void fill_options(char *letters, struct option *longs)
 }
 
 /*
- * "--cpu, --count or --call-graph": the long names that begin as the word does; NULL for
+ * Returns the long names that begin with the word, as in "--cpu, --count or --call-graph"; NULL:
  * none.
  */
 static char *candidates(const char *word)
@@ -541,8 +541,8 @@ static struct mt_error *hint_meant(struct mt_error *err, const char *word)
 }
 
 /*
- * getopt knows the option by optopt: its letter, its key where it got an argument that it
- * does not take, 0 for a long name that is unknown or not clear.
+ * Explains an error of getopt. optopt is the option's letter, or its key if it has an unexpected
+ * argument, or 0 for a long name that is unknown or ambiguous.
  */
 static struct mt_error *unknown_option(const char *word)
 {
@@ -561,7 +561,7 @@ static struct mt_error *unknown_option(const char *word)
 	return hint_meant(mt_error_create(MT_ERR_USAGE, "unknown option '%s'", word), word);
 }
 
-/* --help takes its topic from behind '=', or from the next word. */
+/* --help takes its topic from the text after '=', or from the next word. */
 static struct mt_error *check_help(const char *next, struct mt_record_options *options)
 {
 	if (!options->help_topic)
@@ -573,18 +573,18 @@ static struct mt_error *check_help(const char *next, struct mt_record_options *o
 			     "known is all: mtrec --help all prints every option");
 }
 
-/* Whether events are to be opened for targets. */
+/* Returns true if the action opens events for targets. */
 static bool measures(const struct mt_record_options *options)
 {
 	return options->action == MT_ACTION_RECORD || options->action == MT_ACTION_COUNT;
 }
 
-/* The options from optind on, up to the first word that is none. */
+/* Parses options from optind up to the first word that is not an option. */
 static struct mt_error *parse_options(int argc, char **argv, struct mt_record_options *options)
 {
 	struct option longs[MT_OPTION_ROWS + 1];
 	char letters[2 * MT_OPTION_ROWS + 3];
-	const struct mt_option_row *other = NULL; /* the first that --stat does not know */
+	const struct mt_option_row *other = NULL; /* first option that --stat does not accept */
 	struct mt_error *err;
 	int key;
 
@@ -602,7 +602,7 @@ static struct mt_error *parse_options(int argc, char **argv, struct mt_record_op
 	return usage_error(mt_options_check_counting(options, other));
 }
 
-/* --list PATTERN, and what may stand behind the pattern. */
+/* Parses PATTERN of --list and the options after it. */
 static struct mt_error *parse_list_rest(int argc, char **argv, struct mt_record_options *options)
 {
 	struct mt_error *err = NULL;
@@ -628,7 +628,7 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 
 	optind = 0;
 	opterr = 0;
-	if (argc > 1 && !strcmp(argv[1], "record")) { /* as in perf record; getopt begins at 1 */
+	if (argc > 1 && !strcmp(argv[1], "record")) { /* as perf record; getopt begins at 1 */
 		argc--;
 		argv++;
 	}

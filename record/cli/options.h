@@ -1,4 +1,4 @@
-/* mtrec's command line, parsed once into a constant. Does not depend on this host. */
+/* mtrec's command line, parsed once into a constant. Independent of this host. */
 #ifndef MT_RECORD_CLI_OPTIONS_H
 #define MT_RECORD_CLI_OPTIONS_H
 
@@ -32,52 +32,52 @@ enum mt_record_action {
 	MT_ACTION_VERSION,
 };
 
-/* One --filter: an expression for the last event of the -e before it. */
+/* A --filter: an expression for the last event of the preceding -e. */
 struct mt_filter_option {
-	const char *events; /* that -e */
+	const char *events; /* argument of that -e */
 	const char *expression;
 };
 
 struct mt_record_options {
 	enum mt_record_action action;
-	const char *help_topic;	       /* of --help: "all", or NULL */
+	const char *help_topic;	       /* topic of --help: "all", or NULL */
 	MT_ARRAY(const char *) events; /* arguments of -e, in order, each a comma-separated list;
 					  default "vm,rss" */
 	bool all_cpus;
-	bool all_user, all_kernel;		/* counted events at that level only */
+	bool all_user, all_kernel;		/* count events at that level only */
 	struct mt_number_list cpus, pids, tids; /* empty: not given */
-	const char *output; /* "-" is standard output; of --stat NULL: standard error */
+	const char *output; /* "-": standard output; NULL with --stat: standard error */
 	uint64_t period;    /* -c, 0: not given */
 	uint64_t frequency; /* -F, 0: not given */
 	enum mt_call_graph call_graph;
 	uint32_t dump_size;		    /* bytes of user stack; 0 unless MT_GRAPH_DWARF */
-	bool dump_given;		    /* that was asked for */
+	bool dump_given;		    /* the user gave dump_size */
 	size_t ring_size;		    /* bytes per CPU of a storm ring; 0: not given */
 	double budget;			    /* percent of one CPU; 0: not given */
 	uint64_t max_rate;		    /* samples per second and event; 0: not given */
-	uint32_t malloc_sample;		    /* 1 in so many blocks; a power of two; 0: auto */
+	uint32_t malloc_sample;		    /* 1 in this many blocks, a power of two; 0: auto */
 	uint64_t malloc_least, malloc_most; /* bytes of a block; most 0: --malloc-size not given */
 	MT_ARRAY(const char *) custom_allocs, custom_frees; /* --alloc-function, --free-function */
-	int level;					    /* zstd's; 0 stores */
+	int level;					    /* zstd level; 0: store */
 	MT_ARRAY(struct mt_filter_option) filters;
 	const char *comm;    /* --comm, a POSIX extended expression, or NULL */
 	const char *user;    /* -u, a name or a number, or NULL */
 	const char *cgroup;  /* -G, or NULL */
 	bool no_inherit;     /* do not follow children */
-	bool children;	     /* of -p: those that run already, too */
-	bool no_prefault;    /* do not heal holes in stacks (prefault.h) */
-	bool no_seeds;	     /* no seeds (seeds.h) */
+	bool children;	     /* -p: existing children, too */
+	bool no_prefault;    /* do not prefault stacks (prefault.h) */
+	bool no_seeds;	     /* do not plan seeds (seeds.h) */
 	uint64_t duration;   /* ns; 0: not given */
 	uint64_t gauges;     /* ns between readings of /proc; 0: only at start and end */
-	uint64_t delay;	     /* ns before the events are enabled */
+	uint64_t delay;	     /* ns until the events are enabled */
 	bool start_disabled; /* -D -1: events stay disabled until --control enables them */
 	const char *control; /* fifo:CTL[,ACK] or fd:N[,M], or NULL */
 	uint64_t max_size;   /* bytes of the recording; 0: not given */
 	struct mt_embed_options embed;
 	bool strip;	       /* write frames instead of raw stacks */
-	uint64_t memory;       /* bytes of the recorder's memory without the rings; 0: not given */
-	uint64_t interval;     /* of --stat, ns; 0: one count at the end */
-	const char *separator; /* of --stat's fields, or NULL: columns */
+	uint64_t memory;       /* bytes of the recorder's memory without rings; 0: not given */
+	uint64_t interval;     /* --stat: ns; 0: one count at the end */
+	const char *separator; /* --stat: separator of fields; NULL: columns */
 	bool stats;
 	bool quiet;
 	int verbose;
@@ -90,13 +90,13 @@ struct mt_record_options {
 struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record_options *out);
 void mt_record_options_deinit(struct mt_record_options *options);
 
-/* Prints --help; topic "all": every option. */
+/* Prints --help. Topic "all" prints every option. */
 void mt_record_options_help(const char *topic, FILE *to);
 
-/* True if events follow CPUs, whatever runs there. */
+/* Returns true if events follow CPUs, not tasks. */
 bool mt_options_target_cpus(const struct mt_record_options *options);
 
-/* True if existing processes or threads are given. */
+/* Returns true if existing processes or threads are given. */
 bool mt_options_target_tasks(const struct mt_record_options *options);
 
 #endif

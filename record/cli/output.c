@@ -1,6 +1,6 @@
 /*
- * Opening the output. A rename rather than a truncation: freeing a large file's blocks would stall
- * the start.
+ * Opens the output. An earlier recording is renamed, not truncated, because freeing the blocks of a
+ * large file would delay the start.
  */
 #include "record/cli/output.h"
 
@@ -21,8 +21,8 @@
 #include "formats/base/err.h"
 
 #define ELSEWHERE "-o FILE chooses another place"
-#define LINKS_MAX 40 /* as the kernel has it */
-#define READER_MS 20 /* how often a FIFO is looked at */
+#define LINKS_MAX 40 /* the kernel's limit */
+#define READER_MS 20 /* interval of attempts to open a FIFO */
 
 static struct mt_error *output_error(int errnum, const char *path)
 {
@@ -40,13 +40,13 @@ static bool is_pipe(int fd)
 	return !fstat(fd, &status) && S_ISFIFO(status.st_mode);
 }
 
-/* Where an output is made: a name in a folder that is held, whatever becomes of its path. */
+/* The place of an output: a name in an open folder. Later changes of its path have no effect. */
 struct place {
 	int dir;
 	char name[NAME_MAX + 1];
-	struct stat status; /* of what is there: no link, but in procfs */
+	struct stat status; /* status of an existing file; only in procfs are links followed */
 	bool there;
-	bool in_procfs; /* where a link is more than its text: it is for the kernel to follow */
+	bool in_procfs; /* links of procfs cannot be read as text; the kernel must follow them */
 };
 
 static void place_deinit(struct place *place)
@@ -54,7 +54,7 @@ static void place_deinit(struct place *place)
 	mt_close_p(&place->dir);
 }
 
-/* Puts dir and name where `path`, seen from the present dir, leads to; false with errno. */
+/* Sets dir and name to where `path`, relative to the present dir, leads. False with errno. */
 static bool step(struct place *place, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -79,9 +79,9 @@ static bool step(struct place *place, const char *path)
 }
 
 /*
- * What another user put into a folder that everybody may write to is not for us to follow, rename
- * or write to: the kernel's rule for links (fs.protected_symlinks) and, widened, for FIFOs and
- * files.
+ * Returns true if another user created the file in a folder that everybody may write to. The
+ * recorder must not follow, rename or write to such a file. This is the kernel's rule for links
+ * (fs.protected_symlinks), extended to FIFOs and files.
  */
 static bool is_planted(const struct place *place)
 {
@@ -92,7 +92,7 @@ static bool is_planted(const struct place *place)
 	       place->status.st_uid != 0;
 }
 
-/* Follows links, each by the rule above; what they lead to need not be there. */
+/* Follows links and checks each by is_planted(). Their target need not exist. */
 static struct mt_error *find_place(const char *path, struct place *out)
 {
 	MT_CLEANUP(place_deinit) struct place place = {.dir = AT_FDCWD};
@@ -126,8 +126,8 @@ static struct mt_error *find_place(const char *path, struct place *out)
 }
 
 /*
- * Waits for somebody to read it, until a signal comes: signals are blocked, so that open() itself
- * would wait through them all.
+ * Waits for a reader of the FIFO or for a signal. Signals are blocked, so a blocking open() would
+ * not notice them.
  */
 static struct mt_error *open_fifo(const struct place *place, const char *path, int signals, int *fd)
 {
@@ -156,8 +156,8 @@ static struct mt_error *open_stdout(int *fd)
 						     "a recording is not for a terminal"),
 				     "send it to a file or a pipe: mtrec -o - ... | cat > FILE");
 	/*
-	 * a pipe is opened anew where that goes, not to block on a reader that has stopped; sharing
-	 * O_NONBLOCK would be no favour to others
+	 * open a pipe again, to avoid blocking on a reader that has stopped; O_NONBLOCK on the
+	 * shared pipe would affect other writers
 	 */
 	copy = is_pipe(STDOUT_FILENO) ? open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
 				      : -1;
@@ -169,7 +169,7 @@ static struct mt_error *open_stdout(int *fd)
 	return NULL;
 }
 
-/* Renames it to NAME.old; path is for the message. */
+/* Renames the file to NAME.old. path serves the message. */
 static struct mt_error *keep_as_old(const struct place *place, const char *path)
 {
 	char old[NAME_MAX + 8];

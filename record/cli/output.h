@@ -16,8 +16,8 @@ struct mt_error;
 struct mt_error *mt_output_open(const char *path, int signals, int *fd);
 
 /*
- * Removes the regular file that mt_output_open() created, if nothing is recorded after all:
- * otherwise the next such failure would replace path.old by an empty file.
+ * Removes the regular file that mt_output_open() created, if nothing was recorded. Otherwise the
+ * next such failure would replace path.old by an empty file.
  */
 void mt_output_discard(const char *path, int fd);
 

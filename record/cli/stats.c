@@ -1,4 +1,4 @@
-/* The table of --stats: one line a ring, then the stages that all share. */
+/* The table of --stats: one line per ring, then the stages that all rings share. */
 #include "record/cli/stats.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static unsigned long long n(uint64_t number)
 	return number;
 }
 
-/* One ring's line; its counts are added to sum. */
+/* Prints one ring's line and adds its counts to sum. */
 static void print_ring(const struct mt_stats *stats, size_t cpu, enum mt_event_class class,
 		       struct mt_stream_counts *sum, FILE *to)
 {
@@ -43,7 +43,7 @@ static void print_ring(const struct mt_stats *stats, size_t cpu, enum mt_event_c
 		sum->images = c->images;
 }
 
-/* Gives what they sum up to, where others need it. */
+/* Prints the rings and returns the sum of their counts. */
 static struct mt_stream_counts print_rings(const struct mt_stats *stats, FILE *to)
 {
 	enum mt_priority lowest = MT_PRIORITY_REALTIME;
@@ -112,7 +112,7 @@ static void print_stripped(const struct mt_stats *stats, FILE *to)
 		(double)s->images.ns / 1e9, s->images.missing, s->images.no_room);
 }
 
-/* "VmHWM:   12345 kB" of our own status, in bytes. */
+/* Returns "VmHWM:   12345 kB" of this process's status in bytes. */
 static uint64_t own_memory(const char *key)
 {
 	MT_CLEANUP_FREE char *status = mt_read_text("/proc/self/status", NULL);
@@ -126,7 +126,7 @@ static double cpu_seconds(const struct timeval *t)
 	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
 }
 
-/* Of the CPU time, what each kind of thread used; the rest starts and ends it. */
+/* Prints the CPU time of each kind of thread. The difference to the total is start and end. */
 static void print_threads(const struct mt_stats *stats, double all, FILE *to)
 {
 	double drains = 0, writer = SECONDS(stats->pack.cpu_ns);

@@ -27,8 +27,8 @@ struct mt_stats {
 };
 
 /*
- * The table, with the figures of /proc and getrusage for this process. The caller frees it; NULL
- * out of memory.
+ * Returns the table, with the figures of /proc and getrusage for this process. The caller frees it;
+ * NULL out of memory.
  */
 char *mt_stats_text(const struct mt_stats *stats);
 

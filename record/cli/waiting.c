@@ -1,6 +1,6 @@
 /*
- * Waiting without needless wake-ups: everything that can be a file descriptor is one. Only where a
- * kernel has no pidfd (before 5.3) or a target is a thread is /proc looked at now and then.
+ * Waits without needless wakeups: polls file descriptors for all events. /proc is polled at
+ * intervals only if the kernel has no pidfd (before 5.3) or a target is a thread.
  */
 #include "record/cli/waiting.h"
 
@@ -17,8 +17,8 @@
 #include "formats/base/err.h"
 #include "record/proc/procfs.h"
 
-#define LOOK_NS 100000000ull /* how often /proc is asked for targets without a pidfd */
-#define PIDFDS_MAX 64	     /* targets beyond are looked up in /proc */
+#define LOOK_NS 100000000ull /* interval of polling /proc for targets without a pidfd */
+#define PIDFDS_MAX 64	     /* further targets are polled in /proc */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -35,12 +35,12 @@ struct mt_error *mt_waiting_init(struct mt_waiting *out)
 	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: an error of write() */
-	signal(SIGCHLD, SIG_DFL); /* ignored, the command's status would be lost */
+	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: write() fails instead */
+	signal(SIGCHLD, SIG_DFL); /* if ignored, the command's status is lost */
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	if (!is_ignored(SIGHUP)) /* nohup: a blocked signal would come though it is ignored */
+	if (!is_ignored(SIGHUP)) /* nohup ignores it; a blocked signal would still be pending */
 		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -74,12 +74,12 @@ bool mt_waiting_add_target(struct mt_waiting *waiting, pid_t tid)
 	slot->tid = tid;
 	slot->pidfd = waiting->targets.count > PIDFDS_MAX
 			      ? -1
-			      : (int)syscall(SYS_pidfd_open, tid, 0); /* a thread: EINVAL */
+			      : (int)syscall(SYS_pidfd_open, tid, 0); /* EINVAL for a thread */
 	waiting->alive++;
 	return true;
 }
 
-/* A thread or process that still runs: not gone, and no zombie that nobody reaps. */
+/* Returns true if the thread or process still runs: it exists and is no zombie. */
 static bool is_alive(pid_t tid)
 {
 	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", tid);
@@ -97,7 +97,7 @@ static bool needs_look(const struct mt_waiting *waiting)
 	return false;
 }
 
-/* Looks which targets are gone; a target that is gone once stays so. */
+/* Marks targets that have ended. The mark is permanent. */
 static void look_at_targets(struct mt_waiting *waiting)
 {
 	for (size_t i = 0; i < waiting->targets.count; i++) {

@@ -1,6 +1,6 @@
 /*
  * The main thread's poll: signals, the end of targets, --control, and the writing thread's events.
- * Returns what happened; the recorder acts on it.
+ * Returns the causes; the recorder acts on them.
  */
 #ifndef MT_RECORD_CLI_WAITING_H
 #define MT_RECORD_CLI_WAITING_H
@@ -13,7 +13,7 @@
 
 struct mt_error;
 
-/* Why a wait ended; a bit set. */
+/* Why a wait ended; a set of bits. */
 enum mt_wake {
 	MT_WAKE_SIGNAL = 1,  /* a signal is pending */
 	MT_WAKE_FAILED = 2,  /* the output failed */
@@ -22,7 +22,7 @@ enum mt_wake {
 	MT_WAKE_GONE = 16,   /* all targets have ended */
 };
 
-/* A target that is watched. */
+/* A watched target. */
 struct mt_watched {
 	pid_t tid;
 	int pidfd; /* readable when the target has ended; -1: /proc is polled */
@@ -33,34 +33,37 @@ struct mt_waiting {
 	int signals;  /* signalfd */
 	int failed;   /* eventfd: the output failed */
 	int full;     /* eventfd: the output is full */
-	int control;  /* -1: none; borrowed */
+	int control;  /* descriptor of --control, borrowed; -1: none */
 	size_t alive; /* number of watched targets that have not ended */
 	MT_ARRAY(struct mt_watched) targets;
 };
 
 /*
- * Blocks the signals that end a recording, in this thread and in threads it starts later: they are
- * read, not handled. Call mt_waiting_deinit() even after a failure.
+ * Blocks the signals that end a recording, in this thread and in threads that it starts later. The
+ * signals are read, not handled. Call mt_waiting_deinit() even after a failure.
  */
 struct mt_error *mt_waiting_init(struct mt_waiting *out);
 void mt_waiting_deinit(struct mt_waiting *waiting);
 
-/* Watches a process or thread; false out of memory. */
+/* Watches a process or thread. False out of memory. */
 bool mt_waiting_add_target(struct mt_waiting *waiting, pid_t tid);
 
-/* True if there are targets, and all have ended by now. */
+/* Returns true if there are targets and all have ended. */
 bool mt_waiting_all_ended(struct mt_waiting *waiting);
 
-/* Waits for at most ns nanoseconds; returns a set of enum mt_wake, 0 on timeout. */
+/* Waits for at most ns nanoseconds. Returns a set of enum mt_wake, 0 on timeout. */
 unsigned mt_waiting_poll(struct mt_waiting *waiting, uint64_t ns);
 
 /* Waits for a signal only, SIGCHLD included. */
 void mt_waiting_poll_signals(struct mt_waiting *waiting);
 
-/* True if a signal is pending. */
+/* Returns true if a signal is pending. */
 bool mt_waiting_has_signal(const struct mt_waiting *waiting);
 
-/* Takes the next pending signal: its number, or 0 for none. *by_terminal: the kernel sent it. */
+/*
+ * Takes the next pending signal. Returns its number, or 0 for none. *by_terminal: the kernel sent
+ * it.
+ */
 int mt_waiting_take_signal(struct mt_waiting *waiting, bool *by_terminal);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lines of /proc/PID/maps are hostile input: paths are bytes. */
+/* Parses lines of /proc/PID/maps, which are hostile input: paths are arbitrary bytes. */
 #include "record/proc/map_line.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "formats/records/record.h"
 
-/* /proc/PID/maps writes a newline in a path as \012, and nothing else so; undone in place. */
+/* Unescapes a newline in place. /proc/PID/maps writes it as \012 and escapes nothing else. */
 static size_t unescape(char *path)
 {
 	char *to = path;

@@ -7,9 +7,9 @@
 struct mt_map_record;
 
 /*
- * Parses "start-end perms offset major:minor inode   path", without a newline: sets all of map but
- * pid and the times. The path is unescaped in place and borrows the line. False if the line does
- * not have that form.
+ * Parses "start-end perms offset major:minor inode   path", without a newline. Sets all of map
+ * except pid and the times. Unescapes the path in place; map borrows it from the line. Returns
+ * false if the line does not have that form.
  */
 bool mt_map_line_get(char *line, struct mt_map_record *map);
 

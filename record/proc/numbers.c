@@ -1,4 +1,4 @@
-/* Parsing of numbers: strict, bounded, and saying what was wrong. */
+/* Parses numbers: strict, bounded, with errors that describe the mistake. */
 #include "record/proc/numbers.h"
 
 #include <ctype.h>
@@ -16,7 +16,8 @@
 #define DURATION_MAX 1e18 /* ns: thirty years */
 
 /*
- * The number at the start of text and where it ends; NULL where there is none or it does not fit.
+ * Parses the number at the start of text. Returns its end; NULL if there is none or it does not
+ * fit.
  */
 static const char *scan_u64(const char *text, uint64_t *out)
 {
@@ -85,7 +86,7 @@ struct mt_error *mt_parse_list(const char *what, const char *text, int max,
 	return NULL;
 }
 
-/* How many bytes the letter behind a size stands for: nothing means `alone`. 0: not a unit. */
+/* Returns the bytes of the unit after a size; `alone` without a unit. 0: unknown unit. */
 static uint64_t size_unit(const char *suffix, uint64_t alone)
 {
 	if (!*suffix)
@@ -106,7 +107,7 @@ static uint64_t size_unit(const char *suffix, uint64_t alone)
 	}
 }
 
-/* A number and its unit, in bytes; false where it is none, or zero. */
+/* Parses a number and its unit into bytes. False if it is malformed or zero. */
 static bool scan_size(const char *text, uint64_t alone, uint64_t *out)
 {
 	uint64_t number;
@@ -130,7 +131,7 @@ struct mt_error *mt_parse_ring_size(const char *text, size_t *out)
 	return NULL;
 }
 
-/* "512K", "64M": the largest unit that divides it. */
+/* Formats bytes with the largest unit that divides them, as in "512K" or "64M". */
 static const char *size_text(uint64_t bytes, char out[32])
 {
 	static const char units[] = {'B', 'K', 'M', 'G'};
@@ -155,7 +156,7 @@ struct mt_error *mt_parse_size(const char *what, const char *text, uint64_t alon
 	return NULL;
 }
 
-/* Nanoseconds that the unit behind a time stands for; 0: not a unit. */
+/* Returns the nanoseconds of the unit after a time; 0: unknown unit. */
 static uint64_t time_unit(const char *suffix)
 {
 	static const struct {

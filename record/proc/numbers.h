@@ -10,24 +10,24 @@ struct mt_error;
 
 #define MT_CPU_MAX 65535
 
-/* A list of numbers: CPUs, pids. All zero: empty. mt_array_deinit() frees it. */
+/* A list of numbers: CPUs, pids. All zero: empty. Free it with mt_array_deinit(). */
 struct mt_number_list {
 	int *items;
 	size_t count;
 	size_t capacity;
 };
 
-/* Parses a decimal number with nothing before or behind it; on failure *out is untouched. */
+/* Parses a decimal number without other text around it. On failure *out does not change. */
 bool mt_parse_u64(const char *text, uint64_t *out);
 
 /*
- * Appends the numbers of "1,2,5-7" to list, each once. Numbers above max are an error; `what` names
- * the option in its message.
+ * Appends the numbers of "1,2,5-7" to list, each once. Numbers above max are an error, in whose
+ * message `what` names the option.
  */
 struct mt_error *mt_parse_list(const char *what, const char *text, int max,
 			       struct mt_number_list *list);
 
-/* Parses the size of -m: pages, or bytes with K, M or G; rounded up to a power of two of pages. */
+/* Parses the size of -m: pages, or bytes with K, M or G; rounds up to a power of two of pages. */
 struct mt_error *mt_parse_ring_size(const char *text, size_t *out);
 
 /*
@@ -40,10 +40,10 @@ struct mt_error *mt_parse_size(const char *what, const char *text, uint64_t alon
 /* Parses a time above 0 into ns: "10" (seconds), "10s", "1.5s", "500ms", "2m", "1h". */
 struct mt_error *mt_parse_duration(const char *what, const char *text, uint64_t *ns);
 
-/* True if number is in the list. */
+/* Returns true if the list contains the number. */
 bool mt_list_has(const struct mt_number_list *list, int number);
 
-/* Appends number if it is not in the list; false out of memory. */
+/* Appends a number that is not in the list. False out of memory. */
 bool mt_list_add(struct mt_number_list *list, int number);
 
 #endif

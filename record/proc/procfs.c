@@ -1,4 +1,4 @@
-/* Whole-file reads of pseudo files, whose size is not known before. */
+/* Reads whole pseudo files, whose size is not known in advance. */
 #include "record/proc/procfs.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* Reads small text files of /proc, /sys and tracefs: whole, bounded; failures keep errno. */
+/* Reads small text files of /proc, /sys and tracefs whole, up to a bound. Failures keep errno. */
 #ifndef MT_RECORD_PROC_PROCFS_H
 #define MT_RECORD_PROC_PROCFS_H
 
@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*
- * The whole file (at most 64 MiB) as NUL-terminated text, which the caller frees; NULL with errno.
- * *size, if size is not NULL, does not count the NUL.
+ * Returns the whole file (at most 64 MiB) as NUL-terminated text, which the caller frees; NULL with
+ * errno. *size, if size is not NULL, does not count the NUL.
  */
 char *mt_read_text_at(int dir, const char *path, size_t *size) __attribute__((warn_unused_result));
 char *mt_read_text(const char *path, size_t *size) __attribute__((warn_unused_result));
@@ -18,14 +18,14 @@ char *mt_read_textf(size_t *size, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
 /*
- * The number in a one-line file like /proc/sys/kernel/perf_event_paranoid; `fallback` if it cannot
- * be read.
+ * Returns the number in a one-line file like /proc/sys/kernel/perf_event_paranoid, or `fallback` if
+ * it cannot be read.
  */
 long mt_read_number(const char *path, long fallback);
 
 /*
- * Calls each for every entry of a directory that is a number: processes, threads. False if the
- * directory cannot be listed.
+ * Calls each for every entry of a directory that is a number: processes, threads. Returns false if
+ * the directory cannot be listed.
  */
 bool mt_each_number(const char *path, void (*each)(void *context, pid_t number), void *context);
 

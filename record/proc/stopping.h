@@ -1,4 +1,4 @@
-/* Whether a signal has asked the recorder to end before its recording began. */
+/* Tests whether a signal asked the recorder to end before the recording began. */
 #ifndef MT_RECORD_PROC_STOPPING_H
 #define MT_RECORD_PROC_STOPPING_H
 
@@ -7,12 +7,13 @@
 struct mt_error;
 
 /*
- * True if SIGINT, SIGTERM or SIGHUP is blocked and pending: they are blocked from the recorder's
- * beginning on, and read once it records. Steps of the preparation that can take long ask this.
+ * Returns true if SIGINT, SIGTERM or SIGHUP is blocked and pending. The recorder blocks these
+ * signals from its start and reads them only while it records. Long steps of the preparation call
+ * this.
  */
 bool mt_is_stopping(void);
 
-/* The error to return then; mt_error_is_stop() knows it. */
+/* Returns the error for a stop; mt_error_is_stop() recognises it. */
 struct mt_error *mt_stop_error(void);
 bool mt_error_is_stop(const struct mt_error *err);
 

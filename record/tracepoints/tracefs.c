@@ -1,6 +1,6 @@
 /*
- * Reaching tracefs. Everything goes through one directory descriptor, so that a detached mount
- * serves as well as /sys.
+ * Opens tracefs. All access goes through one directory descriptor, so that a detached mount works
+ * like /sys.
  */
 #include "record/tracepoints/tracefs.h"
 
@@ -34,7 +34,7 @@ static int try_dir(int *last_errno, const char *path)
 		*last_errno = errno;
 		return -1;
 	}
-	/* an empty /sys/kernel/tracing is the mount point without its mount */
+	/* without the mount, its mount point /sys/kernel/tracing is an empty directory */
 	if (faccessat(dir, "events", F_OK, 0)) {
 		*last_errno = errno;
 		close(dir);
@@ -44,8 +44,8 @@ static int try_dir(int *last_errno, const char *path)
 }
 
 /*
- * A mount that belongs to this descriptor alone (Linux 5.2); -1 where the kernel or our privileges
- * do not allow it.
+ * Makes a mount that belongs only to its descriptor (Linux 5.2). -1 if the kernel does not have
+ * that or the privileges are missing.
  */
 static int detached_mount(void)
 {
@@ -56,7 +56,7 @@ static int detached_mount(void)
 	return (int)syscall(SYS_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, 0);
 }
 
-/* In a mount namespace of its own: opens the file system for all who share our files. */
+/* Runs in a private mount namespace: mounts tracefs and opens it in the shared descriptor table. */
 static int namespace_main(void *argument)
 {
 	static const char *const kinds[][3] = {
@@ -79,8 +79,8 @@ static int namespace_main(void *argument)
 }
 
 /*
- * The same before Linux 5.2: a child that shares our memory and our files mounts where nobody else
- * sees it; what it opened outlives it and its namespace.
+ * The same before Linux 5.2: a child that shares memory and descriptors mounts in a private
+ * namespace. The opened directory outlives the child and its namespace.
  */
 static int namespace_mount(void)
 {
@@ -142,7 +142,7 @@ bool mt_tracefs_lacks_files(const struct mt_tracefs *tracefs)
 	return tracefs->dir < 0 && out_of_files(tracefs->failed);
 }
 
-/* The kind, and what would allow us to read it: files, or permission as that text says. */
+/* Adds a remedy to err and sets its kind: more files, or the permission that the text describes. */
 static struct mt_error *say_what_to_do(struct mt_error *err, int errnum, const char *permission)
 {
 	if (out_of_files(errnum))
@@ -182,7 +182,7 @@ static struct mt_error *find_failed(int errnum, const char *name)
 			      "run as root, or have root run: chmod -R a+rX /sys/kernel/tracing");
 }
 
-/* events/SUBSYSTEM/NAME/FILE as text; NULL with errno. */
+/* Reads events/SUBSYSTEM/NAME/FILE as text. NULL with errno. */
 static char *read_event_file(const struct mt_tracefs *tracefs, const char *name, const char *file)
 {
 	MT_CLEANUP_FREE char *path = NULL;
@@ -220,7 +220,7 @@ struct mt_error *mt_tracefs_find(const struct mt_tracefs *tracefs, const char *n
 	return NULL;
 }
 
-/* The entries of a directory below tracefs, sorted; -1 with errno. */
+/* Lists a directory below tracefs, sorted. -1 with errno. */
 static int scan_names(int dir, const char *path, struct dirent ***out)
 {
 	return scandirat(dir, path, out, NULL, alphasort);

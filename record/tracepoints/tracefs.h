@@ -1,5 +1,5 @@
 /*
- * Ids and formats of tracepoints, by name, from tracefs: mounted at /sys/kernel/tracing or under
+ * Finds ids and formats of tracepoints by name in tracefs: mounted at /sys/kernel/tracing or under
  * debugfs, or, for root, a private mount that ends with the process.
  */
 #ifndef MT_RECORD_TRACEPOINTS_TRACEFS_H
@@ -12,24 +12,24 @@ struct mt_error;
 
 struct mt_tracefs {
 	int dir;	   /* the tracing directory; -1: none */
-	const char *where; /* how it was reached, for --verbose */
+	const char *where; /* how it was opened, for --verbose */
 	int failed;	   /* errno if dir is -1 */
 };
 
-/* Finds tracefs. Without tracefs it succeeds; mt_tracefs_find() fails later. */
+/* Opens tracefs. Succeeds even without tracefs; mt_tracefs_find() then fails. */
 void mt_tracefs_open(struct mt_tracefs *out);
 void mt_tracefs_close(struct mt_tracefs *tracefs);
 
-/* Why there is no tracefs, one line; valid until the next call. */
+/* Returns why there is no tracefs, in one line; valid until the next call. */
 const char *mt_tracefs_why_not(const struct mt_tracefs *tracefs);
 
-/* True if tracefs is missing for lack of a file descriptor: that says nothing of permissions. */
+/* Returns true if opening tracefs failed for lack of file descriptors, not of permission. */
 bool mt_tracefs_lacks_files(const struct mt_tracefs *tracefs);
 
 struct mt_tracepoint {
 	uint64_t id;
 	char *format; /* text of the format file; the caller frees it */
-	bool refused; /* this user may not read its fields */
+	bool refused; /* this user may not record its fields */
 };
 
 /*

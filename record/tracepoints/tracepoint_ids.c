@@ -1,4 +1,4 @@
-/* Lists of tracepoint ids in memory and as text. */
+/* Lists of tracepoint ids, in memory and as text. */
 #include "record/tracepoints/tracepoint_ids.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ const struct mt_tracepoint_id *mt_tracepoint_ids_find(const struct mt_tracepoint
 	return find(ids, name);
 }
 
-/* Without a look for an entry of the same name. */
+/* Adds an entry without searching for one of the same name. */
 static bool append(struct mt_tracepoint_ids *ids, const char *name, uint64_t id, const char *format)
 {
 	struct mt_tracepoint_id *slot = mt_array_push(&ids->items);
@@ -126,7 +126,7 @@ void mt_tracepoint_ids_write(const struct mt_tracepoint_ids *ids, FILE *to)
 	}
 }
 
-/* "694 syscalls:sys_exit_brk" */
+/* Parses "694 syscalls:sys_exit_brk". */
 static bool parse_id(char *text, struct mt_tracepoint_ids *ids)
 {
 	char *name = strchr(text, ' ');
@@ -139,7 +139,7 @@ static bool parse_id(char *text, struct mt_tracepoint_ids *ids)
 	       append(ids, name, id, NULL);
 }
 
-/* The lines behind a tab, joined again; *rest is what follows them. */
+/* Joins the lines that begin with a tab; *rest is the text after them. */
 static char *take_indented(char *text, char **rest)
 {
 	char *joined = strdup(text), *to = joined;
@@ -179,7 +179,7 @@ static bool set_text(char **slot, const char *text)
 	return *slot;
 }
 
-/* One line; false where it is none of ours. */
+/* Parses one line. False if the line is not of this format. */
 static bool parse_line(char *line, char **rest, struct mt_tracepoint_ids *ids)
 {
 	if (!*line || *line == '#')
@@ -242,7 +242,7 @@ static struct mt_error *write_failed(int errnum, const char *path, const char *t
 	return err;
 }
 
-/* A device, a FIFO, a link: /dev/stdout is all that a user may mean by it. */
+/* Returns true for devices, FIFOs and links such as /dev/stdout, which must not be replaced. */
 static bool is_written_into(const char *path)
 {
 	struct stat status;

@@ -1,7 +1,7 @@
 /*
  * A list of tracepoint ids as a text file. `mtrec --check --tracepoint-ids FILE` writes it as root
- * for users who cannot read tracefs; a scan's result is cached in it. Ids are valid for one build
- * of the kernel, those of modules and probes for one boot; the file names both.
+ * for users who cannot read tracefs. It also caches the result of a scan. Ids are valid for one
+ * build of the kernel; ids of modules and probes are valid for one boot. The file names both.
  *
  *	# mtrec tracepoint ids 1
  *	kernel 6.1.0-13-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.55-1
@@ -37,28 +37,28 @@ struct mt_tracepoint_ids {
 bool mt_tracepoint_ids_add(struct mt_tracepoint_ids *ids, const char *name, uint64_t id,
 			   const char *format);
 
-/* The entry of that name, or NULL; valid until the list changes. */
+/* Returns the entry of that name, or NULL; valid until the list changes. */
 const struct mt_tracepoint_id *mt_tracepoint_ids_find(const struct mt_tracepoint_ids *ids,
 						      const char *name);
 
-/* Signs the list: sets kernel and boot to the running ones. */
+/* Sets kernel and boot of the list to the running ones. */
 void mt_tracepoint_ids_sign(struct mt_tracepoint_ids *ids);
 
-/* True if the list was signed under the running kernel; in this boot. */
+/* Return true if the list was signed under the running kernel, and in this boot. */
 bool mt_tracepoint_ids_same_kernel(const struct mt_tracepoint_ids *ids);
 bool mt_tracepoint_ids_same_boot(const struct mt_tracepoint_ids *ids);
 
 /* Writes the list in the format above. */
 void mt_tracepoint_ids_write(const struct mt_tracepoint_ids *ids, FILE *to);
 
-/* Parses that format; modifies text. `what` names it in messages. Deinitialise *out. */
+/* Parses that format; modifies text. `what` names the text in messages. Deinitialise *out. */
 struct mt_error *mt_tracepoint_ids_parse(const char *what, char *text,
 					 struct mt_tracepoint_ids *out);
 struct mt_error *mt_tracepoint_ids_read(const char *path, struct mt_tracepoint_ids *out);
 
 /*
- * Replaces the file atomically, with permissions `mode`; writes into a path that is not a regular
- * file (/dev/stdout).
+ * Replaces the file atomically, with permissions `mode`. If path is not a regular file
+ * (/dev/stdout), writes into it.
  */
 struct mt_error *mt_tracepoint_ids_save(const struct mt_tracepoint_ids *ids, const char *path,
 					unsigned mode);

@@ -1,4 +1,4 @@
-/* Finding tracepoint ids by trying them, in a process of its own. */
+/* Finds tracepoint ids by trying them in a separate process. */
 #include "record/tracepoints/tracepoint_scan.h"
 
 #include <dirent.h>
@@ -26,30 +26,30 @@
 #include "record/tracepoints/tracepoint_ids.h"
 
 #define RING_PAGES 8
-#define BATCH 48	 /* ids opened between two rounds of calls */
-#define UNKNOWN_MAX 1024 /* so many unknown ids in a row: there are no more */
+#define BATCH 48	 /* ids that are opened between two rounds of calls */
+#define UNKNOWN_MAX 1024 /* consecutive unknown ids after which the search ends */
 #define ID_MAX 65535
-#define MARKER 0x123 /* an address that no call takes: unaligned, below every heap */
+#define MARKER 0x123 /* address that every call refuses: unaligned, below every heap */
 #define TIMEOUT_MS 10000
 #define CALLS_MAX 64
 
-/* An id that answered to a call. */
+/* An id whose event counted a call. */
 struct answer {
 	uint16_t id;
-	long call;   /* the number of the first call */
-	bool enter;  /* its first argument was our marker */
-	bool others; /* more than one call: raw_syscalls */
+	long call;   /* number of the first call */
+	bool enter;  /* the first argument was MARKER */
+	bool others; /* it counted several calls: raw_syscalls */
 };
 
 struct scan {
 	const struct mt_perf_features *features;
-	struct mt_ring ring; /* of a software event that never comes */
+	struct mt_ring ring; /* ring of a software event that never occurs */
 	MT_ARRAY(struct answer) answers;
 	uint8_t tried[ID_MAX + 1];
-	size_t opened; /* in this batch */
+	size_t opened; /* ids opened in this batch */
 	unsigned batches;
 	struct mt_tracepoint_ids found;
-	bool calls[CALLS_MAX]; /* of the table, to be tried */
+	bool calls[CALLS_MAX]; /* calls of the table that are tried */
 };
 
 static int open_self(const struct scan *scan, uint32_t type, uint64_t config)
@@ -101,7 +101,7 @@ static void read_answers(struct scan *scan)
 	while ((header = mt_ring_next(&scan->ring))) {
 		const uint8_t *record = (const uint8_t *)header;
 
-		/* u32 size of the raw part, then its common fields, the call's number, a value */
+		/* u32 size of the raw part, its common fields, the call's number, a value */
 		if (header->type == PERF_RECORD_SAMPLE && header->size >= sizeof(*header) + 4 + 24)
 			note_answer(scan, record + sizeof(*header) + 4);
 	}
@@ -109,8 +109,8 @@ static void read_answers(struct scan *scan)
 }
 
 /*
- * A call that fails, or, brk, does nothing. shmat may attach, should a segment of that id exist:
- * for as long as this process lives.
+ * Makes a call with arguments that fail. brk succeeds and does nothing. shmat succeeds if a segment
+ * of that id exists, which stays attached as long as this process lives.
  */
 static long make_call(const struct mt_syscall *call)
 {
@@ -118,9 +118,9 @@ static long make_call(const struct mt_syscall *call)
 }
 
 /*
- * Calls that are never made to find their tracepoints: remap_file_pages leaves a warning in the
- * kernel's log; shmctl would remove a segment whose id is the marker; munlockall has no argument,
- * so its two tracepoints look alike; without the others the ledger of a process is whole.
+ * Calls that are never tried. remap_file_pages writes a warning into the kernel's log. shmctl would
+ * remove a segment whose id is MARKER. munlockall has no argument, so its two tracepoints look
+ * alike. The ledger of a process is complete without the others.
  */
 static const long untried[] = {
 	SYS_remap_file_pages, SYS_shmctl, SYS_munlockall, SYS_mlockall, SYS_shmget,
@@ -128,7 +128,7 @@ static const long untried[] = {
 	SYS_move_pages,
 };
 
-/* Nor what this kernel or a seccomp filter answers for the call without its tracepoints. */
+/* Returns false also if the kernel or a seccomp filter refuses the call before its tracepoints. */
 static bool is_tried(const struct mt_syscall *call)
 {
 	for (size_t i = 0; i < sizeof(untried) / sizeof(*untried); i++) {
@@ -180,7 +180,7 @@ static void name_answer(struct scan *scan, const struct answer *answer)
 	}
 }
 
-/* Lets the opened ones see a round of calls. */
+/* Makes a round of calls while the opened events are enabled. */
 static void end_batch(struct scan *scan)
 {
 	scan->answers.count = 0;
@@ -194,7 +194,7 @@ static void end_batch(struct scan *scan)
 	scan->batches++;
 }
 
-/* 0: opened, or tried before; otherwise the errno. */
+/* Returns 0 if the id was opened or tried before, else the errno. */
 static int try_id(struct scan *scan, uint64_t id)
 {
 	int fd;
@@ -204,7 +204,7 @@ static int try_id(struct scan *scan, uint64_t id)
 	fd = open_self(scan, PERF_TYPE_TRACEPOINT, id);
 	if (fd < 0)
 		return errno;
-	scan->tried[id] = true; /* refused ones cost nothing to ask again */
+	scan->tried[id] = true; /* trying a refused id again costs nothing */
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, scan->ring.fd)) {
 		close(fd);
 		return errno;
@@ -214,7 +214,7 @@ static int try_id(struct scan *scan, uint64_t id)
 	return 0;
 }
 
-/* The i-th name there may be; NULL behind the last, empty where it is not wanted. */
+/* Returns the i-th possible name; NULL after the last, empty if it is not wanted. */
 static const char *wanted_name(const struct scan *scan, size_t i, char name[128])
 {
 	size_t count;
@@ -253,7 +253,7 @@ static void try_candidates(struct scan *scan, const struct mt_tracepoint_ids *ca
 	end_batch(scan);
 }
 
-/* The kernel numbers a call's two tracepoints one behind the other. */
+/* Tries adjacent ids, because the kernel gives a call's two tracepoints consecutive ids. */
 static void try_neighbours(struct scan *scan)
 {
 	size_t count = scan->found.items.count;
@@ -265,7 +265,7 @@ static void try_neighbours(struct scan *scan)
 	end_batch(scan);
 }
 
-/* Every second id of those that open: the other of each pair is its neighbour. */
+/* Tries all ids, or every second of those that open: the other id of a pair is adjacent. */
 static void try_all(struct scan *scan, bool every_second)
 {
 	unsigned unknown = 0, batches = scan->batches;
@@ -289,7 +289,7 @@ static void try_all(struct scan *scan, bool every_second)
 	try_neighbours(scan);
 }
 
-/* With CAP_PERFMON every tracepoint of the kernel would open, not just those of system calls. */
+/* CAP_PERFMON would open every tracepoint of the kernel, not only those of system calls. */
 static void drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -298,7 +298,7 @@ static void drop_capabilities(void)
 	syscall(SYS_capset, &header, none);
 }
 
-/* Nobody who waits for the end of our output is to wait for this process. */
+/* Closes the recorder's output, so that its readers do not wait for this process. */
 static void close_all_but(int keep, int keep_too)
 {
 	DIR *fds = opendir("/proc/self/fd");
@@ -336,7 +336,7 @@ static void scan_ids(struct scan *scan, const struct mt_tracepoint_ids *candidat
 		try_all(scan, false);
 }
 
-/* The scanning process: its answer into `to`, then it waits for the recorder to end. */
+/* The scanning process: writes its answer into `to`, then waits until the recorder has ended. */
 static __attribute__((noreturn)) void scan_main(const struct mt_perf_features *features,
 						const struct mt_tracepoint_ids *candidates,
 						bool everywhere, int to, int hold)
@@ -359,7 +359,7 @@ static __attribute__((noreturn)) void scan_main(const struct mt_perf_features *f
 	_exit(0);
 }
 
-/* Forks twice, so that nobody has to reap the process when it ends at last. */
+/* Forks twice, so that no process has to reap the scanning process. */
 static bool start(const struct mt_perf_features *features,
 		  const struct mt_tracepoint_ids *candidates, bool everywhere, const int answer[2],
 		  const int hold[2])
@@ -380,7 +380,7 @@ static bool start(const struct mt_perf_features *features,
 	scan_main(features, candidates, everywhere, answer[1], hold[0]);
 }
 
-/* All of the answer, or what came of it in time. */
+/* Reads the answer, or the part of it that arrived in time. */
 static char *read_answer(int fd)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};

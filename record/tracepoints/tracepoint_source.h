@@ -1,4 +1,4 @@
-/* The interface by which a plan looks up tracepoints: the host's, or a test's. */
+/* The interface through which a plan looks up tracepoints, implemented by the host and by tests. */
 #ifndef MT_RECORD_TRACEPOINTS_TRACEPOINT_SOURCE_H
 #define MT_RECORD_TRACEPOINTS_TRACEPOINT_SOURCE_H
 
@@ -9,18 +9,18 @@ struct mt_error;
 struct mt_tracepoint;
 struct perf_event_attr;
 
-/* A probe that is defined. */
+/* A defined probe. */
 struct mt_defined_probe {
-	const char *name;  /* in tracefs: "group:name" */
+	const char *name;  /* name in tracefs: "group:name" */
 	const char *alias; /* for the user */
-	bool entry;	   /* beside a return probe, of the word that asked for that */
-	bool is_stepped;   /* the kernel single-steps the instruction that it stops at */
+	bool entry;	   /* entry event that accompanies a return probe */
+	bool is_stepped;   /* the kernel single-steps the instruction at the probe */
 };
 typedef struct mt_error *mt_take_probe(void *out, const struct mt_defined_probe *probe);
 
-/* What the samples of a probe are in an account of blocks (formats/FORMAT.md, section 4.3). */
+/* What a sample of a probe means for blocks (formats/FORMAT.md, section 4.3). */
 enum mt_block_moment {
-	MT_BLOCK_ALLOC, /* blocks; the others are facts beside them */
+	MT_BLOCK_ALLOC, /* samples; the other moments are marks */
 	MT_BLOCK_ENTER,
 	MT_BLOCK_FREE,
 };
@@ -28,29 +28,30 @@ enum mt_block_moment {
 /* A probe at a function of an allocator. */
 struct mt_allocator_probe {
 	const char *name;     /* "subsystem:name" */
-	const char *function; /* malloc */
+	const char *function; /* the function's name: malloc */
 	const char *account;  /* formats/FORMAT.md, section 4.3 */
-	const char *file;     /* of an allocator; NULL: the function is one that the user named */
+	const char *file;     /* path of an allocator; NULL: the user named the function */
 	enum mt_block_moment moment;
-	bool is_sized;	 /* the word before the block, which holds its size, is a field */
-	bool frees_old;	 /* the function is given a block to replace */
+	bool is_sized;	 /* a field contains the word before the block, which holds its size */
+	bool frees_old;	 /* the function replaces a block */
 	bool is_stepped; /* as in struct mt_defined_probe */
-	bool has_no_ptr; /* the block's address is not what the function returns */
+	bool has_no_ptr; /* the function does not return the block's address */
 };
 
-/* Whose functions are probed; borrowed for a call. */
+/* Selects the functions to probe; borrowed for a call. */
 struct mt_allocator_choice {
-	bool allocators;			 /* those of the targets' allocators */
-	const char *const *gives, *const *frees; /* the user's own (custom_functions.h) */
+	bool allocators; /* functions of the targets' allocators */
+	const char *const *gives,
+		*const *frees; /* functions that the user names (custom_functions.h) */
 	size_t gives_count, frees_count;
 };
 
-/* A source of tracepoints. find as mt_tracefs_find(); the context is borrowed. */
+/* A source of tracepoints. find is like mt_tracefs_find(); the context is borrowed. */
 struct mt_tracepoint_source {
 	void *context;
 	struct mt_error *(*find)(void *context, const char *name, struct mt_tracepoint *out);
 	const char *pmu_root; /* directory that describes PMUs; NULL: MT_PMU_ROOT */
-	/* True if these events can be counted, as a group that the first one leads; NULL: true. */
+	/* Returns true if the events can be counted as a group led by the first; NULL: true. */
 	bool (*together)(void *context, const struct perf_event_attr *attrs, size_t count);
 	void *together_context;
 	/*
@@ -59,23 +60,23 @@ struct mt_tracepoint_source {
 	struct mt_error *(*each)(void *source, bool (*each)(void *context, const char *name),
 				 void *context);
 	/*
-	 * Defines the probes of a word of -e and calls each(out, probe) for every one; its name can
-	 * then be found. Before a return probe comes the function's entry, whose fields tell what
-	 * the probe replaces on the stack (unwind/return_slots.h). *note: a note for the user,
-	 * which the caller frees, or NULL. NULL: no probes.
+	 * Defines the probes of a word of -e and calls each(out, probe) for every one; find then
+	 * finds their names. The entry of the function precedes a return probe; its fields report
+	 * the stack slot that the probe overwrites (unwind/return_slots.h). *note: a note for the
+	 * user, which the caller frees, or NULL. NULL: no probes.
 	 */
 	struct mt_error *(*probe)(void *probes, const char *text, size_t length,
 				  mt_take_probe *each, void *out, char **note);
 	/*
-	 * The same for functions that give and free blocks (allocator_probes.h); NULL: none can
-	 * be probed.
+	 * The same for functions that allocate and free blocks (allocator_probes.h). NULL: no
+	 * function can be probed.
 	 */
 	struct mt_error *(*allocators)(void *probes, const struct mt_allocator_choice *choice,
 				       struct mt_error *(*each)(void *out,
 								const struct mt_allocator_probe *),
 				       void *out, char **note);
 	void *probes;
-	/* True if kmem:rss_stat reports each change, not batches; NULL: false. */
+	/* Returns true if kmem:rss_stat reports each change, not batches; NULL: false. */
 	bool (*rss_each)(void *context);
 };
 

@@ -1,4 +1,4 @@
-/* The ladder of sources of tracepoint ids. */
+/* Searches the sources of tracepoint ids in order. */
 #include "record/tracepoints/tracepoints.h"
 
 #include <errno.h>
@@ -29,16 +29,16 @@ struct mt_tracepoints {
 	struct mt_trials *trials;
 	const char *ids_file;
 	struct mt_tracefs tracefs;
-	struct mt_tracepoint_ids list;	 /* of --tracepoint-ids */
-	struct mt_tracepoint_ids proven; /* what a scan confirmed */
+	struct mt_tracepoint_ids list;	 /* list of --tracepoint-ids */
+	struct mt_tracepoint_ids proven; /* ids that a scan confirmed */
 	bool scanned;
-	int hold; /* of the scanning process; -1: none */
+	int hold; /* descriptor that holds the scanning process; -1: none */
 	const char *where;
 };
 
 MT_DEFINE_CLEANUP(mt_tracepoints, struct mt_tracepoints)
 
-/* The calls that a scan makes itself, and what all calls share. */
+/* Returns true for the calls that a scan makes, and for raw_syscalls. */
 static bool is_provable(const char *name)
 {
 	const char *call = strncmp(name, "syscalls:sys_", 13) ? NULL : strchr(name + 13, '_');
@@ -144,17 +144,17 @@ const char *mt_tracepoints_where(const struct mt_tracepoints *tracepoints)
 	return tracepoints->where;
 }
 
-/* A directory that nobody but us can have filled, made where it is not there yet. */
+/* Returns true if only this user can write into the directory; creates it if it is missing. */
 static bool is_ours(const char *path)
 {
 	struct stat status;
 
-	mkdir(path, 0700); /* no deeper than that: a home without .cache is left alone */
+	mkdir(path, 0700); /* parents are not created: a home without .cache does not change */
 	return !lstat(path, &status) && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
 	       !(status.st_mode & 022);
 }
 
-/* Where an earlier scan is remembered: with the user's caches, else in /tmp. The caller's. */
+/* Returns the cache of an earlier scan, in the user's caches or in /tmp. The caller frees it. */
 static char *cache_path(void)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -173,13 +173,13 @@ static char *cache_path(void)
 	return asprintf(&path, "%s/tracepoint-ids", directory) < 0 ? NULL : path;
 }
 
-/* At -1 every tracepoint would open, not just those of system calls: nothing to be tried out. */
+/* At paranoid -1 every tracepoint opens, not only system calls, so a scan proves nothing. */
 static bool may_scan(void)
 {
 	return mt_read_number("/proc/sys/kernel/perf_event_paranoid", 2) >= 0;
 }
 
-/* Proves what the list or the cache says, and scans for what they do not. */
+/* Proves the ids of the list or the cache, and scans for the others. */
 static void scan(struct mt_tracepoints *tracepoints)
 {
 	MT_CLEANUP_FREE char *cache = cache_path();
@@ -223,7 +223,7 @@ static struct mt_error *give(const struct mt_tracepoints *tracepoints, const cha
 	return NULL;
 }
 
-/* What the list of ids did for a name that was not found; empty without one. */
+/* Explains why the list of ids did not give the name; empty without a list. */
 static const char *what_list_says(const struct mt_tracepoints *tracepoints, const char *name)
 {
 	if (!tracepoints->ids_file)
@@ -249,7 +249,7 @@ static struct mt_error *out_of_reach(const struct mt_tracepoints *tracepoints, c
 					    : "mount -t tracefs nodev /sys/kernel/tracing");
 }
 
-/* Without tracefs. What can be proven is never taken on a list's word. */
+/* Finds an id without tracefs. Provable ids are always proven, even if they are in the list. */
 static struct mt_error *find_otherwise(struct mt_tracepoints *tracepoints, const char *name,
 				       struct mt_tracepoint *out)
 {
@@ -281,7 +281,7 @@ static struct mt_error *find_by_name(struct mt_tracepoints *tracepoints, const c
 	return find_otherwise(tracepoints, name, out);
 }
 
-/* The number is the user's word; where the kernel tells its own, both must agree. */
+/* Takes the id from the user. If the kernel's id is known, both must agree. */
 static struct mt_error *find_by_number(struct mt_tracepoints *tracepoints, const char *name,
 				       const char *number, struct mt_tracepoint *out)
 {
@@ -310,7 +310,7 @@ static struct mt_error *find_by_number(struct mt_tracepoints *tracepoints, const
 	return NULL;
 }
 
-/* System calls open for their own tasks; all else tells of the kernel, to those who may know. */
+/* Every user may open system calls for own tasks; other tracepoints require privileges. */
 static bool is_refused(const struct mt_tracepoints *tracepoints, uint64_t id)
 {
 	struct perf_event_attr attr = {
@@ -340,7 +340,7 @@ static struct mt_error *find_any(struct mt_tracepoints *tracepoints, const char 
 	return stem ? find_by_number(tracepoints, stem, equals + 1, out) : mt_error_nomem();
 }
 
-/* Touches fresh pages, one fault each. */
+/* Touches new pages, with one fault each. */
 static void touch_pages(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = TOUCHED * page;
@@ -355,7 +355,10 @@ static void touch_pages(void)
 	munmap((void *)pages, size);
 }
 
-/* As many events as pages; where they are batched by 64 pages a thread, none or one. */
+/*
+ * Returns true if there are about as many events as pages. A kernel that batches 64 pages per
+ * thread reports at most one event.
+ */
 static bool rss_is_reported_each(void *context)
 {
 	struct mt_tracepoints *tracepoints = context;

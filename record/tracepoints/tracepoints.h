@@ -1,5 +1,5 @@
 /*
- * Finds tracepoint ids on this host, from the first of these sources that has them:
+ * Finds tracepoint ids on this host. Uses the first of these sources that has the id:
  *
  * 1. tracefs: mounted, under debugfs, or a private mount;
  * 2. the word itself (subsystem:name=ID);
@@ -38,7 +38,7 @@ void mt_tracepoints_destroy(struct mt_tracepoints *tracepoints);
  */
 struct mt_error *mt_tracepoints_find(void *context, const char *name, struct mt_tracepoint *out);
 
-/* True if tracefs can be read. */
+/* Returns true if tracefs can be read. */
 bool mt_tracepoints_has_tracefs(const struct mt_tracepoints *tracepoints);
 
 /*
@@ -48,16 +48,17 @@ bool mt_tracepoints_has_tracefs(const struct mt_tracepoints *tracepoints);
 struct mt_error *mt_tracepoints_save(struct mt_tracepoints *tracepoints, const char *path,
 				     size_t *written);
 
-/* Descriptor of the tracefs directory, borrowed, or -1. */
+/* Returns the descriptor of the tracefs directory, borrowed, or -1. */
 int mt_tracepoints_tracefs(const struct mt_tracepoints *tracepoints);
 
 /*
- * The source for mt_plan_create(); borrows tracepoints. Its rss_each touches some pages of this
- * process to test whether kmem:rss_stat reports each change (Linux 6.2, and backports).
+ * Returns the source for mt_plan_create(), which borrows tracepoints. Its rss_each touches some
+ * pages of this process to test whether kmem:rss_stat reports each change (Linux 6.2, and
+ * backports).
  */
 struct mt_tracepoint_source mt_tracepoints_source(struct mt_tracepoints *tracepoints);
 
-/* Where ids were found so far, in words; valid until the next lookup. */
+/* Describes where ids were found so far; valid until the next lookup. */
 const char *mt_tracepoints_where(const struct mt_tracepoints *tracepoints);
 
 #endif
