@@ -225,8 +225,7 @@ static void end_blocks(struct mt_recorder *r, const struct mt_block_rate *rate)
 	mt_state_flush(&state);
 	budget->ending = true;
 	for (uint32_t i = 0; i < r->plan->events.count; i++) {
-		if (r->plan->events.items[i]
-			    .block) /* takes effect at once, before probes are removed */
+		if (r->plan->events.items[i].block) /* stops at once, before probes go */
 			mt_event_set_disable_event(&r->opened, i);
 	}
 	mt_recorder_say(

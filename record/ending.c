@@ -93,8 +93,7 @@ static uint64_t settle_losses(struct mt_recorder *r)
 	uint64_t reported = mt_recorder_sum_counts(r).lost, lost = reported;
 
 	lost += settle_unreported(r, reported, &state);
-	if (!reported ||
-	    r->features.format_lost) /* otherwise the events of the losses are unknown */
+	if (!reported || r->features.format_lost) /* else their events are unknown */
 		lost += settle_unwritten(r, &state);
 	mt_state_flush(&state);
 	return lost;

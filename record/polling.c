@@ -28,7 +28,7 @@
 #define POLL_NS 1000000000ull
 #define STATUS_NS 1000000000ull
 #define POLL_SHARE 400		 /* polling takes at most 1 / POLL_SHARE of the time */
-#define WALK_NS 10000000ull	 /* at the start, where the duration of the recording is unknown */
+#define WALK_NS 10000000ull	 /* at the start; the duration of the recording is unknown */
 #define WALK_SHARE 100		 /* at the end: 1 / WALK_SHARE of the recording */
 #define WALK_MAX_NS 250000000ull /* obeys signals within a second */
 

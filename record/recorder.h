@@ -15,8 +15,7 @@ struct mt_record_options;
 struct mt_recorder_voice {
 	void *context;
 	void (*say)(void *context, int level, const char *text);
-	bool (*print)(void *context,
-		      const char *text); /* prints lines of --stat; false: it failed */
+	bool (*print)(void *context, const char *text); /* lines of --stat; false: it failed */
 	/* Shows the progress once a second. NULL: the recording has ended. May itself be NULL. */
 	void (*show)(void *context, const struct mt_progress *progress);
 };
@@ -27,11 +26,10 @@ struct mt_recorder_result {
 	uint64_t lost; /* lost records: the sum of LOST records, or the kernel's counts if higher */
 	uint64_t written; /* bytes of the recording */
 	bool command_ran;
-	int command_status; /* status of waitpid */
-	int exec_errno;	    /* errno of the failed exec; 0: none */
-	char *stats;	    /* the table of --stats; the caller frees it */
-	struct mt_error
-		*output_error; /* the output failed during the recording; the caller destroys it */
+	int command_status;	       /* status of waitpid */
+	int exec_errno;		       /* errno of the failed exec; 0: none */
+	char *stats;		       /* the table of --stats; the caller frees it */
+	struct mt_error *output_error; /* the output failed midway; the caller destroys it */
 };
 
 /*

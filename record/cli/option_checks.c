@@ -7,8 +7,7 @@
 #include "record/cli/option_rows.h"
 #include "record/cli/options.h"
 
-#define ALONGSIDE_DUMP \
-	4096 /* bytes of a sample except its dump: callchain, registers, fields of a tracepoint */
+#define ALONGSIDE_DUMP 4096 /* bytes: callchain, registers, fields of a tracepoint */
 
 /* A ring without room for one whole sample records nothing. */
 static struct mt_error *check_ring(const struct mt_record_options *options)

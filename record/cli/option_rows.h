@@ -39,7 +39,7 @@ enum mt_long_only {
 	MT_OPT_STAT,
 	MT_OPT_ALL_USER,
 	MT_OPT_ALL_KERNEL,
-	MT_OPT_OF_PERF, /* first option of perf that has no key */
+	MT_OPT_OF_PERF, /* first of perf's options, which have consecutive keys */
 };
 
 /* What mtrec does with an option. */

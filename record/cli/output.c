@@ -44,7 +44,7 @@ static bool is_pipe(int fd)
 struct place {
 	int dir;
 	char name[NAME_MAX + 1];
-	struct stat status; /* status of an existing file; only in procfs are links followed */
+	struct stat status; /* status of an existing file; links are followed only in procfs */
 	bool there;
 	bool in_procfs; /* links of procfs cannot be read as text; the kernel must follow them */
 };

@@ -126,7 +126,7 @@ static double cpu_seconds(const struct timeval *t)
 	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
 }
 
-/* Prints the CPU time of each kind of thread. The difference to the total is start and end. */
+/* Prints the CPU time of each kind of thread. The remaining time is startup and shutdown. */
 static void print_threads(const struct mt_stats *stats, double all, FILE *to)
 {
 	double drains = 0, writer = SECONDS(stats->pack.cpu_ns);

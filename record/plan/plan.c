@@ -22,9 +22,7 @@
 
 #define TIMER_LEAST 10000 /* ns; the shortest interval of the kernel's timers */
 #define DEFAULT_FREQUENCY 1000
-#define REGS_USER_X86_64                                                                         \
-	0xff0fffull /* all registers except the segment registers DS, ES, FS, GS, which a 64-bit \
-		       sample cannot contain */
+#define REGS_USER_X86_64 0xff0fffull /* all but DS, ES, FS, GS (none in 64-bit samples) */
 #define REGS_USER_AARCH64 0x1ffffffffull
 /*
  * Each wakeup of a ring wakes two threads, its drain and the drain's helper; one of them runs on

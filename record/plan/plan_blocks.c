@@ -17,8 +17,7 @@
 #include "record/plan/plan_parts.h"
 #include "record/tracepoints/tracepoint_source.h"
 
-#define LARGE \
-	"size>=131072" /* bytes; in an estimate one block more or less of this size is visible */
+#define LARGE "size>=131072" /* bytes; one such block more or less changes an estimate visibly */
 #define SMALL "size<131072"
 
 /*

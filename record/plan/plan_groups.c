@@ -155,8 +155,7 @@ static struct mt_error *plan_hardware(struct mt_planner *planner, const char *te
 	struct mt_error *err = mt_planner_word(planner, text, length);
 
 	if (err || planner->plan->events.count == before || !source->together ||
-	    planner->options->action ==
-		    MT_ACTION_COUNT || /* --stat reports it in the event's row */
+	    planner->options->action == MT_ACTION_COUNT || /* its row reports it */
 	    source->together(source->together_context, &planner->plan->events.items[before].attr,
 			     1))
 		return err;

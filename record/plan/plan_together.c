@@ -12,8 +12,7 @@
 #include "record/tracepoints/tracepoint_source.h"
 
 enum {
-	MEMBERS_MAX = 20, /* more than any CPU counts at a time; buffers for reading counts have
-			     this size */
+	MEMBERS_MAX = 20, /* more than any CPU counts at a time; the size of read buffers */
 };
 
 /* Parses the modifiers after the closing brace. */

@@ -11,8 +11,7 @@
 
 static bool can_have_variants(const struct mt_planned_event *event, enum mt_variants which)
 {
-	if (event->block &&
-	    which != MT_VARIANTS_SMALL) /* blocks are thinned by address (plan_blocks.c) */
+	if (event->block && which != MT_VARIANTS_SMALL) /* thinned by address (plan_blocks.c) */
 		return false;
 	return event->role == MT_ROLE_SAMPLE && !event->left_out && !event->attr.freq &&
 	       !event->leader && (which == MT_VARIANTS_ALL || event->class == MT_CLASS_STORM);

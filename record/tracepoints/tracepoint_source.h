@@ -40,9 +40,8 @@ struct mt_allocator_probe {
 
 /* Selects the functions to probe; borrowed for a call. */
 struct mt_allocator_choice {
-	bool allocators; /* functions of the targets' allocators */
-	const char *const *gives,
-		*const *frees; /* functions that the user names (custom_functions.h) */
+	bool allocators;			 /* functions of the targets' allocators */
+	const char *const *gives, *const *frees; /* the user's own (custom_functions.h) */
 	size_t gives_count, frees_count;
 };
 
