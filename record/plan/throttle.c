@@ -7,8 +7,7 @@
 
 #define FILL_CALM 25 /* ... below it, events may step up again */
 #define CALM_STEPS 5
-#define HEADROOM 0.7 /* part of a limit below which the expected cost of a denser level must stay \
-		      */
+#define HEADROOM 0.7 /* of a limit; the expected cost of a denser level must be lower */
 
 const struct mt_level mt_levels[MT_LEVELS] = {
 	[MT_LEVEL_FULL] = {.thinning = 1},    [MT_LEVEL_SMALL] = {.thinning = 1, .dump_max = 2048},
