@@ -1,6 +1,7 @@
 /*
- * The carrying thread: a queue of images in, a queue of finished chunks out, and what has been seen
- * before. What is made of a file is embed_image.c's.
+ * The carrying thread: takes images from a queue, makes FILE chunks of them, and queues the chunks
+ * for the writing thread. Keeps track of images that were carried whole. embed_image.c and
+ * embed_names.c make the contents.
  */
 #include "record/carry/carry_worker.h"
 
@@ -31,31 +32,31 @@
 #include "record/open/clock.h"
 
 #define NICENESS 10
-#define KEPT_OPEN_MAX 64	    /* files that wait open; others are opened again */
-#define READY_MAX ((size_t)1 << 20) /* bytes of chunks that wait for the writer */
+#define KEPT_OPEN_MAX 64	    /* jobs whose file stays open; other files are reopened */
+#define READY_MAX ((size_t)1 << 20) /* bytes of chunks that wait for the writing thread */
 #define REST_MAX_NS 2000000000ull
-#define ASK_NS 100000000ull  /* how often the taker is asked whether to give up */
-#define LOOK_NS 500000000ull /* how often files that may come are looked for */
+#define ASK_NS 100000000ull  /* interval at which mt_carry_worker_take_last() calls give_up */
+#define LOOK_NS 500000000ull /* interval at which the thread looks for new files */
 #define FIRST_NEWS_NS UINT64_C(1000000000)
 #define LAST_NEWS_NS UINT64_C(60000000000)
-#define PIECE ((size_t)256 << 10) /* bytes put between two looks at stopped: 10 ms */
+#define PIECE ((size_t)256 << 10) /* bytes put between two checks of `stopped`: 10 ms */
 
 enum job_kind {
 	JOB_IMAGE,
-	JOB_SEEN,    /* what of it stands around places */
-	JOB_LINES,   /* the debug information of those, behind all else */
-	JOB_PROCESS, /* one that has a sample */
+	JOB_SEEN,    /* its functions around sampled places */
+	JOB_LINES,   /* its debug information around sampled places, after all other jobs */
+	JOB_PROCESS, /* a process that has a sample */
 };
 
 struct job {
 	enum job_kind kind;
 	int32_t process;
-	uint64_t exec_time; /* not 0: that now is another program */
-	int fd;		    /* of the file; -1: not kept open */
+	uint64_t exec_time; /* not 0: the process calls exec at that time */
+	int fd;		    /* descriptor of the file; -1: not kept open */
 	const struct mt_image_file *file;
-	uint64_t *numbers; /* places in the file */
+	uint64_t *numbers; /* sampled places in the file */
 	size_t count;
-	uint64_t time; /* which these are of */
+	uint64_t time; /* time of the sampled places */
 	bool last;
 	struct job *next;
 };
@@ -64,28 +65,28 @@ struct mt_carry_worker {
 	struct mt_embed_options options;
 	pthread_t thread;
 	bool running;
-	struct mt_file_worker *files; /* the carrying thread's alone, as: */
+	struct mt_file_worker *files; /* fields up to `made`: only the carrying thread */
 	struct mt_embed_names *names;
 	struct mt_file_chunks *chunks;
-	MT_ARRAY(bool) whole; /* images of which all was carried, by number */
-	uint64_t made;	      /* bytes of them */
-	_Atomic bool stopped; /* at once, amid an image */
-	pthread_mutex_t lock; /* guards what follows */
+	MT_ARRAY(bool) whole; /* by image number: the whole image was carried */
+	uint64_t made;	      /* bytes of all chunks */
+	_Atomic bool stopped; /* stop at once, even within an image */
+	pthread_mutex_t lock; /* guards the fields below */
 	pthread_cond_t offered, taken, finished;
 	struct job *queue, **queue_end;
-	struct job *lines; /* JOB_LINES alone */
+	struct job *lines; /* only JOB_LINES */
 	size_t open;
 	struct mt_carry_worker_chunk *ready, **ready_end;
 	size_t ready_bytes;
 	bool closed, ended, given_up;
-	pid_t tid;		       /* of the thread, once it runs */
-	bool at_image;		       /* one is under way */
-	size_t left_out;	       /* images, once given up */
-	struct mt_kernel_seen *kernel; /* from mt_carry_worker_offer_remaining() on */
+	pid_t tid;		       /* thread id, once the thread runs */
+	bool at_image;		       /* an image is being carried */
+	size_t left_out;	       /* number of images left out after give_up */
+	struct mt_kernel_seen *kernel; /* set by mt_carry_worker_offer_remaining() */
 	struct mt_kernel_news news;
 	uint64_t news_due, news_pause;
 	uint64_t now;
-	uint64_t cpu_ns; /* of the thread, once it has ended */
+	uint64_t cpu_ns; /* CPU time of the thread, once it has ended */
 };
 
 MT_DEFINE_CLEANUP(mt_carry_worker, struct mt_carry_worker)
@@ -111,7 +112,7 @@ static void job_destroy(struct mt_carry_worker *embed, struct job *job)
 
 /* ---- On the carrying thread ---- */
 
-/* Hands a chunk on, waiting while too many wait to be written. */
+/* Queues a chunk for the writing thread. Waits while too many chunks are queued. */
 static void deliver(struct mt_carry_worker *embed, struct mt_carry_worker_chunk *chunk)
 {
 	pthread_mutex_lock(&embed->lock);
@@ -124,7 +125,7 @@ static void deliver(struct mt_carry_worker *embed, struct mt_carry_worker_chunk 
 	pthread_mutex_unlock(&embed->lock);
 }
 
-/* Without memory to say so, it is left out silently. */
+/* Queues a message for the user; drops it if memory runs out. */
 static void deliver_problem(struct mt_carry_worker *embed, const struct mt_text *path,
 			    const char *problem)
 {
@@ -138,7 +139,7 @@ static void deliver_problem(struct mt_carry_worker *embed, const struct mt_text 
 	deliver(embed, chunk);
 }
 
-/* What file_chunks.c made; false where the limit, or memory, leaves no room. */
+/* The sink of file_chunks.c. False if the chunk exceeds the limit, or out of memory. */
 static bool take_chunk(void *context, struct mt_file_chunk *made)
 {
 	struct mt_carry_worker *embed = context;
@@ -171,7 +172,7 @@ static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* Behind a put that did not succeed. */
+/* Call after a put that failed. */
 static void report_no_room(struct mt_carry_worker *embed, const struct mt_text *path)
 {
 	if (!atomic_load(&embed->stopped))
@@ -185,7 +186,7 @@ static bool put_content(struct mt_carry_worker *embed, uint64_t time,
 	return put_bytes(embed, bytes, file->size);
 }
 
-/* The kernel's own, whole. */
+/* Carries the whole vdso; the kernel's copy is in our memory. */
 static void carry_vdso(struct mt_carry_worker *embed, struct mt_file_record *file)
 {
 	size_t size;
@@ -200,7 +201,7 @@ static void carry_vdso(struct mt_carry_worker *embed, struct mt_file_record *fil
 		report_no_room(embed, &file->path);
 }
 
-/* Reads the file, and makes what is carried of it, around places or all. */
+/* Reads the file and carries its skeleton: around places, or all of it if places is NULL. */
 static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_record *file,
 			const struct mt_skeleton_wish *wish, const struct mt_embed_places *places,
 			uint64_t time)
@@ -224,7 +225,7 @@ static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_re
 		report_no_room(embed, &file->path);
 }
 
-/* Whether all of that image was carried; set: it is now. */
+/* Flag of an image: all of it was carried. NULL out of memory. */
 static bool *whole_slot(struct mt_carry_worker *embed, uint32_t number)
 {
 	while (embed->whole.count <= number) {
@@ -234,7 +235,10 @@ static bool *whole_slot(struct mt_carry_worker *embed, uint32_t number)
 	return &embed->whole.items[number];
 }
 
-/* Once its file is deleted the next time may be too late. */
+/*
+ * Carries the image around places, or all of it if its file was deleted: the file may be gone at
+ * the next offer.
+ */
 static void carry_seen(struct mt_carry_worker *embed, const struct job *job,
 		       struct mt_file_record *file)
 {
@@ -274,7 +278,7 @@ static void report_of_names(void *context, const struct mt_text *path, const cha
 	deliver_problem(context, path, problem);
 }
 
-/* What was offered of the kernel, and the time it was. */
+/* Takes the kernel addresses offered so far, and the time of the offer. */
 static struct mt_kernel_news take_news(struct mt_carry_worker *embed, uint64_t *now)
 {
 	struct mt_kernel_news news;
@@ -287,7 +291,7 @@ static struct mt_kernel_news take_news(struct mt_carry_worker *embed, uint64_t *
 	return news;
 }
 
-/* What has been named by now, so that a recording that is cut short has it. */
+/* Carries the names written so far, so that a recording that is cut short has them. */
 static void carry_so_far(struct mt_carry_worker *embed)
 {
 	struct mt_kernel_news news;
@@ -300,7 +304,7 @@ static void carry_so_far(struct mt_carry_worker *embed)
 	mt_embed_names_so_far(embed->names, now);
 }
 
-/* What holds of the end alone. */
+/* Carries the remaining names at the end. */
 static void carry_rest(struct mt_carry_worker *embed)
 {
 	struct mt_kernel_news news;
@@ -361,7 +365,7 @@ static void carry(struct mt_carry_worker *embed, struct job *job)
 		carry_image(embed, job->fd, &file, &embed->options.wish, NULL, 0);
 }
 
-/* Waits, with the lock; true where nothing came for so long. */
+/* Waits with the lock held; true if the timeout passed. */
 static bool wait_for(pthread_cond_t *what, pthread_mutex_t *lock, uint64_t ns)
 {
 	struct timespec until;
@@ -373,7 +377,7 @@ static bool wait_for(pthread_cond_t *what, pthread_mutex_t *lock, uint64_t ns)
 	return pthread_cond_timedwait(what, lock, &until) == ETIMEDOUT;
 }
 
-/* The next image, the caller's; NULL once there will be none. */
+/* The next job, which the caller owns; NULL if no more jobs will come. */
 static struct job *next_job(struct mt_carry_worker *embed)
 {
 	struct job *job = NULL;
@@ -399,7 +403,9 @@ static struct job *next_job(struct mt_carry_worker *embed)
 	return job;
 }
 
-/* Debug information comes last: where --embed-limit leaves no room, names come first. */
+/*
+ * Debug information comes last: if --embed-limit is too small for everything, names have priority.
+ */
 static void carry_lines(struct mt_carry_worker *embed)
 {
 	bool ended = false;
@@ -420,7 +426,7 @@ static void carry_lines(struct mt_carry_worker *embed)
 	}
 }
 
-/* Half of one CPU at most while the recording goes on. */
+/* Sleeps as long as the thread worked, so that it uses at most half a CPU during the recording. */
 static void rest(struct mt_carry_worker *embed, uint64_t worked_ns)
 {
 	uint64_t until = mt_clock_monotonic(), now = until;
@@ -432,7 +438,7 @@ static void rest(struct mt_carry_worker *embed, uint64_t worked_ns)
 	pthread_mutex_unlock(&embed->lock);
 }
 
-/* While the recording goes on others go before. */
+/* Lowers the thread's priority during the recording. */
 static void give_way(struct mt_carry_worker *embed)
 {
 	pthread_mutex_lock(&embed->lock);
@@ -508,8 +514,8 @@ struct mt_error *mt_carry_worker_create(const struct mt_embed_options *options,
 }
 
 /*
- * Nothing more is offered; the thread ends behind what it has, or at once. Somebody waits for it
- * now: it is no longer to be kept waiting itself, as far as we are allowed to say so.
+ * Closes the queue: the thread ends after the queued jobs, or at once. Raises its priority back to
+ * normal if permitted, because the caller waits for it now.
  */
 static void close_queue(struct mt_carry_worker *embed, bool at_once)
 {
@@ -557,7 +563,7 @@ void mt_carry_worker_destroy(struct mt_carry_worker *embed)
 	free(embed);
 }
 
-/* Copies the job into the queue, with a descriptor of its file as long as few wait. */
+/* Copies the job into the queue, with a descriptor of its file if few are open. */
 static void enqueue(struct mt_carry_worker *embed, const struct job *what)
 {
 	struct job *job = malloc(sizeof(*job));
@@ -668,7 +674,7 @@ struct mt_carry_worker_chunk *mt_carry_worker_take(struct mt_carry_worker *embed
 	return chunk;
 }
 
-/* The thread ends amid what it does; what it would have done yet is counted. */
+/* Makes the thread stop at once, and counts the images that it leaves out. */
 static void stop_now(struct mt_carry_worker *embed)
 {
 	pthread_mutex_lock(&embed->lock);

@@ -47,16 +47,17 @@ void mt_carry_worker_destroy(struct mt_carry_worker *embed);
 void mt_carry_worker_offer(struct mt_carry_worker *embed, const struct mt_image_file *file);
 
 /*
- * Offers the functions of an image around sampled places; takes the offsets of news. The time tells
- * several offers of one image apart. last: nothing more of the image is offered; otherwise the
- * whole image is carried if its file was deleted.
+ * Offers the functions of an image around sampled places; takes the offsets of news. Each offer of
+ * an image needs a different time. last: nothing more of the image is offered; otherwise the whole
+ * image is carried if its file was deleted.
  */
 void mt_carry_worker_offer_seen(struct mt_carry_worker *embed, const struct mt_image_file *file,
 				struct mt_code_news *news, uint64_t time, bool last);
 
 /*
- * Offers the debug information of the compilation units with these places, offsets in the file,
- * which it takes. It is carried behind all else, after mt_carry_worker_offer_remaining().
+ * Offers the debug information of the compilation units with these places, which are offsets in the
+ * file; takes the offsets. It is carried after everything else, once
+ * mt_carry_worker_offer_remaining() was called.
  */
 void mt_carry_worker_offer_lines(struct mt_carry_worker *embed, const struct mt_image_file *file,
 				 uint64_t *offsets, size_t count, uint64_t time);
@@ -82,9 +83,9 @@ void mt_carry_worker_offer_remaining(struct mt_carry_worker *embed, struct mt_ke
 struct mt_carry_worker_chunk *mt_carry_worker_take(struct mt_carry_worker *embed);
 
 /*
- * The same after mt_carry_worker_offer_remaining(): waits for chunks being made; NULL behind the
- * last one. give_up is called before each, and ten times a second: true leaves out chunks not made
- * yet.
+ * The next chunk after mt_carry_worker_offer_remaining(): waits for chunks being made; NULL after
+ * the last one. give_up is called before each chunk, and ten times a second. If it returns true,
+ * chunks not made yet are left out.
  */
 struct mt_carry_worker_chunk *mt_carry_worker_take_last(struct mt_carry_worker *embed,
 							bool (*give_up)(void *context),

@@ -1,4 +1,4 @@
-/* Puts the parts together, and lists images with the time at which each is looked at next. */
+/* Connects the parts, and lists images with the time at which each is looked at next. */
 #include "record/carry/carrying.h"
 
 #include <linux/perf_event.h>
@@ -15,17 +15,17 @@
 #include "record/open/clock.h"
 #include "record/plan/plan.h"
 
-#define FRONT_BYTES ((uint64_t)64 << 10) /* of all images together */
-#define PLACE_BYTES 64			 /* of a place in their code */
+#define FRONT_BYTES ((uint64_t)64 << 10) /* bytes for the headers of all images */
+#define PLACE_BYTES 64			 /* bytes for the code around one place */
 #define FIRST_PAUSE_NS UINT64_C(2000000000)
 #define PAUSE_GROWTH 4
 
-/* An image of which parts are carried as samples show them. */
+/* An image that is carried in parts, as samples show them. */
 struct image {
 	const struct mt_image_file *file;
-	uint64_t due, pause; /* of CLOCK_MONOTONIC */
-	bool whole;	     /* that was offered */
-	bool lines;	     /* its debug information is offered at the end, of: */
+	uint64_t due, pause; /* ns, of CLOCK_MONOTONIC */
+	bool whole;	     /* the whole image was offered */
+	bool lines;	     /* offer debug information at the end, for `places` */
 	MT_ARRAY(uint64_t) places;
 };
 
@@ -33,12 +33,12 @@ struct mt_carrying {
 	struct mt_image_choice *choice;
 	struct mt_sampled_places *seen;
 	struct mt_carry_worker *embed;
-	bool whole; /* all of each image */
+	bool whole; /* every image is carried whole */
 	bool lines, lines_elsewhere;
 	MT_ARRAY(struct image) images;
-	MT_ARRAY(bool) added; /* by number in seen */
-	uint64_t first_due;   /* of all of them */
-	uint64_t time;	      /* of what was offered last */
+	MT_ARRAY(bool) added; /* by number in `seen`: the image was added */
+	uint64_t first_due;   /* the earliest `due` of all images */
+	uint64_t time;	      /* time of the last offer */
 };
 
 MT_DEFINE_CLEANUP(mt_carrying, struct mt_carrying)
@@ -57,9 +57,9 @@ void mt_carrying_destroy(struct mt_carrying *carrying)
 	free(carrying);
 }
 
-/* ---- What there is ---- */
+/* ---- New images ---- */
 
-/* Whether the image is a new one, which is known from now on. */
+/* Marks the image as added; false if it was added before. */
 static bool take_new(struct mt_carrying *carrying, uint32_t number)
 {
 	bool *added;
@@ -88,7 +88,10 @@ static bool add_parts(struct mt_carrying *carrying, const struct mt_image_file *
 	return true;
 }
 
-/* What has no number is the vdso, a jitdump, or one image too many: it has no parts. */
+/*
+ * A file without a number is the vdso, a jitdump, or exceeds the maximum of images: it is offered
+ * whole.
+ */
 static void add_image(void *context, const struct mt_image_file *file)
 {
 	struct mt_carrying *carrying = context;
@@ -115,7 +118,10 @@ static bool has_branches(const struct mt_plan *plan)
 	return false;
 }
 
-/* The calls of branch records are of code that no word of a dump need point to. */
+/*
+ * With branch records all images are carried whole: a branch may be in code that no word of a dump
+ * points to.
+ */
 static bool is_whole(const struct mt_embed_options *options, const struct mt_plan *plan)
 {
 	return options->unsampled || has_branches(plan);
@@ -155,9 +161,9 @@ struct mt_error *mt_carrying_create(const struct mt_embed_options *options,
 	return NULL;
 }
 
-/* ---- What is due ---- */
+/* ---- Offers ---- */
 
-/* Without memory for places the image has no lines. */
+/* Keeps places for the debug information; out of memory the image gets none. */
 static void keep_places(struct image *image, const struct mt_code_news *news)
 {
 	size_t count = image->places.count;
@@ -195,7 +201,7 @@ static void offer_news(struct mt_carrying *carrying, struct image *image, bool l
 	}
 }
 
-/* Times tell parts of an image apart. */
+/* Each offer gets a later time, because the parts of an image differ by time. */
 static void set_time(struct mt_carrying *carrying, uint64_t now)
 {
 	carrying->time = now > carrying->time ? now : carrying->time + 1;
@@ -233,7 +239,7 @@ static void offer_all(struct mt_carrying *carrying, uint64_t now)
 		offer_lines(carrying, &carrying->images.items[i]);
 }
 
-/* ---- What others use ---- */
+/* ---- Interface of the parts ---- */
 
 struct mt_image_choice *mt_carrying_choice(const struct mt_carrying *carrying)
 {

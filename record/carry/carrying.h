@@ -3,14 +3,14 @@
  * places, the times at which images are offered, and the carrying thread.
  *
  * The functions around the sampled places of an image are carried soon after its first sample, then
- * at growing intervals, so that a recording that is cut short has most of them; the remainder
- * follows at the end, and behind it the debug information of the units around all places, where
- * that was requested or the target is in another mount namespace. A whole image is carried at once
- * if whole images were requested, if it has too many places, or if its file was deleted.
+ * at growing intervals, so that a recording that is cut short has most of them. The remainder
+ * follows at the end. After it comes the debug information of the units around all places, if it
+ * was requested or if the target is in another mount namespace. A whole image is carried at once if
+ * whole images were requested, if it has too many places, or if its file was deleted.
  *
  * Images are pruned because whole .eh_frame and symbol sections of the same images take 5 to 14
- * times the KB of FILE chunks (-e vm,rss -p over 8 s, medians of 3): redis 32 -> 284, mariadbd
- * 98 -> 1,091, java 105 -> 1,487, node 352 -> 2,865, clang++ 774 -> 4,228.
+ * times the KB of FILE chunks (-e vm,rss -p over 8 s, medians of 3): redis 32 -> 284, mariadbd 98
+ * -> 1,091, java 105 -> 1,487, node 352 -> 2,865, clang++ 774 -> 4,228.
  */
 #ifndef MT_RECORD_CARRY_CARRYING_H
 #define MT_RECORD_CARRY_CARRYING_H
@@ -28,13 +28,13 @@ struct mt_image_files;
 struct mt_kernel_seen;
 struct mt_plan;
 
-/* Borrows plan and files. *out is NULL if nothing is to be carried. */
+/* Borrows plan and files. *out is NULL if no image is to be carried. */
 struct mt_error *mt_carrying_create(const struct mt_embed_options *options,
 				    const struct mt_plan *plan, struct mt_image_files *files,
 				    struct mt_carrying **out);
 void mt_carrying_destroy(struct mt_carrying *carrying);
 
-/* Its parts, borrowed: the first two take records, the worker gives chunks. */
+/* The parts, borrowed: the choice and the places take records, the worker gives chunks. */
 struct mt_image_choice *mt_carrying_choice(const struct mt_carrying *carrying);
 struct mt_sampled_places *mt_carrying_code_seen(const struct mt_carrying *carrying);
 struct mt_carry_worker *mt_carrying_embed(const struct mt_carrying *carrying);

@@ -1,7 +1,7 @@
 /*
- * A file's headers, section names and notes are kept in memory, all else comes and goes as the
- * skeleton is planned and written. What lists no sections is there as a whole: that is the image of
- * a process' memory.
+ * Keeps a file's headers, section names and notes in memory. Other pages are read while the
+ * skeleton is planned and written, and dropped afterwards. A file without section headers is kept
+ * whole: it is the image of a process's memory.
  */
 #include "record/carry/embed_image.h"
 
@@ -27,10 +27,10 @@
 #define FRONT_SIZE ((size_t)4 << 10)
 #define HEADERS_MAX ((size_t)8 << 20)
 #define NOTE_MAX ((size_t)64 << 10)
-#define WHOLE_MAX ((size_t)64 << 20) /* of a file that lists no sections */
+#define WHOLE_MAX ((size_t)64 << 20) /* bytes kept of a file without section headers */
 
 struct units {
-	uint64_t *units; /* or NULL */
+	uint64_t *units; /* link-time addresses of the places, or NULL */
 	struct mt_seen_code code;
 };
 
@@ -71,7 +71,7 @@ static void keep(const struct mt_embed_file *file, uint64_t offset, uint64_t siz
 	mt_file_pages_need(file->pages, offset, size < most ? size : most, true);
 }
 
-/* The section headers, and the strings that name them; where nothing lists sections, all of it. */
+/* Keeps the section headers and their names; without section headers, the whole file. */
 static void keep_headers(const struct mt_embed_file *file)
 {
 	const uint8_t *bytes = mt_file_pages_bytes(file->pages);
@@ -95,7 +95,9 @@ static void keep_headers(const struct mt_embed_file *file)
 	}
 }
 
-/* Program headers, which may stand anywhere, and the notes that they lead to. */
+/*
+ * Keeps the program headers, which may be anywhere in the file, and the notes that they point to.
+ */
 static void keep_segments(const struct mt_embed_file *file)
 {
 	const uint8_t *bytes = mt_file_pages_bytes(file->pages);
@@ -146,7 +148,7 @@ struct mt_error *mt_embed_file_open(struct mt_embed_file *file, const char *name
 	return err;
 }
 
-/* The host's debug file of that build id; fd -1 where none is installed. */
+/* Opens the host's debug file of that build id; -1 if none is installed. */
 static int open_debug_file(const struct mt_elf *elf)
 {
 	struct mt_span id = mt_elf_build_id(elf);
@@ -157,7 +159,7 @@ static int open_debug_file(const struct mt_elf *elf)
 	return !path ? -1 : mt_foreign_open(AT_FDCWD, path, MT_LINKS_TRUSTED, &status);
 }
 
-/* The debug file, where it has what the image lacks; opened, or debug->elf NULL. */
+/* Opens the debug file if it has sections that the image lacks; otherwise debug->elf is NULL. */
 static void open_debug(struct mt_embed_file *debug, struct mt_elf *elf,
 		       const struct mt_skeleton_wish *wish)
 {
@@ -176,7 +178,7 @@ static void open_debug(struct mt_embed_file *debug, struct mt_elf *elf,
 
 /* ---- The skeleton ---- */
 
-/* The file that bytes are of; NULL: none. */
+/* The pages of the file that the bytes belong to; NULL: none. */
 static struct mt_file_pages *pages_of(const struct mt_embed_image *image, const uint8_t *bytes)
 {
 	if (mt_file_pages_has(image->image.pages, bytes))
@@ -206,8 +208,8 @@ static void copy(void *context, const uint8_t *bytes, size_t size, uint8_t *to)
 }
 
 /*
- * Offsets in the file as the places in code that they become; twice, where segments share a page.
- * A segment may begin amid one.
+ * Converts file offsets to link-time addresses. An offset gives two addresses if two segments share
+ * its page. The first unit may begin before its segment.
  */
 static size_t place_units(const struct mt_elf *elf, const uint64_t *offsets, size_t count,
 			  uint64_t *units, size_t room)

@@ -1,4 +1,4 @@
-/* Slices of what is named become pieces of a content (FORMAT.md section 8). */
+/* Each slice of a file of names becomes a piece of a content (FORMAT.md section 8). */
 #include "record/carry/embed_names.h"
 
 #include <errno.h>
@@ -17,10 +17,10 @@
 #include "record/open/clock.h"
 #include "symbols/names/kernel_lines.h"
 
-#define LOOK_NS 500000000ull	      /* how often files that may come are looked for */
+#define LOOK_NS 500000000ull	      /* interval at which the thread looks for new files */
 #define MAP_MAX ((uint64_t)256 << 20) /* bytes of a perf map, or of a jitdump without code */
 #define SLICE ((size_t)1 << 20)
-#define PIECES_MAX 16384 /* while it records; a reader lists 65,536 chunks */
+#define PIECES_MAX 16384 /* pieces while recording; a reader lists 65,536 chunks */
 
 MT_DEFINE_CLEANUP(mt_kernel_lines, struct mt_kernel_lines)
 
@@ -30,14 +30,14 @@ struct mt_embed_names {
 	struct mt_file_worker *worker;
 	struct mt_perf_maps *maps;
 	struct mt_jit_files *dumps;
-	uint64_t next_look; /* for what was named meanwhile */
+	uint64_t next_look; /* for names written since the last time */
 	unsigned int pieces;
-	uint64_t kernel_time;	      /* of the last piece of the kernel's names; 0: none */
-	bool kernel_whole;	      /* and there are no others */
-	bool kernel_all, kernel_news; /* all are wanted; addresses have come */
-	MT_ARRAY(uint64_t) kernel;    /* addresses of which names are wanted */
+	uint64_t kernel_time;	      /* time of the last piece of kernel names; 0: none */
+	bool kernel_whole;	      /* all kernel names were carried, or none has an address */
+	bool kernel_all, kernel_news; /* carry all kernel names; new addresses have arrived */
+	MT_ARRAY(uint64_t) kernel;    /* addresses whose names are to be carried */
 	struct mt_kernel_text kernel_text;
-	uint8_t *slice; /* SLICE bytes, once they are needed */
+	uint8_t *slice; /* SLICE bytes, allocated on first use */
 };
 
 struct mt_embed_names *mt_embed_names_create(const struct mt_skeleton_wish *wish,
@@ -91,7 +91,7 @@ static void notify(const struct mt_embed_names *names, const char *path, const c
 	names->sink.problem(names->sink.context, &text, problem);
 }
 
-/* The bytes up to the last newline; all of them where there is none. */
+/* Size up to the last newline; the whole size without a newline. */
 static size_t whole_lines(const uint8_t *bytes, size_t size)
 {
 	const uint8_t *last = size ? memrchr(bytes, '\n', size) : NULL;
@@ -119,7 +119,7 @@ static bool put_perf_map(const struct mt_embed_names *names, uint64_t time,
 	return put(names, time, &file, names->slice);
 }
 
-/* Whether what was carried of it still stands there, as far as that is cheap to see. */
+/* Checks cheaply whether the file still has the text that was carried: a newline at its end. */
 static bool is_same_text(const struct mt_embed_names *names, const struct mt_perf_map_file *map)
 {
 	uint8_t last;
@@ -130,7 +130,7 @@ static bool is_same_text(const struct mt_embed_names *names, const struct mt_per
 		last == '\n');
 }
 
-/* What was written anew is carried from its front. */
+/* If the file was rewritten, carries it again from its beginning. */
 static void check_text(const struct mt_embed_names *names, struct mt_perf_map_file *map)
 {
 	if (is_same_text(names, map))
@@ -140,7 +140,9 @@ static void check_text(const struct mt_embed_names *names, struct mt_perf_map_fi
 	map->anew++;
 }
 
-/* The next slice of whole lines; 0 where there is none yet. *all: nothing stands behind it. */
+/*
+ * Reads the next slice of whole lines; 0 if none is complete. *all: it reaches the end of the file.
+ */
 static size_t next_lines(struct mt_embed_names *names, const struct mt_perf_map_file *map,
 			 uint64_t end, bool *all)
 {
@@ -176,7 +178,7 @@ static uint64_t end_of(const struct mt_perf_map_file *map)
 	return all < MAP_MAX ? all : MAP_MAX;
 }
 
-/* The whole lines that have come to it; the rest is carried once they are. */
+/* Carries the whole lines added since the last piece; an incomplete line waits for the next one. */
 static void carry_pieces(struct mt_embed_names *names, uint64_t time, struct mt_perf_map_file *map)
 {
 	bool all = false;
@@ -190,7 +192,10 @@ static void carry_pieces(struct mt_embed_names *names, uint64_t time, struct mt_
 	}
 }
 
-/* What is left of it; where pieces are carried of it, they end here, be it with an empty line. */
+/*
+ * Carries the remainder of the file. If pieces were carried before, ends them, with an empty line
+ * if nothing remains.
+ */
 static void carry_end(struct mt_embed_names *names, struct mt_perf_map_file *map)
 {
 	uint64_t end = end_of(map);
@@ -208,7 +213,7 @@ static void carry_end(struct mt_embed_names *names, struct mt_perf_map_file *map
 				   end > map->carried ? end - map->carried : 0);
 	if (!size && map->in_pieces) {
 		names->slice[size++] = '\n';
-		map->replaces = false; /* the next program has emptied it */
+		map->replaces = false; /* the file was truncated for the next program */
 	}
 	if (size && put_perf_map(names, map->read, map, size, false) &&
 	    end < (uint64_t)map->status.st_size)
@@ -266,7 +271,7 @@ static bool put_jitdump(const struct mt_embed_names *names, struct mt_jit_file *
 	return put(names, dump->time, &file, bytes);
 }
 
-/* The whole records that have come to it. */
+/* Carries the whole records added since the last piece. */
 static void carry_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_jit_file *dump)
 {
 	size_t size;
@@ -285,7 +290,7 @@ static void carry_jitdump(struct mt_embed_names *names, uint64_t time, struct mt
 	}
 }
 
-/* What ends its pieces: a header, and nothing behind it. */
+/* Ends the pieces of a jitdump: a header without records. */
 static void end_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_jit_file *dump)
 {
 	if (dump->time)
@@ -297,7 +302,7 @@ static void end_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_j
 		notify(names, dump->path, "some records of it are too large");
 }
 
-/* ---- The kernel's ---- */
+/* ---- Kernel symbols ---- */
 
 static bool put_kernel(struct mt_embed_names *names, uint64_t time, const uint8_t *bytes,
 		       size_t size, bool continued)
@@ -315,7 +320,7 @@ static bool put_kernel(struct mt_embed_names *names, uint64_t time, const uint8_
 	return put(names, names->kernel_time, &file, bytes);
 }
 
-/* Those of the lines that are wanted, all where lines is NULL; gives how many bytes. */
+/* Puts the selected lines, or all if lines is NULL; returns the number of bytes. */
 static uint64_t put_lines(struct mt_embed_names *names, uint64_t time,
 			  struct mt_kernel_lines *lines, bool last)
 {
@@ -355,7 +360,7 @@ void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_ne
 	qsort(names->kernel.items, names->kernel.count, sizeof(*addresses), compare_addresses);
 }
 
-/* The kernel's names around the addresses that wait. */
+/* Carries the kernel names around the queued addresses. */
 static void carry_kernel(struct mt_embed_names *names, uint64_t time, bool last)
 {
 	MT_CLEANUP(mt_kernel_lines_destroy_p) struct mt_kernel_lines *lines = NULL;
@@ -380,7 +385,7 @@ static void carry_kernel(struct mt_embed_names *names, uint64_t time, bool last)
 	names->kernel.count = 0;
 }
 
-/* ---- When ---- */
+/* ---- Schedule ---- */
 
 bool mt_embed_names_is_due(const struct mt_embed_names *names)
 {

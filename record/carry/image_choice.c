@@ -1,6 +1,7 @@
 /*
- * For each process the images that it maps until it has a sample. Bounded
- * in all: past a bound more is carried than would be needed, not less, but for images themselves.
+ * Lists for each process the images that it maps, until the process has a sample. All tables are
+ * bounded. Past a bound, more images are carried than necessary; images past IMAGES_MAX are not
+ * carried.
  */
 #include "record/carry/image_choice.h"
 
@@ -12,13 +13,14 @@
 #include "formats/base/map64.h"
 #include "record/files/image_files.h"
 
-#define IMAGES_MAX 16384 /* by number: those beyond are not carried */
+#define IMAGES_MAX 16384 /* images with a higher number are not carried */
 #define PROCESSES_MAX 65536
-#define MAPPED_MAX 1048576 /* images of all processes in sum */
-#define ENDED_MAX 1024	   /* processes that are remembered behind their end: samples come late */
+#define MAPPED_MAX 1048576 /* images in the lists of all processes */
+#define ENDED_MAX 1024	   /* processes remembered after their exit, because samples arrive late */
 
 struct process {
-	MT_ARRAY(struct mt_image_file *) images; /* mapped and not chosen when that was */
+	MT_ARRAY(struct mt_image_file *)
+	images; /* images mapped before the first sample that were not chosen yet */
 	bool sampled;
 };
 
@@ -31,11 +33,11 @@ struct mt_image_choice {
 	struct mt_carry_worker_offer offer;
 	struct mt_image_files *files;
 	bool unsampled;
-	struct mt_map64 index;		      /* pid to index in processes */
+	struct mt_map64 index;		      /* pid -> index in processes */
 	MT_ARRAY(struct process *) processes; /* NULL: free */
-	MT_ARRAY(uint32_t) free;	      /* of them */
+	MT_ARRAY(uint32_t) free;	      /* free indices in processes */
 	size_t mapped;
-	int32_t last_sampled; /* a shortcut */
+	int32_t last_sampled; /* pid of the last sample, a shortcut */
 	struct ended ended[ENDED_MAX];
 	size_t ended_at;
 };
@@ -112,7 +114,7 @@ static void remove_process(struct mt_image_choice *choice, int32_t pid)
 		*slot = (uint32_t)i;
 }
 
-/* Where a new process may stand; NULL where there are too many. */
+/* A free slot for a process; NULL if there are too many. */
 static struct process **take_slot(struct mt_image_choice *choice, uint64_t *i)
 {
 	if (choice->free.count) {
@@ -125,7 +127,7 @@ static struct process **take_slot(struct mt_image_choice *choice, uint64_t *i)
 	return mt_array_push(&choice->processes);
 }
 
-/* The process, known from now on; NULL where that is not to be had. */
+/* The process, added if it is new. NULL if there are too many, or out of memory. */
 static struct process *get_process(struct mt_image_choice *choice, int32_t pid)
 {
 	struct process *process = find_process(choice, pid), **slot;
@@ -176,8 +178,8 @@ void mt_image_choice_map(struct mt_image_choice *choice, int32_t pid, struct mt_
 }
 
 /*
- * The number has a new owner: what the old one mapped is not this one's. Unless it was this one
- * that ended: what one CPU recorded may pass before what another one did earlier.
+ * A new process has this pid: drops the images of the old one. Keeps them if the recorded exit is
+ * later than `time`: then it is the exit of the new process, recorded on another CPU.
  */
 static void forget_ended(struct mt_image_choice *choice, int32_t pid, uint64_t time)
 {

@@ -26,10 +26,10 @@ struct mt_image_choice *mt_image_choice_create(bool unsampled,
 					       struct mt_image_files *files);
 void mt_image_choice_destroy(struct mt_image_choice *choice);
 
-/* Call when the file was read, and is known: offers it if it was chosen before. */
+/* Call when the file was read and `known` is set: offers it if it was chosen before. */
 void mt_image_choice_know(struct mt_image_choice *choice, struct mt_image_file *file);
 
-/* What processes did, in any order of the records; time: of the record. */
+/* Pass the records of processes here, in any order. time: of the record. */
 void mt_image_choice_map(struct mt_image_choice *choice, int32_t pid, struct mt_image_file *file);
 void mt_image_choice_fork(struct mt_image_choice *choice, int32_t pid, int32_t parent,
 			  uint64_t time);

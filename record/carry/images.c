@@ -1,6 +1,6 @@
 /*
- * A file is reached through the process that maps it (its own mount namespace, deleted files too),
- * and used only when it is still the one that was mapped.
+ * Opens each file through the process that maps it, so that its mount namespace and deleted files
+ * work. Uses the file only if it is still the mapped one.
  */
 #include "record/carry/images.h"
 
@@ -30,15 +30,15 @@
 #include "symbols/elf/elf.h"
 
 /*
- * Build ids stand in the first pages. They are read, not mapped: a live file may be cut short at
+ * Build ids are in the first pages. The pages are read, not mapped: a live file may be truncated at
  * any time, and that must not end the recorder with SIGBUS.
  */
 #define FRONT_SIZE ((size_t)64 << 10)
 #define WAITING_MAX 65536
-#define QUICK_NS UINT64_C(200000000) /* what takes longer is not waited for at a mark */
+#define QUICK_NS UINT64_C(200000000) /* at a mark, do not wait for files that take longer */
 #define PAUSE_NS UINT64_C(20000000)
 
-/* A mapping of a file that did not answer yet. */
+/* A mapping of a file that was not read yet. */
 struct waiting {
 	struct mt_code_mapping mapping;
 	const struct mt_image_file *file;
@@ -47,8 +47,8 @@ struct waiting {
 struct mt_images {
 	struct mt_images_config config;
 	MT_ARRAY(struct waiting) waiting;
-	struct mt_kernel_seen *seen_kernel; /* NULL where nothing is carried */
-	/* of the block being looked at: the pids of the samples that PACKED ones rest on */
+	struct mt_kernel_seen *seen_kernel; /* NULL if no image is carried */
+	/* of the current block: pids of the samples that PACKED records refer to */
 	int32_t packed_pids[MT_STACK_SLOTS_MAX][MT_KERNEL_REFERENCES];
 };
 
@@ -95,7 +95,7 @@ static bool is_jitdump(const struct mt_mapped_file *m)
 	return mt_jitdump_path(m->path.bytes, m->path.size, &pid);
 }
 
-/* The vdso is the kernel's, and the same as our own. */
+/* Every process has the same vdso as we do. */
 static void see_vdso(struct mt_images *images, struct mt_image_file *file)
 {
 	struct mt_image_record record = mt_image_file_record(file);
@@ -114,7 +114,7 @@ static void see_vdso(struct mt_images *images, struct mt_image_file *file)
 	mt_elf_destroy(elf);
 }
 
-/* A file that was not seen before, or a jitdump, which is no image: its bytes are asked for. */
+/* Requests the first bytes of a new file; only a descriptor for a jitdump, which is no image. */
 static void ask(struct mt_images *images, struct mt_image_file *file)
 {
 	bool jitdump = is_jitdump(&file->at);
@@ -129,7 +129,7 @@ static void ask(struct mt_images *images, struct mt_image_file *file)
 
 /* ---- Answers ---- */
 
-/* Fills size and build_id of the record, or problem; false where it is no ELF file. */
+/* Fills size and build_id of the record, or problem; false if the file is no ELF file. */
 static bool read_front(const struct mt_file_probe *probe, struct mt_image_record *record,
 		       struct mt_elf **elf, char *problem, size_t problem_size)
 {
@@ -152,7 +152,7 @@ static bool read_front(const struct mt_file_probe *probe, struct mt_image_record
 	return true;
 }
 
-/* What was read of a file is kept for those who need more of it later. */
+/* Keeps the file open and its build id known for later users. */
 static void know(struct mt_images *images, struct mt_image_file *file, int fd,
 		 const struct mt_image_record *record)
 {
@@ -186,7 +186,7 @@ static void take_image(struct mt_images *images, struct mt_image_file *file,
 	mt_elf_destroy(elf);
 }
 
-/* Mappings of that file are told of now. */
+/* Adds the mappings that waited for this file. */
 static void report_waiting(struct mt_images *images, const struct mt_image_file *file)
 {
 	size_t kept = 0;
@@ -219,7 +219,7 @@ static void take_answer(struct mt_images *images, struct mt_file_probe *probe)
 	free(probe->front);
 }
 
-/* A file that takes longer than most holds nobody up. */
+/* False if the current call takes too long to wait for. */
 static bool answers_quickly(struct mt_file_worker *files)
 {
 	uint64_t since = mt_file_worker_since(files);
@@ -243,7 +243,7 @@ bool mt_images_take_answers(struct mt_images *images, uint64_t until, bool patie
 	return true;
 }
 
-/* ---- What passes by ---- */
+/* ---- Records ---- */
 
 static void map_code(struct mt_images *images, const struct mt_image_file *file,
 		     struct mt_code_mapping mapping)
@@ -319,7 +319,7 @@ static void see_mmap(struct mt_images *images, const struct mt_kernel_record *re
 			   record->offset, record->time);
 }
 
-/* Whether records of that type are of any interest. */
+/* True if records of that type matter here. */
 static bool is_watched(const struct mt_images *images, uint32_t type)
 {
 	if (type == MT_KERNEL_MMAP2 || type == MT_KERNEL_MMAP)
@@ -366,7 +366,7 @@ void mt_images_see(struct mt_images *images, const struct mt_block *block)
 	}
 }
 
-/* Where the kernel puts the pid into samples of such an event; 0 where it does not. */
+/* Offset of the pid in samples of such an event; 0 if they have none. */
 static size_t pid_offset(const struct mt_attr *attr)
 {
 	if (!(attr->sample_type & PERF_SAMPLE_TID))
@@ -375,7 +375,7 @@ static size_t pid_offset(const struct mt_attr *attr)
 	       (attr->sample_type & PERF_SAMPLE_IP ? 8 : 0);
 }
 
-/* Where the pid stands in the kernel's record of such a sample; 0 where it does not. */
+/* Offset of the pid in the kernel's record of this sample; 0 if it has none. */
 static size_t pid_at(const struct mt_images *images, const uint8_t *record)
 {
 	uint32_t index = mt_get_le32(record + MT_RECORD_HEADER_SIZE);
@@ -392,7 +392,10 @@ static bool is_counted(const struct mt_images *images, const uint8_t *record)
 		       .role == MT_ROLE_SAMPLE;
 }
 
-/* The same of one that was packed: where the word is not stored, it is what it was. */
+/*
+ * The pid of a packed sample. If the record does not store it, it is the pid of the sample that the
+ * record refers to.
+ */
 static int32_t packed_pid(struct mt_images *images, const uint8_t *record, size_t size)
 {
 	const uint8_t *body = record + MT_RECORD_HEADER_SIZE;
@@ -409,7 +412,7 @@ static int32_t packed_pid(struct mt_images *images, const uint8_t *record, size_
 	return at && is_counted(images, record) ? *known : -1;
 }
 
-/* Where the kernel's record begins in one that holds a sample as it came; 0 for others. */
+/* Offset of the kernel's record in a record that holds an unpacked sample; 0 for other records. */
 static size_t sample_at(const uint8_t *record, size_t size)
 {
 	uint32_t type = mt_get_le32(record);
@@ -421,7 +424,7 @@ static size_t sample_at(const uint8_t *record, size_t size)
 		       : 0;
 }
 
-/* The process of a sample that counts, or -1. */
+/* The process of a sample of a counted event, or -1. */
 static int32_t sampled_pid(const struct mt_images *images, const uint8_t *record, size_t size,
 			   size_t kernel)
 {
@@ -432,7 +435,7 @@ static int32_t sampled_pid(const struct mt_images *images, const uint8_t *record
 		       : -1;
 }
 
-/* How many words a sample of that event has of registers, their ABI included. */
+/* Number of register words in a sample of that event, with the ABI. */
 static size_t register_words(const struct mt_images *images, const uint8_t *record)
 {
 	uint32_t index = mt_get_le32(record + MT_RECORD_HEADER_SIZE);
@@ -446,9 +449,9 @@ static size_t register_words(const struct mt_images *images, const uint8_t *reco
 }
 
 /*
- * The words that the kernel said; where the record does not tell them apart, with those of the
- * dump. The user's registers hold what looks like an address in the kernel by chance, in no code of
- * it that is known: for one such word all its symbols would be read anew.
+ * Adds the words that the kernel wrote, without the user's registers and dump. If the record does
+ * not separate them, adds all words. User registers are excluded because one may look like a kernel
+ * address by chance but be in no known code, and then all kernel symbols would be read again.
  */
 static void see_kernel_words(struct mt_images *images, const uint8_t *record, size_t size,
 			     bool packed)
@@ -482,8 +485,10 @@ void mt_images_see_samples(struct mt_images *images, const struct mt_block *bloc
 		kernel = packed ? 0 : sample_at(record, size);
 		if (!packed && !kernel)
 			continue;
-		/* Of those, too, that do not count, or have no process any more: one that counts
-		   may lack words because they are as they were there. */
+		/*
+		 * Includes samples that do not count or whose process is unknown: a later sample
+		 * that counts may omit words that equal theirs.
+		 */
 		see_kernel_words(images, record, size, packed);
 		pid = packed ? packed_pid(images, record, size)
 			     : sampled_pid(images, record, size, kernel);

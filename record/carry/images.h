@@ -1,7 +1,7 @@
 /*
  * The files of executable mappings: opens each file and reads its build id once, at the first
- * record that maps it. Used by the writing thread, which does not wait for files: another thread
- * opens and reads them (file_worker.h), and its answers are taken later.
+ * record that maps it. Used by the writing thread, which does not wait for files: a worker thread
+ * opens and reads them (file_worker.h), and the answers are taken later.
  */
 #ifndef MT_RECORD_CARRY_IMAGES_H
 #define MT_RECORD_CARRY_IMAGES_H
@@ -28,11 +28,12 @@ struct mt_image_sink {
 /* All borrowed. */
 struct mt_images_config {
 	struct mt_image_sink sink;
-	const struct mt_plan *plan;	/* how the side-band records decode */
-	struct mt_image_choice *choice; /* gets what processes map and do; or NULL */
-	struct mt_sampled_places *code; /* gets the mappings of images; or NULL */
-	struct mt_image_files *files;	/* gets all mapped files */
-	struct mt_file_worker *worker;	/* opens and reads them; used by nobody else */
+	const struct mt_plan *plan; /* how the side-band records decode */
+	struct mt_image_choice
+		*choice; /* receives maps, forks, execs and exits of processes; or NULL */
+	struct mt_sampled_places *code; /* receives the mappings of images; or NULL */
+	struct mt_image_files *files;	/* receives all mapped files */
+	struct mt_file_worker *worker;	/* opens and reads the files; only used here */
 	bool at_once;			/* wait for the answer when a file is first seen */
 };
 
@@ -49,7 +50,7 @@ void mt_images_see(struct mt_images *images, const struct mt_block *block);
  */
 bool mt_images_take_answers(struct mt_images *images, uint64_t until, bool patient);
 
-/* Tells the choice which processes have samples in a DATA block. */
+/* Reports to the choice which processes have samples in a DATA block. */
 void mt_images_see_samples(struct mt_images *images, const struct mt_block *block);
 
 /* The kernel addresses of the samples so far, borrowed; NULL if nothing is carried. */

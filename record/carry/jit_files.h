@@ -30,7 +30,10 @@ struct mt_jit_file {
 	uint64_t due, pause;
 };
 
-/* unwind, lines: copied beside names. Borrows worker (may be NULL). NULL out of memory. */
+/*
+ * unwind, lines: copy these records in addition to names. Borrows worker (may be NULL). NULL out of
+ * memory.
+ */
 struct mt_jit_files *mt_jit_files_create(struct mt_file_worker *worker, bool unwind, bool lines);
 void mt_jit_files_destroy(struct mt_jit_files *files);
 

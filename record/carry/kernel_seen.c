@@ -10,7 +10,7 @@
 
 #define CACHE_BITS 10
 #define SEEN_MAX 262144
-#define CODE_END (UINT64_MAX - 4095) /* callchains' markers stand from here on */
+#define CODE_END (UINT64_MAX - 4095) /* values from here on are markers of callchains */
 #ifdef __x86_64__
 #define CODE_START UINT64_C(0xffffffff80000000)
 #else

@@ -1,6 +1,6 @@
 /*
  * The kernel addresses in samples. Checks each word of a record instead of decoding it, since the
- * writing thread does this for every sample. So some words that are no addresses may be among them.
+ * writing thread does this for every sample. So a few of the words may not be addresses.
  */
 #ifndef MT_RECORD_CARRY_KERNEL_SEEN_H
 #define MT_RECORD_CARRY_KERNEL_SEEN_H

@@ -1,4 +1,4 @@
-/* The whole text is read, and the lines of functions moved to its front. */
+/* Reads the whole text and moves the lines of functions to its front. */
 #include "record/carry/kernel_text.h"
 
 #include <stdlib.h>
@@ -17,7 +17,10 @@ void mt_kernel_text_deinit(struct mt_kernel_text *text)
 	*text = (struct mt_kernel_text){0};
 }
 
-/* Those read are of the modules that are loaded now; a kernel without modules has no such file. */
+/*
+ * True if the lines were read with the modules that are loaded now. A kernel without modules has no
+ * such file.
+ */
 static bool is_current(const struct mt_kernel_text *text, const char *modules)
 {
 	return text->lines && (modules && text->modules ? !strcmp(modules, text->modules)

@@ -1,4 +1,4 @@
-/* Processes with a sample, each with its file, or with when to look for it next. */
+/* Lists processes with a sample, each with its file, or with the time of the next search for it. */
 #include "record/carry/perf_maps.h"
 
 #include <errno.h>
@@ -25,25 +25,25 @@
 #define FIRST_NS UINT64_C(500000000)
 #define LAST_NS UINT64_C(30000000000)
 #define FIRST_PIECE_NS UINT64_C(1000000000)
-#define ANEW_MAX 1 /* what is written anew again and again is carried at the end alone */
+#define ANEW_MAX 1 /* a file rewritten more often is carried only at the end */
 #define LAST_PIECE_NS UINT64_C(60000000000)
 
 struct process {
 	int32_t pid;
 	bool gone;
-	uint64_t due, pause;		 /* to look for it */
-	uint64_t piece_due, piece_pause; /* to look whether it has grown */
-	struct mt_perf_map_file file;	 /* fd -1: not found so far */
+	uint64_t due, pause;		 /* next search for the file */
+	uint64_t piece_due, piece_pause; /* next check whether the file has grown */
+	struct mt_perf_map_file file;	 /* fd -1: not found yet */
 };
 
 struct mt_perf_maps {
-	struct mt_file_worker *worker; /* who opens and reads them; or NULL */
+	struct mt_file_worker *worker; /* opens and reads the files; or NULL */
 	MT_ARRAY(struct process) processes;
-	struct mt_map64 index; /* pid to index */
+	struct mt_map64 index; /* pid -> index in processes */
 	unsigned int open;
-	time_t since;	   /* what is older is not of a process that is gone */
-	size_t asked;	   /* processes that were asked whether their file has changed */
-	size_t taken_last; /* processes that the end has passed */
+	time_t since;	   /* older files are not of a process that ended during the recording */
+	size_t asked;	   /* next process to check for a changed file */
+	size_t taken_last; /* next process for mt_perf_maps_take_last() */
 };
 
 struct mt_perf_maps *mt_perf_maps_create(struct mt_file_worker *worker)
@@ -68,7 +68,7 @@ void mt_perf_maps_destroy(struct mt_perf_maps *maps)
 	free(maps);
 }
 
-/* The last number of a line like "NSpid:\t1234\t1", or the first; -1 without the line. */
+/* The last number, or the first, of a line like "NSpid:\t1234\t1"; -1 without the line. */
 static long status_number(const char *status, const char *name, bool last)
 {
 	const char *at = strstr(status, name);
@@ -87,23 +87,23 @@ static long status_number(const char *status, const char *name, bool last)
 	return number;
 }
 
-/* A perf map as its process sees it. */
+/* A perf map in the process's namespaces. */
 struct own_map {
 	int32_t pid;
-	long uid, gid; /* with which the process reads files */
+	long uid, gid; /* ids with which the process accesses files */
 	char path[sizeof(((struct mt_perf_map_file *)NULL)->path)];
 };
 
 /*
- * Takes the process' rights to read files for this thread, until give_rights_back(): a process may
- * have a file that only root can read bound to the name of its perf map. Root needs no groups, and
- * the thread goes without them for good (setgroups() of the C library would be for all threads).
- * False where that cannot be done.
+ * Gives this thread the process's file access rights until give_rights_back(): a process may
+ * bind-mount a file that only root can read over the name of its perf map. Drops all supplementary
+ * groups of the thread for good, since root needs none. Uses the system call, because setgroups()
+ * of the C library changes all threads. False if that fails.
  */
 static bool take_rights(const struct own_map *map)
 {
 	if (geteuid())
-		return true; /* ours are no more than any user's */
+		return true; /* we have no more rights than any user */
 	if (map->uid < 0 || map->gid < 0 || syscall(SYS_setgroups, 0, NULL))
 		return false;
 	setfsgid((gid_t)map->gid);
@@ -117,7 +117,7 @@ static void give_rights_back(void)
 	setfsgid(getegid());
 }
 
-/* On the worker's thread. */
+/* Runs on the worker's thread. */
 static int open_own_map(void *argument)
 {
 	const struct own_map *map = argument;
@@ -146,7 +146,7 @@ static int open_left_map(void *argument)
 	return mt_foreign_open(AT_FDCWD, argument, MT_LINKS_NOT_LAST, &status);
 }
 
-/* Keeps fd where it may be believed; else closes it. */
+/* Keeps fd if it is a regular file with a trusted owner; otherwise closes it. */
 static bool keep(const struct mt_perf_maps *maps, struct process *process, int fd, long uid)
 {
 	struct stat *status = &process->file.status;
@@ -166,7 +166,7 @@ static bool keep(const struct mt_perf_maps *maps, struct process *process, int f
 	return true;
 }
 
-/* When it began on the clock that files have their times from; 0 where that cannot be told. */
+/* Start time of the process on the clock of file times; 0 if unknown. */
 static time_t began(int32_t pid)
 {
 	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", pid);
@@ -184,7 +184,10 @@ static void drop(const struct mt_perf_maps *maps, struct process *process)
 	process->file.fd = -1;
 }
 
-/* Drops what another process has left that had the number before; all is within two seconds. */
+/*
+ * Drops a file that was left by an earlier process of the same pid. Times are compared within two
+ * seconds.
+ */
 static bool keep_own(const struct mt_perf_maps *maps, struct process *process, int fd, long uid)
 {
 	if (!keep(maps, process, fd, uid))
@@ -195,7 +198,10 @@ static bool keep_own(const struct mt_perf_maps *maps, struct process *process, i
 	return false;
 }
 
-/* The process' mount namespace: what does not answer there is not asked again. */
+/*
+ * Key of the process's mount namespace: after a call did not return, the namespace is not used
+ * again.
+ */
 static uint64_t namespace_of(int32_t pid)
 {
 	char path[32];
@@ -205,7 +211,7 @@ static uint64_t namespace_of(int32_t pid)
 	return stat(path, &status) ? 0 : UINT64_C(1) << 61 | status.st_ino;
 }
 
-/* It has no root any more, or is not there. */
+/* True if the process has no root directory any more, or does not exist. */
 static bool has_ended(int32_t pid)
 {
 	char path[32], root[8];
@@ -214,7 +220,7 @@ static bool has_ended(int32_t pid)
 	return readlink(path, root, sizeof(root)) < 0 && errno == ENOENT;
 }
 
-/* In the process' own namespaces; false with ->gone where it has ended. */
+/* Opens the file in the process's namespaces; false with ->gone if the process has ended. */
 static bool open_own(const struct mt_perf_maps *maps, struct process *process)
 {
 	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", process->pid);
@@ -237,7 +243,7 @@ static bool open_own(const struct mt_perf_maps *maps, struct process *process)
 	return keep_own(maps, process, fd, status_number(status, "\nUid:", false));
 }
 
-/* What a process that is gone has left in our own namespaces. */
+/* Opens the file that an ended process left in our namespaces. */
 static bool open_left(const struct mt_perf_maps *maps, struct process *process)
 {
 	int fd;
@@ -259,7 +265,7 @@ static bool open_any(struct mt_perf_maps *maps, struct process *process)
 					 (process->gone && open_left(maps, process)));
 }
 
-/* Opens the file, or says when to look again. */
+/* Opens the file, or sets the time of the next search. */
 static void try_open(struct mt_perf_maps *maps, struct process *process, uint64_t now)
 {
 	if (open_any(maps, process)) {
@@ -270,13 +276,16 @@ static void try_open(struct mt_perf_maps *maps, struct process *process, uint64_
 	process->pause = process->pause < LAST_NS / 2 ? process->pause * 2 : LAST_NS;
 }
 
-/* Has ended and left nothing: it is looked for no more, and none of it has been carried. */
+/* True if the process has ended without a file, and nothing of it was carried. */
 static bool is_forgotten(const struct process *process)
 {
 	return process->gone && process->file.fd < 0 && !process->file.time && !process->file.read;
 }
 
-/* The last takes its place. On a host where processes come and go there would be ever more. */
+/*
+ * Removes a process; the last one takes its index. Otherwise the list would grow forever on a host
+ * where processes come and go.
+ */
 static void forget(struct mt_perf_maps *maps, size_t i)
 {
 	struct process *last = &maps->processes.items[maps->processes.count - 1];
@@ -284,7 +293,8 @@ static void forget(struct mt_perf_maps *maps, size_t i)
 	mt_map64_remove(&maps->index, (uint32_t)maps->processes.items[i].pid);
 	if (i != maps->processes.count - 1) {
 		maps->processes.items[i] = *last;
-		(void)mt_map64_put(&maps->index, (uint32_t)last->pid, i); /* is there: no memory */
+		(void)mt_map64_put(&maps->index, (uint32_t)last->pid,
+				   i); /* cannot fail: the key exists */
 	}
 	maps->processes.count--;
 }
@@ -326,7 +336,7 @@ size_t mt_perf_maps_count(const struct mt_perf_maps *maps)
 	return maps->processes.count;
 }
 
-/* Looks whether it has changed; the next time is later where it has. */
+/* Checks whether the file has changed. If so, lengthens the pause before the next check. */
 static bool has_changed(const struct mt_perf_maps *maps, struct process *process, uint64_t now)
 {
 	struct mt_perf_map_file *file = &process->file;

@@ -56,14 +56,14 @@ size_t mt_perf_maps_count(const struct mt_perf_maps *maps);
  */
 struct mt_perf_map_file *mt_perf_maps_next_changed(struct mt_perf_maps *maps, uint64_t now);
 
-/* The time to give a piece: odd, about `time`, and later than the last piece. */
+/* The time to give a piece: an odd number near `time`, later than the last piece. */
 uint64_t mt_perf_map_piece_time(const struct mt_perf_map_file *file, uint64_t time);
 
 /*
  * Takes the file of a process at an exec; the caller closes out->fd. A new file is searched for
- * afterwards. False if there is none. Records of an exec may arrive after later pieces were read. A
- * process's contents are told apart by time, so files get even times, pieces odd ones, and no time
- * is given twice.
+ * afterwards. False if there is none. Records of an exec may arrive after later pieces were read.
+ * Contents of a process differ by time, so files get even times, pieces odd ones, and no time is
+ * used twice.
  */
 bool mt_perf_maps_take(struct mt_perf_maps *maps, int32_t pid, uint64_t time,
 		       struct mt_perf_map_file *out);

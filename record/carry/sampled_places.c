@@ -1,6 +1,7 @@
 /*
- * Words wait in two logs, the older until every mapping that they may be about is known, the newer
- * filling up. Then those in mappings become places of images. Few are: that is seen by a bit.
+ * Words wait in two logs: the older one until all mappings of its time are known, while the newer
+ * one fills up. Then words that are in a mapping become places of its image. Most words are in
+ * none, which a bit table shows.
  */
 #include "record/carry/sampled_places.h"
 
@@ -14,39 +15,39 @@
 #include "symbols/carried/seen_code.h"
 #include "symbols/tables/address_sort.h"
 
-#define BLOCK_BITS 10 /* a place's bits stand together: 64 of MT_SEEN_UNIT */
+#define BLOCK_BITS 10 /* 64 units of MT_SEEN_UNIT bytes share one word of bits */
 #define UNIT_BITS 4
 #define LOG_MAX 65536 /* words: some tenths of a second of a program that grows fast */
 #define GATHER_BITS 9
 #define ADDRESS_LEAST UINT64_C(65536)
 #define ADDRESS_END (UINT64_C(1) << 48)
-#define NEAR_BITS 16 /* of the table of regions that hold code */
+#define NEAR_BITS 16 /* of the table of regions with code */
 #define REGION_BITS 21
 #define IMAGES_MAX 16384
-#define PLACES_MAX 262144 /* of all images: blocks of code, some 24 bytes each */
+#define PLACES_MAX 262144 /* blocks of code of all images, about 24 bytes each */
 #define MAPPINGS_MAX 65536
 #define PASSED_MAX 1024 /* mappings that are looked at for one block */
 
 _Static_assert(1 << UNIT_BITS == MT_SEEN_UNIT && 64 * MT_SEEN_UNIT == 1 << BLOCK_BITS,
 	       "a block's units are the bits of a word");
 
-/* A KiB of addresses, or of a file, and its units. */
+/* A KiB of addresses, or of a file, with a bit for each unit. */
 struct block {
 	uint64_t number;
-	uint64_t units; /* 0: none stands here */
+	uint64_t units; /* 0: the slot is empty */
 };
 
-/* Words that wait. */
+/* Words that wait for mappings. */
 struct log {
 	uint64_t *words; /* LOG_MAX of them */
 	size_t count;
-	uint64_t last_time; /* of the latest */
+	uint64_t last_time; /* time of the latest word */
 };
 
 struct mapping {
 	struct mt_code_mapping is;
-	uint64_t reach;	 /* the last end of those sorted up to this one */
-	uint32_t widest; /* the image that is mapped up to there */
+	uint64_t reach;	 /* highest end of this and all earlier mappings in order */
+	uint32_t widest; /* the image of the mapping that ends at `reach` */
 };
 
 struct place {
@@ -55,20 +56,20 @@ struct place {
 
 struct image {
 	MT_ARRAY(struct place) places;
-	uint64_t size; /* of its file, the largest one told */
+	uint64_t size; /* largest reported size of its file */
 	bool whole;
 };
 
 struct mt_sampled_places {
 	struct log older, newer;
 	MT_ARRAY(struct mapping) mappings;
-	size_t sorted; /* so many of them are, by start, and each once */
+	size_t sorted; /* mappings in order of start, each once; later ones are not sorted yet */
 	MT_ARRAY(struct image) images;
-	struct mt_map64 numbers; /* of images, by hash of identity */
-	struct mt_map64 index;	 /* of an image's block, in its places, + 1 */
-	size_t places, untaken;	 /* blocks of code; and units, about */
-	uint64_t dropped; /* words up to that time were held against what was known by then */
-	uint8_t near[1 << (NEAR_BITS - 3)]; /* by address, about: whether a mapping is there */
+	struct mt_map64 numbers; /* hash of identity -> image */
+	struct mt_map64 index;	 /* block of an image -> its index in places, + 1 */
+	size_t places, untaken;	 /* blocks of code; approximate number of units */
+	uint64_t dropped; /* time up to which words were resolved before all mappings were known */
+	uint8_t near[1 << (NEAR_BITS - 3)]; /* by region, approximate: there is a mapping */
 	struct block gather[1 << GATHER_BITS];
 };
 
@@ -81,7 +82,7 @@ struct mt_sampled_places *mt_sampled_places_create(void)
 	seen->older.words = malloc(LOG_MAX * sizeof(uint64_t));
 	seen->newer.words = malloc(LOG_MAX * sizeof(uint64_t));
 	if (seen->older.words && seen->newer.words && mt_array_push(&seen->images))
-		return seen; /* images[0] is none */
+		return seen; /* images[0] means none */
 	mt_sampled_places_destroy(seen);
 	return NULL;
 }
@@ -139,7 +140,7 @@ void mt_sampled_places_make_whole(struct mt_sampled_places *seen, uint32_t numbe
 	mt_array_deinit(&image->places);
 }
 
-/* The key is exact for blocks of files up to 2^58 bytes; no file system has larger ones. */
+/* The key is exact for blocks of files up to 2^58 bytes; no file system has larger files. */
 static void add_place(struct mt_sampled_places *seen, uint32_t number, uint64_t block,
 		      uint64_t units)
 {
@@ -190,7 +191,7 @@ static void set_near(struct mt_sampled_places *seen, uint64_t address)
 	seen->near[region / 8] |= (uint8_t)(1u << region % 8);
 }
 
-/* What is whole needs no mappings; they are forgotten where there is no room for others. */
+/* Mappings of a whole image are not needed, and are removed when the list is full. */
 static bool is_whole(const struct mt_sampled_places *seen, const struct mt_code_mapping *m)
 {
 	return seen->images.items[m->image].whole;
@@ -209,7 +210,7 @@ static void forget_whole(struct mt_sampled_places *seen)
 	seen->sorted = 0;
 }
 
-/* By start; the rest of the order has those that are the same stand together. */
+/* By start; equal mappings become neighbours. */
 static int compare_mappings(const void *a, const void *b)
 {
 	const struct mt_code_mapping *x = &((const struct mapping *)a)->is;
@@ -224,7 +225,7 @@ static int compare_mappings(const void *a, const void *b)
 	return (x->image > y->image) - (x->image < y->image);
 }
 
-/* A mapping may be of many terabytes: then everything is near. */
+/* Marks the regions of a mapping; if it has many terabytes, all regions. */
 static void set_all_near(struct mt_sampled_places *seen, uint64_t start, uint64_t end)
 {
 	if ((end - start) >> REGION_BITS >= UINT64_C(1) << NEAR_BITS) {
@@ -236,7 +237,7 @@ static void set_all_near(struct mt_sampled_places *seen, uint64_t start, uint64_
 	set_near(seen, end - 1);
 }
 
-/* Those behind the sorted ones, which are sorted among themselves, go to their places. */
+/* Merges the new mappings after the first `sorted` ones into these; both are sorted. */
 static bool merge_fresh(struct mapping *items, size_t sorted, size_t count)
 {
 	size_t fresh = count - sorted;
@@ -253,7 +254,7 @@ static bool merge_fresh(struct mapping *items, size_t sorted, size_t count)
 	return true;
 }
 
-/* Leaves each of the sorted ones once; gives how many those are. */
+/* Drops repeated mappings; returns the number that is left. */
 static size_t drop_same(struct mapping *items, size_t count)
 {
 	size_t kept = 1;
@@ -265,7 +266,7 @@ static size_t drop_same(struct mapping *items, size_t count)
 	return kept;
 }
 
-/* Few come to many. */
+/* Sorts the new mappings and merges them: they are few compared with the old ones. */
 static void sort_mappings(struct mt_sampled_places *seen)
 {
 	struct mapping *items = seen->mappings.items;
@@ -289,7 +290,7 @@ static void sort_mappings(struct mt_sampled_places *seen)
 	}
 }
 
-/* Appends a mapping; false where there is no room. */
+/* Appends a mapping; false if there is no room. */
 static bool add_mapping(struct mt_sampled_places *seen, const struct mt_code_mapping *mapping)
 {
 	struct mapping *added;
@@ -323,8 +324,9 @@ static size_t mappings_from(const struct mt_sampled_places *seen, uint64_t addre
 }
 
 /*
- * Mappings begin and end with pages, of which a block is a part. Gives 0, or, where too many begin
- * before it that may reach it, the image of which one does.
+ * Adds the places of a block in all mappings that contain it. A block never crosses the end of a
+ * mapping, which is a multiple of the page size. Returns 0, or an image if too many mappings were
+ * passed: then that image is to be made whole.
  */
 static uint32_t find_near(struct mt_sampled_places *seen, const struct block *block)
 {
@@ -345,7 +347,10 @@ static uint32_t find_near(struct mt_sampled_places *seen, const struct block *bl
 	return 0;
 }
 
-/* A process may map a file over and over: that one is seen as a whole, and in nobody's way. */
+/*
+ * A process may map a file over and over. Such an image is made whole, and its mappings are
+ * removed.
+ */
 static void find_places(struct mt_sampled_places *seen, const struct block *block)
 {
 	uint32_t image;
@@ -359,7 +364,7 @@ static void find_places(struct mt_sampled_places *seen, const struct block *bloc
 
 /* ---- Words ---- */
 
-/* What is gathered of a block is told together: the same places come again and again. */
+/* Gathers units by block before looking them up, because the same places occur again and again. */
 static inline void add_unit(struct mt_sampled_places *seen, uint64_t unit)
 {
 	uint64_t number = unit >> (BLOCK_BITS - UNIT_BITS), bit = UINT64_C(1) << unit % 64;
@@ -373,7 +378,10 @@ static inline void add_unit(struct mt_sampled_places *seen, uint64_t unit)
 	block->units |= bit;
 }
 
-/* A return address may be the end of the function that it returns to: the byte before it counts. */
+/*
+ * Looks the words up. Also looks up the byte before a word that is at the start of a unit: a return
+ * address may be the end of its function.
+ */
 static void resolve(struct mt_sampled_places *seen, struct log *log)
 {
 	sort_mappings(seen);
@@ -395,7 +403,7 @@ static void resolve(struct mt_sampled_places *seen, struct log *log)
 	log->last_time = 0;
 }
 
-/* The older are none; the newer become so. */
+/* The newer log becomes the older one, which is empty. */
 static void turn(struct mt_sampled_places *seen)
 {
 	struct log older = seen->older;
@@ -404,7 +412,7 @@ static void turn(struct mt_sampled_places *seen)
 	seen->newer = older;
 }
 
-/* There is no room for more: the older do not wait any longer for mappings of theirs. */
+/* Both logs are full: resolves the older one without waiting for its mappings. */
 static void make_room(struct mt_sampled_places *seen)
 {
 	if (seen->older.last_time > seen->dropped)
@@ -441,7 +449,7 @@ void mt_sampled_places_settle_all(struct mt_sampled_places *seen)
 	resolve(seen, &seen->newer);
 }
 
-/* ---- What is asked ---- */
+/* ---- Results ---- */
 
 size_t mt_sampled_places_untaken(const struct mt_sampled_places *seen)
 {
@@ -454,7 +462,7 @@ static void list_units(uint64_t block, uint64_t units, uint64_t **to)
 		*(*to)++ = block << BLOCK_BITS | (uint64_t)__builtin_ctzll(units) << UNIT_BITS;
 }
 
-/* Lists those of its places, and counts them as taken. */
+/* Lists the untaken places of an image, and marks them as taken. */
 static void take_places(struct image *image, const struct mt_code_news *news)
 {
 	uint64_t *fresh = news->offsets;

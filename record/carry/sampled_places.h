@@ -1,8 +1,8 @@
 /*
- * The places in images' code to which words of records point: frames of stacks are nowhere else, so
+ * The places in images' code to which words of records point. Frames of stacks are only there, so
  * only the functions around these places need to be carried. Words are added when they are written,
  * mappings when their records pass, in any order. A word is compared with the mappings of all
- * processes, also of those that ended: at worst it adds a place too many.
+ * processes, including ended ones: at worst that adds a place too many.
  *
  * If words or mappings exceed the memory limits, the images concerned are made whole.
  */
@@ -29,7 +29,7 @@ uint32_t mt_sampled_places_image(struct mt_sampled_places *seen,
 
 /*
  * An executable mapping of an image, and the time of its record. The process chooses the offset:
- * anything past the end of the file is no place.
+ * addresses past the end of the file are not places.
  */
 struct mt_code_mapping {
 	uint64_t start, end, offset;
