@@ -19,8 +19,7 @@
 #define ENDED_MAX 1024	   /* processes remembered after their exit, because samples arrive late */
 
 struct process {
-	MT_ARRAY(struct mt_image_file *)
-	images; /* images mapped before the first sample that were not chosen yet */
+	MT_ARRAY(struct mt_image_file *) images; /* mapped images not chosen yet */
 	bool sampled;
 };
 

@@ -293,8 +293,7 @@ static void forget(struct mt_perf_maps *maps, size_t i)
 	mt_map64_remove(&maps->index, (uint32_t)maps->processes.items[i].pid);
 	if (i != maps->processes.count - 1) {
 		maps->processes.items[i] = *last;
-		(void)mt_map64_put(&maps->index, (uint32_t)last->pid,
-				   i); /* cannot fail: the key exists */
+		(void)mt_map64_put(&maps->index, (uint32_t)last->pid, i); /* the key exists */
 	}
 	maps->processes.count--;
 }

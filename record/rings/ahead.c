@@ -1,4 +1,4 @@
-/* The thread that sleeps until something gets short. */
+/* The thread that sleeps until blocks or stack images get short. */
 #include "record/rings/ahead.h"
 
 #include <errno.h>

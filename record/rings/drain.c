@@ -1,9 +1,9 @@
 /*
- * The drain threads, one a CPU. Whoever copies on the producer's own CPU stops the producer: that
- * is what keeps a ring from overflowing, and what a recording costs its target. So a storm's
- * samples are left to a buddy, the drain of another CPU, for as long as it keeps up; at a quarter
- * of the ring, half of a smaller one, the own one goes before the producer, real-time. A storm
- * inside one system call cannot be stopped so: there is only the buddy.
+ * The drain threads, one per CPU. A drain that copies on the producer's CPU stops the producer.
+ * That keeps the ring from overflowing, but slows the target. So the samples of a storm are left to
+ * a buddy, the drain of another CPU, as long as the buddy keeps up. Once the ring is a quarter
+ * full, or a smaller one half full, the CPU's real-time drain preempts the producer. It cannot
+ * preempt a storm inside one system call: then only the buddy drains.
  */
 #include "record/rings/drain.h"
 
@@ -25,31 +25,32 @@
 #include "record/rings/spool.h"
 
 #define STACK ((size_t)64 << 10)
-#define POLL_MS 1000 /* a backstop: marks and watermarks wake it before */
+#define POLL_MS 1000 /* a fallback: marks and watermarks wake the thread earlier */
 #define STALL_US 2000
 #define LOOK_UP_US 20
 #define STALL_SPINS 2000
-#define STALL_PATIENCE 8 /* waits in vain: the writer gets on no longer */
+#define STALL_PATIENCE 8 /* waits without a free block: then the writer counts as blocked */
 #define STALL_DOUBLINGS 4
 #define WAIT_NS 1000000000ull
-#define HELP_ROUNDS 4096 /* of 128 KiB: a bound, should two CPUs keep on producing */
-#define ASK_AFTER 32	 /* shares, a quarter of a ring: so often the helped thread is asked */
+#define HELP_ROUNDS 4096 /* of 128 KiB: a bound in case two CPUs keep producing */
+#define ASK_AFTER 32	 /* shares, a quarter of a ring: then check if the helped thread runs */
 #define STORM_LEAST ((size_t)1 << 20)
-#define STORM_BYTES 300 /* a microsecond: less is no storm */
-#define WATCH_US 10000	/* so long without a share, it is not a storm that keeps it */
+#define STORM_BYTES 300 /* bytes per microsecond; a lower rate is no storm */
+#define WATCH_US 10000	/* if no share fills up for that long, the storm is over */
 
 struct mt_drain {
 	int cpu;
 	const struct mt_stream_config *config;
 	struct mt_stream *streams[MT_CLASSES]; /* NULL: no event of that class */
-	struct mt_drain *buddy_of;	       /* whose rings it watches, or NULL */
-	_Atomic(struct mt_drain *) buddy;      /* who watches its own, or NULL */
+	struct mt_drain *buddy_of;	       /* the drain that it helps, or NULL */
+	_Atomic(struct mt_drain *) buddy;      /* the drain that helps it, or NULL */
 	_Atomic bool helping;
-	unsigned shares;	      /* taken since the helped thread was last seen to run */
-	uint64_t written, written_us; /* its storm ring's bytes, when they were last looked at */
-	bool storm;		      /* they were many in that time */
-	unsigned in_vain;	      /* waits for a block since there last was one */
-	bool asked_helped;	      /* it was woken then, and had woken so often before: */
+	unsigned shares; /* shares drained since the helped thread was last seen running */
+	uint64_t written, written_us; /* bytes of the storm ring at the last check, and its time */
+	bool storm;		      /* the rate was high at the last check */
+	unsigned in_vain;	      /* consecutive waits without a free block */
+	bool asked_helped; /* the helped thread was woken; `woken` is its count of wakes before that
+			    */
 	uint64_t woken;
 	pthread_t thread;
 	bool running;
@@ -58,7 +59,7 @@ struct mt_drain {
 	_Atomic uint64_t asked, done; /* flush numbers */
 	_Atomic bool stop, unpinned;
 	_Atomic uint64_t wakes, cpu_ns;
-	int answered; /* eventfd, when done changes: to write to it is never to wait */
+	int answered; /* eventfd, written when done changes; writing never blocks */
 };
 
 static uint64_t monotonic_us(void)
@@ -78,7 +79,7 @@ static void wake(struct mt_drain *drain)
 	notify(drain->wake);
 }
 
-/* For the rare ring of each CPU: all drains are each other's buddies in a circle. */
+/* Calls act for the rare ring of every CPU, following the circle of buddies. */
 static bool for_rare(struct mt_drain *own, bool (*act)(struct mt_stream *stream))
 {
 	struct mt_drain *drain = own;
@@ -104,21 +105,24 @@ static bool report_stream(struct mt_stream *stream)
 }
 
 /*
- * Before samples are filtered by their threads' names: a thread may have got its name on another
- * CPU just before.
+ * Called before samples are filtered by name: the thread may have got its name on another CPU just
+ * before.
  */
 static bool deliver_names(void *context)
 {
 	return for_rare(context, listener);
 }
 
-/* Before samples are handed on: what was mapped on another CPU before the thread came to this. */
+/*
+ * Delivers the map records of all CPUs before samples, because a thread may have mapped memory on
+ * another CPU.
+ */
 static void report_maps(void *context)
 {
 	(void)for_rare(context, report_stream);
 }
 
-/* Whether the ring fills fast, as far as can be told since it was last asked. */
+/* True if the ring fills fast, by its growth since an earlier check. */
 static bool is_storm(struct mt_drain *drain, const struct mt_stream *stream)
 {
 	uint64_t now = monotonic_us(), written = mt_stream_written(stream);
@@ -132,9 +136,10 @@ static bool is_storm(struct mt_drain *drain, const struct mt_stream *stream)
 }
 
 /*
- * The own ring's samples can wait for the buddy. Not outside of storms: another CPU has to fetch
- * from this one's caches what this one still has in its own. Not where a filter needs the names in
- * the other ring first, and not without the priority to make up for a buddy that does not come.
+ * True if the samples of the storm ring can wait for the buddy. Only in a storm: otherwise the
+ * buddy fetches from this CPU's caches, which costs more than draining here. Not if a filter needs
+ * the names in the rare ring first. Not without real-time priority, which is needed to catch up if
+ * the buddy does not come.
  */
 static bool leave_to_buddy(struct mt_drain *drain, const struct mt_stream *stream)
 {
@@ -148,13 +153,13 @@ static bool leave_to_buddy(struct mt_drain *drain, const struct mt_stream *strea
 	return true;
 }
 
-/* The remainder stays in the ring, and is worth another try soon. */
+/* True if records remain in the ring and should soon be tried again. */
 static bool is_held_up(enum mt_stream_result result)
 {
 	return result == MT_STREAM_STALLED || result == MT_STREAM_UNREPORTED;
 }
 
-/* What a wake-up asks for; false where that is to be tried again. */
+/* Drains the rings after a wake-up; false if they should be tried again. */
 static bool drain_due(struct mt_drain *drain)
 {
 	bool whole = true;
@@ -169,7 +174,7 @@ static bool drain_due(struct mt_drain *drain)
 	return whole;
 }
 
-/* Empties its own rings; false where that is to be tried again. */
+/* Empties its rings; false if they should be tried again. */
 static bool drain_all(struct mt_drain *drain)
 {
 	bool whole = true;
@@ -181,7 +186,7 @@ static bool drain_all(struct mt_drain *drain)
 	return whole;
 }
 
-/* A share of each of its neighbour's rings that is worth it; false where no more is to be had. */
+/* Drains a share of each helped ring that is full enough; false if no ring has another share. */
 static bool help_once(struct mt_drain *drain)
 {
 	bool more = false;
@@ -207,10 +212,11 @@ static bool anything_worth_help(const struct mt_drain *drain)
 }
 
 /*
- * Nothing is worth a share just now. Where the helped thread has not run since it was woken, a
- * storm inside one system call keeps it off its CPU, and all hangs on this thread: asleep, its CPU
- * may go idle, and a virtual one that is idle can take longer to come back than a ring lasts. So it
- * stays awake then. False: sleep, the other runs or nothing comes.
+ * Polls while no ring has a share, if the helped thread has not run since it was woken: a storm
+ * inside one system call keeps that thread off its CPU, and only this thread drains the rings. If
+ * it slept, its CPU might go idle, and an idle virtual CPU can take longer to wake up than a ring
+ * takes to fill. True if there is a share. False: sleep, because the helped thread runs or nothing
+ * arrives.
  */
 static bool watch_storm(struct mt_drain *drain)
 {
@@ -235,7 +241,7 @@ static bool watch_storm(struct mt_drain *drain)
 	return false;
 }
 
-/* Its neighbour's rings, where they fill up; its own come first again after each share. */
+/* Drains the rings of buddy_of while they fill up. Drains its own rings after each share. */
 static void help_buddy(struct mt_drain *drain)
 {
 	bool helped = false;
@@ -255,7 +261,7 @@ static void help_buddy(struct mt_drain *drain)
 	atomic_store(&drain->helping, false);
 }
 
-/* Yields the CPU for a while; whether a block is free then. */
+/* Yields the CPU for a while; true if a block is free. */
 static bool spin_for_block(struct mt_drain *drain)
 {
 	for (int i = 0; i < STALL_SPINS; i++) {
@@ -267,9 +273,10 @@ static bool spin_for_block(struct mt_drain *drain)
 }
 
 /*
- * No block is free. While the writer gets on, holding the CPU for a moment is what keeps the ring
- * from overflowing: it holds the producer too. Where it does not get on (the output blocks),
- * sleeping loses records, but not the host: no spinning then, and longer and longer sleeps.
+ * Waits for a free block. While the writer makes progress, a real-time drain occupies the CPU for a
+ * moment: that stops the producer, so the ring does not overflow. If the writer makes no progress
+ * (the output blocks), sleeps for longer and longer times: records are lost, but the host stays
+ * usable.
  */
 static void wait_for_block(struct mt_drain *drain)
 {
@@ -281,7 +288,10 @@ static void wait_for_block(struct mt_drain *drain)
 	drain->in_vain = mt_spool_has_free(drain->config->spool) ? 0 : drain->in_vain + 1;
 }
 
-/* Blocks are free where it is the filter that is waited for: it takes as long as /proc does. */
+/*
+ * Waits until draining can continue. If blocks are free, the filter is still looking up a thread in
+ * /proc.
+ */
 static void wait_to_go_on(struct mt_drain *drain)
 {
 	if (drain->config->filter && mt_spool_has_free(drain->config->spool))
@@ -300,7 +310,7 @@ static void flush_all(struct mt_drain *drain)
 	}
 }
 
-/* Answers a flush: everything that was in the rings when it was asked for is handed on. */
+/* Answers a flush: pushes everything that was in the rings when it was requested. */
 static void answer_flush(struct mt_drain *drain)
 {
 	uint64_t asked = atomic_load(&drain->asked);
@@ -313,8 +323,8 @@ static void answer_flush(struct mt_drain *drain)
 }
 
 /*
- * Pins the thread to its CPU and raises its priority as far as it may. An offline or forbidden CPU
- * leaves it unpinned.
+ * Pins the thread to its CPU and raises its priority as far as permitted. If the CPU is offline or
+ * forbidden, the thread stays unpinned.
  */
 static enum mt_priority settle_down(int cpu)
 {
@@ -336,8 +346,8 @@ static int stream_fd(const struct mt_drain *drain, size_t class)
 }
 
 /*
- * A ring's watermark wakes both who poll it, but is told to one of them alone: the buddy passes it
- * on where it cannot do all that is to do.
+ * The watermark of a ring wakes both threads that poll it, but the kernel reports the event to only
+ * one of them. If the buddy gets it but cannot drain everything, it wakes the other one.
  */
 static void pass_on(const struct mt_drain *drain, const struct pollfd *fds)
 {
@@ -414,7 +424,10 @@ struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT
 	return NULL;
 }
 
-/* With a small stack: there is one for each CPU of the host, and all of it is locked. */
+/*
+ * Starts the thread with a small stack: there is one for each CPU of the host, and all of it is
+ * locked.
+ */
 static int start(struct mt_drain *drain)
 {
 	pthread_attr_t attr;

@@ -1,6 +1,6 @@
 /*
- * Opening: the matrix of events, CPUs and tasks. A ring belongs to a disabled event on our own
- * thread, so that it outlives any target; the events proper write into it.
+ * Opens the matrix of events, CPUs and tasks. A ring belongs to a disabled event on the recorder's
+ * thread, so that it outlives any target. The sampling events write into it.
  */
 #include "record/rings/event_set.h"
 
@@ -24,7 +24,7 @@
 
 #define RING_MIN ((size_t)64 << 10)
 #define RESCANS_MAX 100
-#define SPARE_FILES 256 /* for rings, output and what else is open */
+#define SPARE_FILES 256 /* for rings, output and other open files */
 
 static struct mt_error *ring_error(int errnum, size_t size)
 {
@@ -40,7 +40,7 @@ static struct mt_error *ring_error(int errnum, size_t size)
 	return mt_error_hint(err, "ask for a smaller one with -m");
 }
 
-/* The event that owns a ring: never enabled, on our own thread. -1 with errno. */
+/* Opens the event that owns a ring: never enabled, on the recorder's thread. -1 with errno. */
 static int open_owner(const struct mt_event_set *opened, int cpu, size_t ring_size)
 {
 	struct perf_event_attr attr = opened->plan->events.items[0].attr;
@@ -53,7 +53,9 @@ static int open_owner(const struct mt_event_set *opened, int cpu, size_t ring_si
 	return mt_perf_open(&attr, 0, cpu, opened->features);
 }
 
-/* What a ring of that class is to have; where the budget is short, the storm gets most of it. */
+/*
+ * Requested size of a ring of that class. If the budget is short, the storm ring gets most of it.
+ */
 static size_t ring_want(const struct mt_event_set *opened, enum mt_event_class class)
 {
 	size_t want = opened->ring_size, rare;
@@ -112,8 +114,8 @@ static struct mt_error *open_rings(struct mt_event_set *opened)
 }
 
 /*
- * All rings at the largest size that the mlock budget allows to all: the first must not leave the
- * last without.
+ * Opens all rings with the largest size that the mlock budget allows for all of them: if the first
+ * ones took the whole budget, the last ones would get none.
  */
 static struct mt_error *open_rings_that_fit(struct mt_event_set *opened)
 {
@@ -139,7 +141,7 @@ static bool cpu_is_offline(const struct mt_event_set *opened, int cpu)
 	return fd < 0 && (errno == ENODEV || errno == EINVAL);
 }
 
-/* Events with twins begin at the plan's level, the others are what they are. */
+/* Events with variants begin at the plan's start level; other events have no level. */
 static bool init_tables(struct mt_event_set *opened)
 {
 	const struct mt_plan *plan = opened->plan;
@@ -156,8 +158,8 @@ static bool init_tables(struct mt_event_set *opened)
 }
 
 /*
- * Whether an event is to be enabled: of twins one is, and a mark or seed goes with an event that is
- * not thinned.
+ * True if an event is to be enabled: one variant of each event is. Marks and seeds are enabled
+ * while their event is not thinned.
  */
 static bool is_on(const struct mt_event_set *opened, uint32_t event)
 {
@@ -198,7 +200,7 @@ struct mt_error *mt_event_set_init(const struct mt_plan *plan,
 	return ring_size ? open_rings_that_fit(out) : NULL;
 }
 
-/* The id that the kernel writes into this event's records. */
+/* Reads the id that the kernel writes into this event's records. */
 static bool event_id(int fd, uint64_t *id)
 {
 	uint64_t values[3]; /* value, id, lost */
@@ -242,7 +244,7 @@ static struct mt_error *adopt(struct mt_event_set *opened, const struct mt_event
 	return mt_map64_put(opened->next_ids, id, event) ? NULL : mt_error_nomem();
 }
 
-/* The leader of a member's group on that CPU: the one opened last. -1: it is not there. */
+/* The fd of a member's group leader on that CPU: the one opened last. -1: there is none. */
 static int find_leader(const struct mt_event_set *opened, const struct mt_event_set_cpu *cpu,
 		       uint32_t leader)
 {
@@ -254,7 +256,7 @@ static int find_leader(const struct mt_event_set *opened, const struct mt_event_
 	return -1;
 }
 
-/* Of a target that belongs to another user there is nothing else to say; NULL: it does not. */
+/* An error if the target belongs to another user, which explains the failure; otherwise NULL. */
 static struct mt_error *owner_error(pid_t tid)
 {
 	struct stat status;
@@ -293,12 +295,12 @@ static struct mt_error *open_one_error(const struct mt_event_set *opened, uint32
 	return err;
 }
 
-/* ENOTSUPP of the kernel's own */
+/* internal to the kernel */
 #define KERNEL_ENOTSUPP 524
 
 /*
- * Whether a probe cannot be set in the code that stands there: whoever owns the file may have
- * changed it since its symbols were read. Of all processes' allocators that is one that lacks.
+ * True if a probe cannot be set in the code at that address: the owner of the file may have changed
+ * it since its symbols were read. When all processes' allocators are probed, that one is skipped.
  */
 static bool is_of_code(int error)
 {
@@ -363,7 +365,7 @@ struct mt_error *mt_event_set_add_task(struct mt_event_set *opened, pid_t tid, b
 	return open_everywhere(opened, tid, on_exec);
 }
 
-/* Opens what is in /proc/PID/task and not yet opened; *added says how many. */
+/* Opens the threads in /proc/PID/task that are not open yet; *added: their number. */
 static struct mt_error *add_new_threads(struct mt_event_set *opened, DIR *tasks, size_t *added)
 {
 	struct mt_error *err = NULL;
@@ -383,7 +385,7 @@ static struct mt_error *add_new_threads(struct mt_event_set *opened, DIR *tasks,
 	return err;
 }
 
-/* How many threads are listed there now. */
+/* Number of threads listed now. */
 static size_t count_threads(DIR *tasks)
 {
 	struct dirent *entry;
@@ -395,7 +397,7 @@ static size_t count_threads(DIR *tasks)
 	return count;
 }
 
-/* That a file for each thread, CPU and event is not to be had, and what would allow it. */
+/* The error that there are too few descriptors for every thread, CPU and event, with a hint. */
 static struct mt_error *too_many_files(const struct mt_event_set *opened, size_t threads)
 {
 	size_t each = opened->cpus.count * opened->plan->events.count;
@@ -408,7 +410,7 @@ static struct mt_error *too_many_files(const struct mt_event_set *opened, size_t
 		(unsigned long long)mt_limits_files(), threads * each + SPARE_FILES);
 }
 
-/* Known beforehand: opening thousands, only to fail, takes its time. */
+/* Checks the limit first, because opening thousands of files only to fail takes long. */
 static bool fits_files(const struct mt_event_set *opened, size_t threads)
 {
 	return (opened->events.count + threads * opened->cpus.count * opened->plan->events.count) +
@@ -448,8 +450,9 @@ static void enable_some(struct mt_event_set *opened, enum mt_event_class class, 
 }
 
 /*
- * The members of a group first, which begin with their leader: beside one that runs, 6.18 puts no
- * member of another PMU on a CPU (a tracepoint beside page faults) until all is scheduled anew.
+ * Enables group members first, each group from its leader on. If another event already runs, Linux
+ * 6.18 does not schedule a member of another PMU on that CPU (such as a tracepoint with page
+ * faults) until all events are rescheduled.
  */
 void mt_event_set_enable(struct mt_event_set *opened, enum mt_event_class class)
 {
@@ -457,7 +460,7 @@ void mt_event_set_enable(struct mt_event_set *opened, enum mt_event_class class)
 	enable_some(opened, class, false);
 }
 
-/* The members of a group first, as mt_event_set_enable() does. */
+/* Enables group members first, like mt_event_set_enable(). */
 static void enable_cpu(struct mt_event_set *opened, int cpu)
 {
 	for (int members = 1; members >= 0; members--) {
@@ -478,7 +481,7 @@ static void destroy_ids(struct mt_map64 *ids)
 	free(ids);
 }
 
-/* What records of events that are open now, or were until then, may be looked up in. */
+/* Copies the ids of all open events. */
 static struct mt_map64 *copy_ids(const struct mt_event_set *opened)
 {
 	struct mt_map64 *ids = calloc(1, sizeof(*ids));
@@ -495,8 +498,8 @@ static struct mt_map64 *copy_ids(const struct mt_event_set *opened)
 }
 
 /*
- * What is being opened gets a map of its own, for others read the present one: it takes that one's
- * place once all is in it.
+ * Starts a new map for events that are about to be opened, because drains read the current one. The
+ * new map replaces it when it is complete.
  */
 static bool begin_ids(struct mt_event_set *opened)
 {
@@ -513,12 +516,12 @@ static bool begin_ids(struct mt_event_set *opened)
 }
 
 enum {
-	READ_WORDS = 64, /* of a group: how many, then value, id and lost of each */
+	READ_WORDS = 64, /* of a group: the count, then value, id and lost of each event */
 };
 
 /*
- * One field of what read() gives: 0 the count, 2 the lost ones; 0 where there is no such field. Of
- * a group the leader comes first, behind their number.
+ * One field of the data from read(): 0 is the count, 2 the lost records. 0 if there is no such
+ * field. In a group, the number of events comes first, then the leader.
  */
 static uint64_t read_field(const struct mt_event_set *opened, const struct mt_event_set_event *e,
 			   size_t field)
@@ -532,7 +535,7 @@ static uint64_t read_field(const struct mt_event_set *opened, const struct mt_ev
 		       : 0;
 }
 
-/* Closes what is open of a CPU, NULL: of all, and of an event, MT_EVENT_NONE: of all. */
+/* Closes the events of a CPU (NULL: all) and of an event (MT_EVENT_NONE: all). */
 static void close_events(struct mt_event_set *opened, const int *cpu, uint32_t event)
 {
 	size_t kept = 0;
@@ -572,7 +575,7 @@ struct mt_error *mt_event_set_reopen_cpu(struct mt_event_set *opened, size_t pla
 	return err;
 }
 
-/* Makes an opened event run or not, as it is to. */
+/* Enables or disables an open event as is_on() requires. */
 static void settle(struct mt_event_set *opened, const struct mt_event_set_event *e)
 {
 	ioctl(e->fd, is_on(opened, e->event) ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
@@ -616,7 +619,7 @@ void mt_event_set_disable_event(struct mt_event_set *opened, uint32_t event)
 	}
 }
 
-/* Over all fds of an event. */
+/* Sums a field over all fds of an event. */
 static uint64_t sum_field(const struct mt_event_set *opened, uint32_t event, size_t field)
 {
 	uint64_t sum = 0;

@@ -44,14 +44,14 @@ struct mt_event_set {
 	/* Kernel event id -> index in the plan. Readers must load it anew: it is replaced. */
 	_Atomic(struct mt_map64 *) ids;
 	struct mt_map64 *next_ids;	     /* ids with events being opened; mostly equal to ids */
-	MT_ARRAY(struct mt_map64 *) old_ids; /* replaced maps that a drain may still read */
+	MT_ARRAY(struct mt_map64 *) old_ids; /* replaced maps, which a drain may still read */
 	struct mt_event_set_closed *closed;  /* by index in the plan */
 	struct mt_map64 tasks;		     /* threads with events; empty: events follow CPUs */
 	size_t ring_size;		     /* bytes of a storm ring, as granted */
 	bool ring_shrunk;		     /* the mlock limit allowed less than requested */
-	_Atomic int *levels; /* level of the enabled twin, by index of the full event */
+	_Atomic int *levels; /* level of the enabled variant, by index of the full event */
 	bool paused;	     /* only side-band events are enabled */
-	const char *refused; /* a block's probe that the kernel cannot set: the first; or NULL */
+	const char *refused; /* name of the first block probe that the kernel cannot set; or NULL */
 	const char *cgroup_name;
 	int cgroup; /* borrowed descriptor of the cgroup that is sampled, or -1 */
 	const struct mt_plan *plan;
@@ -59,10 +59,9 @@ struct mt_event_set {
 };
 
 /*
- * Opens the rings of these CPUs but for offline ones. ring_size is for storm events; less is taken
- * if the mlock limit does not allow it. 0: no rings, for events that only count; CPU -1 then stands
- * for every CPU of a task. Borrows plan and features. Call mt_event_set_deinit() even
- * after a failure.
+ * Opens the rings of these CPUs except offline ones. ring_size is for storm events; less is taken
+ * if the mlock limit does not allow it. 0: no rings, for events that only count; then CPU -1 means
+ * all CPUs of a task. Borrows plan and features. Call mt_event_set_deinit() even after a failure.
  */
 struct mt_error *mt_event_set_init(const struct mt_plan *plan,
 				   const struct mt_perf_features *features,
@@ -90,7 +89,9 @@ struct mt_error *mt_event_set_add_process(struct mt_event_set *opened, pid_t pid
  */
 struct mt_error *mt_event_set_reopen_cpu(struct mt_event_set *opened, size_t place);
 
-/* Enables the twin of that level and disables the others. Disables the marks of a thinned event. */
+/*
+ * Enables the variant of that level and disables the others. Disables the marks of a thinned event.
+ */
 void mt_event_set_set_level(struct mt_event_set *opened, uint32_t event, int level);
 
 /* Enables the events of a class, one after the other. */

@@ -1,4 +1,4 @@
-/* The governor: measurements in, switches of twins out. */
+/* The governor: takes measurements and switches between variants of events. */
 #include "record/rings/governor.h"
 
 #include <stdio.h>
@@ -14,12 +14,12 @@
 
 #define TICK_NS 90000000ull
 
-/* One event that has twins. */
+/* An event that has variants. */
 struct governed {
-	uint32_t event;		 /* index of the full one */
-	bool small_dumps, thins; /* there are such twins */
+	uint32_t event;		 /* index of the full variant */
+	bool small_dumps, thins; /* it has such variants */
 	struct mt_throttle throttle;
-	uint64_t samples; /* at the last tick, of all its twins */
+	uint64_t samples; /* of all its variants, at the last tick */
 };
 
 struct mt_governor {
@@ -48,7 +48,7 @@ static uint64_t samples_of(const struct mt_governor *governor, uint32_t event)
 	return sum;
 }
 
-/* Samples of an event by whichever twin. */
+/* Sum of the samples of all variants of an event. */
 static uint64_t samples_of_variants(const struct mt_governor *governor, uint32_t full)
 {
 	const struct mt_plan *plan = governor->config.plan;

@@ -1,6 +1,6 @@
 /*
- * Applies the decisions of throttle.h: measures at every tick what recording cost, switches events
- * between their twins, and reports each switch.
+ * Applies the decisions of throttle.h: measures at every tick the cost of recording, switches
+ * events between their variants, and reports each switch.
  */
 #ifndef MT_RECORD_RINGS_GOVERNOR_H
 #define MT_RECORD_RINGS_GOVERNOR_H
@@ -42,7 +42,7 @@ void mt_governor_tick(struct mt_governor *governor, uint64_t now_ns);
 
 /*
  * Puts WEIGHT records for the whole recording into state: how many events a sample of each thinning
- * twin stood for, the kernel's count divided by the number of samples.
+ * variant represents, which is the kernel's count divided by the number of samples.
  */
 void mt_governor_settle(const struct mt_governor *governor, struct mt_state *state);
 

@@ -1,4 +1,4 @@
-/* The table of holes seen, the queue of those to look at, and the thread that does. */
+/* A table of the holes seen, a queue of holes to examine, and the thread that examines them. */
 #include "record/rings/prefault.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define PID_BITS 22 /* PID_MAX_LIMIT */
 #define SEEN_BITS 14
 #define QUEUE 256
-#define RATE 250 /* holes looked at in a second: each costs a look at /proc/PID/maps */
+#define RATE 250 /* holes examined in a second: each costs a read of /proc/PID/maps */
 #define POLL_MS 1000
 #define JOIN_US 1000
 #define JOIN_TRIES 1000
@@ -35,7 +35,7 @@ struct counters {
 	_Atomic uint64_t faulted_in, ends, refused, put_off;
 };
 
-/* A hole is one number: the page's, and below it the pid. */
+/* A hole is one number: the page number above the pid. */
 struct mt_prefault {
 	_Atomic uint64_t seen[1 << SEEN_BITS]; /* direct-mapped */
 	_Atomic uint64_t queue[QUEUE];	       /* 0: free */
@@ -45,7 +45,7 @@ struct mt_prefault {
 	pthread_t thread;
 	bool running;
 	bool reads_text; /* the kernel answers no query */
-	time_t second;	 /* of the present budget */
+	time_t second;	 /* the second of the current budget */
 	unsigned looked;
 	struct counters counts;
 };
@@ -55,7 +55,7 @@ static _Atomic uint64_t *seen_slot(struct mt_prefault *prefault, uint64_t hole)
 	return &prefault->seen[mt_hash64(hole) >> (64 - SEEN_BITS)];
 }
 
-/* It will be told of again. */
+/* Forgets the hole, so that the next report of it is accepted. */
 static void put_off(struct mt_prefault *prefault, uint64_t hole)
 {
 	atomic_store_explicit(seen_slot(prefault, hole), 0, memory_order_relaxed);
@@ -139,8 +139,8 @@ static enum mt_prefault_answer goes_on(struct mt_prefault *prefault, pid_t pid, 
 }
 
 /*
- * A page of a file is left: who serves its file system may be the target itself, or anybody, and as
- * long as that one does not answer, not even SIGKILL ends the reading.
+ * Reads a byte of the page, unless the page is a file's: the file system may be served by the
+ * target or any other process. If that process does not answer, not even SIGKILL ends the read.
  */
 static void look_at(struct mt_prefault *prefault, uint64_t hole)
 {
@@ -161,7 +161,7 @@ static void look_at(struct mt_prefault *prefault, uint64_t hole)
 		atomic_fetch_add(&prefault->counts.refused, 1);
 }
 
-/* Whether another hole may be looked at in this second. */
+/* True if another hole may be examined in this second. */
 static bool has_budget(struct mt_prefault *prefault)
 {
 	struct timespec now;
@@ -218,7 +218,7 @@ struct mt_error *mt_prefault_create(struct mt_prefault **out)
 
 	if (!prefault)
 		return mt_error_nomem();
-	mt_pages_ready(prefault, sizeof(*prefault)); /* the drains write here */
+	mt_pages_ready(prefault, sizeof(*prefault)); /* drains write here, so populate it now */
 	prefault->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	failed = prefault->wake < 0 ? errno : start(prefault);
 	if (failed) {
@@ -229,7 +229,7 @@ struct mt_error *mt_prefault_create(struct mt_prefault **out)
 	return NULL;
 }
 
-/* False where the thread does not end: a page that it reads may not come (userfaultfd). */
+/* False if the thread does not end: a page that it reads may never arrive (userfaultfd). */
 static bool join(struct mt_prefault *prefault)
 {
 	for (int i = 0; i < JOIN_TRIES && !atomic_load(&prefault->ended); i++)
@@ -250,7 +250,7 @@ void mt_prefault_destroy(struct mt_prefault *prefault)
 		atomic_store(&prefault->stop, true);
 		(void)!write(prefault->wake, &one, sizeof(one));
 		if (!join(prefault))
-			return; /* what it works with stays, until the process ends */
+			return; /* the thread's data stays until the process exits */
 	}
 	mt_close_p(&prefault->wake);
 	free(prefault);

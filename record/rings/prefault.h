@@ -1,10 +1,10 @@
 /*
- * Heals holes in stacks. Where the kernel ended a stack dump at a page that was never touched, one
- * byte of that page is read with process_vm_readv(2), unless the page is a file's. That faults the
- * page in without changing its contents, and later dumps pass through it. A dump that ends where
- * the stack's mapping ends has no hole.
+ * Faults in pages that cut stack dumps. If the kernel ended a dump at a page that was never
+ * touched, one byte of that page is read with process_vm_readv(2), unless the page is a file's.
+ * That faults the page in without changing its contents, and later dumps pass through it. A dump
+ * that ends where the stack's mapping ends has no hole.
  *
- * A thread of its own handles each hole once, and only so many a second.
+ * A thread handles each hole once, at a limited number per second.
  */
 #ifndef MT_RECORD_RINGS_PREFAULT_H
 #define MT_RECORD_RINGS_PREFAULT_H
@@ -24,7 +24,7 @@ struct mt_prefault_counts {
 /* Starts the thread. */
 struct mt_error *mt_prefault_create(struct mt_prefault **out);
 
-/* Ends the thread. A thread that hangs in a page of FUSE is left behind until the process exits. */
+/* Ends the thread. A thread that hangs in a page of FUSE is abandoned until the process exits. */
 void mt_prefault_destroy(struct mt_prefault *prefault);
 
 /*

@@ -15,10 +15,9 @@ struct mt_plan;
 #define MT_RING_RARE_MAX ((size_t)16 << 20)
 
 /*
- * The default size of that class's ring. The kernel reserves the full dump size in the ring,
- * however few bytes are valid: a ring is to hold about a thousand dumps of 16 KiB. All its pages
- * are allocated at the start and freed at the end, which costs as much as the samples of a short
- * recording.
+ * The default size of a ring of that class: about a thousand dumps of 16 KiB. The kernel reserves
+ * the full dump size in the ring even if few bytes are valid. All pages of a ring are allocated at
+ * the start and freed at the end, which costs as much as the samples of a short recording.
  */
 size_t mt_ring_size(const struct mt_plan *plan, enum mt_event_class class);
 

@@ -1,4 +1,4 @@
-/* Memory: how much, locked, and spared by the OOM killer. */
+/* Bounds the memory of the recorder, locks it, and protects it from the OOM killer. */
 #include "record/rings/self_limits.h"
 
 #include <fcntl.h>
@@ -25,8 +25,9 @@
 #define DEFAULT_MEMORY (64 * MIB)
 #define UNWINDING_MEMORY (160 * MIB)
 #define BASE (10 * MIB)	     /* code, libraries, zstd, the writer's buffers, the tables of images */
-#define CARRYING (14 * MIB)  /* one image's tables and symbols, zstd, chunks that wait */
-#define UNWINDING (10 * MIB) /* rules, stack images, a block, maps of processes, files' headers */
+#define CARRYING (14 * MIB)  /* tables and symbols of one image, zstd, chunks that wait */
+#define UNWINDING (10 * MIB) /* rules, stack images, a block, maps of processes, headers of files \
+			      */
 #define TABLES_MIN (6 * MIB) /* a compiler's or a browser's largest library has 5 to 15 */
 #define HOLD_MIN (4 * MIB)
 #define IMAGE ((uint64_t)MT_STACK_SLOT_SIZE)
@@ -51,10 +52,10 @@ struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams,
 	uint64_t most = bytes ? bytes : normal;
 	uint64_t tables = use->unwinds ? part_of(most, 5, TABLES_MIN) : 0;
 	uint64_t hold = use->unwinds ? part_of(most, 10, HOLD_MIN) : 0;
-	/* beside the tables there are indexes of them, half as large */
+	/* the tables also have indexes, half as large */
 	uint64_t base = BASE + (use->carries ? CARRYING : 0) +
 			(use->unwinds ? UNWINDING + tables + tables / 2 + hold : 0);
-	/* each stream fills a block; images of four threads, and half a block on its way */
+	/* each stream fills a block, has images of four threads, and half a block in flight */
 	uint64_t wanted = base + 8 * MIB + streams * (3 * MIB / 2 + IMAGES_MIN * IMAGE);
 	struct mt_memory_share share = {.bytes = bytes, .tables = tables, .hold = hold};
 	uint64_t images;
@@ -98,7 +99,7 @@ void mt_self_limits_bound_heap(void)
 {
 #ifdef __GLIBC__
 	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 128 << 10); /* set by hand, it does not grow by itself */
+	mallopt(M_MMAP_THRESHOLD, 128 << 10); /* a threshold set explicitly does not grow */
 #endif
 }
 
@@ -119,7 +120,7 @@ bool mt_self_limits_lock_memory(void)
 	if (!mt_limits_capable(CAP_IPC_LOCK) &&
 	    (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur != RLIM_INFINITY))
 		return false;
-	/* before 4.4 there is only all at once: what comes later is not locked then */
+	/* before 4.4 only everything can be locked at once; later memory is not locked then */
 	return !mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || !mlockall(MCL_CURRENT);
 }
 
@@ -127,7 +128,7 @@ bool mt_self_limits_have_memory(void)
 {
 	if (mlockall(MCL_CURRENT))
 		return false;
-	(void)!mlockall(MCL_FUTURE | MCL_ONFAULT); /* before 4.4 there is no such thing */
+	(void)!mlockall(MCL_FUTURE | MCL_ONFAULT); /* fails before 4.4 */
 	return true;
 }
 

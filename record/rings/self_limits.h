@@ -18,7 +18,7 @@ struct mt_memory_share {
 	size_t hold;	 /* bytes of samples that may wait to be unwound */
 };
 
-/* What the recorder does beside copying. */
+/* Work of the recorder in addition to copying. */
 struct mt_memory_use {
 	bool carries; /* carries images */
 	bool unwinds; /* unwinds stacks */
@@ -53,12 +53,12 @@ bool mt_self_limits_lock_memory(void);
  */
 bool mt_self_limits_have_memory(void);
 
-/* Makes the stacks of threads that are started from now on small, because they are locked whole. */
+/* Makes the stacks of threads that are started from now on small: all of a stack is locked. */
 void mt_self_limits_bound_stacks(void);
 
 /*
- * Switches NUMA balancing off for this process, with which the kernel unmaps pages now and then to
- * learn from the faults which node uses them. Children inherit the setting: fork before.
+ * Switches NUMA balancing off for this process: the kernel unmaps pages at intervals to learn from
+ * the faults which node uses them. Children inherit the setting: fork before.
  */
 void mt_self_limits_stay_local(void);
 

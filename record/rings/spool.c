@@ -1,10 +1,10 @@
 /*
- * The block pool and queue behind one mutex. Blocks are mapped populated, so that using one faults
- * no page, and never by those who take them: a real-time drain that needs the address space's lock
- * waits for whichever thread holds it, however low that one's priority, while its ring overflows.
- * For the same reason who waits is woken through semaphores: to signal a condition variable can
- * mean to wait until those who were woken before have run. Nor are all there from the start: most
- * recordings use few, and a page costs more than a sample.
+ * The block pool and the queue share one mutex. Blocks are mapped populated, so that using one
+ * faults no page. A drain never maps blocks: a real-time drain that needs the lock of the address
+ * space waits for the thread that holds it, which may have a low priority, and its ring overflows
+ * meanwhile. Waiting threads are woken through semaphores for the same reason: signalling a
+ * condition variable can block until threads woken earlier have run. Only a few blocks are
+ * allocated at the start: most recordings use few, and allocating a page costs more than a sample.
  */
 #include "record/rings/spool.h"
 
@@ -20,21 +20,21 @@
 #include "formats/base/thread.h"
 #include "formats/chunks/chunk.h"
 
-#define LEAST 16 /* blocks that there may always be */
-#define AHEAD 8	 /* blocks that are to be free, while the pool is not complete */
+#define LEAST 16 /* the bound is never lower */
+#define AHEAD 8	 /* free blocks to keep ready until the pool is complete */
 
 struct mt_spool {
 	pthread_mutex_t lock;
-	sem_t pushed;		 /* one for each queued block, and one once it is closed */
-	sem_t released;		 /* one for each who waits for a block and is to look again */
-	size_t limit, most;	 /* blocks there is room for, and as many there may be now */
-	struct mt_block *blocks; /* limit of them, the first `made` in use or bare */
+	sem_t pushed;	    /* one for each queued block, and one when the spool is closed */
+	sem_t released;	    /* one for each waiting thread that should look for a block again */
+	size_t limit, most; /* capacity of the arrays, and the present bound on blocks */
+	struct mt_block *blocks; /* `limit` of them; the first `made` have been allocated before */
 	size_t made;
 	struct mt_block **free, **queue, **bare; /* stack, ring, stack of limit pointers */
 	size_t free_count, queue_first, queue_count, queue_peak, waiting;
-	size_t bare_count; /* without memory */
+	size_t bare_count; /* blocks whose memory was freed */
 	bool complete;
-	unsigned alarm_percent; /* of queued blocks */
+	unsigned alarm_percent; /* queued blocks in percent */
 	void (*alarm)(void *context);
 	void *alarm_context;
 	void (*want)(void *context); /* or NULL */
@@ -63,13 +63,13 @@ static void add_free_locked(struct mt_spool *spool, struct mt_block *block)
 	}
 }
 
-/* Blocks that have memory. */
+/* Number of blocks that have memory. */
 static size_t there_locked(const struct mt_spool *spool)
 {
 	return spool->made - spool->bare_count;
 }
 
-/* Adds a block to the pool; false where that is complete, or memory is short. */
+/* Adds a block to the pool; false if the pool is complete, or out of memory. */
 static bool add_block(struct mt_spool *spool)
 {
 	struct mt_block *block;
@@ -91,7 +91,7 @@ static bool add_block(struct mt_spool *spool)
 	return used;
 }
 
-/* Takes the memory of a free block, where there are more than there may be; or NULL. */
+/* Takes the memory of a free block if there are more blocks than the bound; else NULL. */
 static void *empty_block(struct mt_spool *spool)
 {
 	struct mt_block *block = NULL;
@@ -150,8 +150,7 @@ void mt_spool_set_want(struct mt_spool *spool, void (*want)(void *context), void
 }
 
 /*
- * Those who wait for a block must not wait for memory that never comes: a few are there from the
- * start.
+ * Allocates a few blocks at the start: a thread must not wait for a block if no memory ever comes.
  */
 static bool reserve(struct mt_spool *spool)
 {
@@ -204,7 +203,7 @@ static struct mt_block *take_locked(struct mt_spool *spool)
 	return spool->free_count ? spool->free[--spool->free_count] : NULL;
 }
 
-/* Who is to be told that blocks get few, or nobody. */
+/* The function to call when few blocks are free, or none. */
 struct wanting {
 	void (*want)(void *context);
 	void *context;
@@ -299,7 +298,7 @@ struct mt_block *mt_spool_pop(struct mt_spool *spool)
 	}
 	pthread_mutex_unlock(&spool->lock);
 	if (!block)
-		sem_post(&spool->pushed); /* closed, for whoever asks next, too */
+		sem_post(&spool->pushed); /* closed: wakes the next reader as well */
 	return block;
 }
 

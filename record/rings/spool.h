@@ -27,7 +27,7 @@ void mt_spool_destroy(struct mt_spool *spool);
  */
 void mt_spool_set_want(struct mt_spool *spool, void (*want)(void *context), void *context);
 
-/* Allocates blocks until a few are free, as far as the bound allows. Runs beside other calls. */
+/* Allocates blocks until a few are free, as far as the bound allows. Thread-safe. */
 void mt_spool_grow(struct mt_spool *spool);
 
 /*

@@ -1,4 +1,4 @@
-/* Blocks of STATE (or HEAD) records. */
+/* Fills blocks with STATE (or HEAD) records. */
 #include "record/rings/state_writer.h"
 
 #include <unistd.h>
@@ -15,7 +15,7 @@ bool mt_state_begin(struct mt_state *state)
 	return state->block;
 }
 
-/* A block as soon as there is one; NULL where waiting was given up. */
+/* Waits for a block; NULL after give_up. */
 static struct mt_block *wait_for_block(struct mt_state *state)
 {
 	struct mt_block *block;

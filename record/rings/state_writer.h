@@ -33,8 +33,8 @@ bool mt_state_begin(struct mt_state *state);
 struct mt_block *mt_state_block(struct mt_state *state);
 
 /*
- * A WEIGHT that holds for the whole recording: a sample of the event stands for numerator /
- * denominator.
+ * A WEIGHT that holds for the whole recording: a sample of the event represents numerator /
+ * denominator events.
  */
 void mt_state_put_weight(struct mt_state *state, uint32_t event, uint64_t numerator,
 			 uint64_t denominator);

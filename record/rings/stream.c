@@ -1,6 +1,6 @@
 /*
- * One ring's records on their way into blocks. The hot path of the recorder: no allocation, no
- * system call but to wake the writer.
+ * Moves the records of one ring into blocks. This is the hot path of the recorder: it does not
+ * allocate, and its only system call wakes the writer.
  */
 #include "record/rings/stream.h"
 
@@ -27,18 +27,21 @@
 #include "record/rings/spool.h"
 #include "record/rings/task_filter.h"
 
-/* So often the kernel gets room back; also a buddy's share. */
+/* After that many bytes, room is given back to the kernel. Also a buddy's share. */
 #define GIVE_BACK ((size_t)128 << 10)
-#define IMAGES_FIRST 4 /* stack images there are from the start */
-#define LOSSES_MAX 256 /* intervals kept between two flushes; later ones widen the last */
-#define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
-/* Bytes that a chunk decodes to: FORMAT.md allows twice that, and a reader holds it in memory. */
+#define IMAGES_FIRST 4 /* stack images allocated at the start */
+#define LOSSES_MAX 256 /* intervals kept between two flushes; further losses widen the last one */
+#define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* size of one record, coded, in the worst case */
+/*
+ * Bound on the decoded bytes of a chunk: FORMAT.md allows twice that, and a reader holds it in
+ * memory.
+ */
 #define CODED_FROM_MAX ((size_t)8 << 20)
 
-#define HOLD_SPIN_NS 4000000 /* a virtual CPU may be away for as long */
+#define HOLD_SPIN_NS 4000000 /* a virtual CPU may be descheduled for that long */
 #define HOLD_SLEEP_US 100
 
-/* Of a tracepoint's fields: */
+/* In the fields of a tracepoint: */
 #define COMMON_FLAGS 2
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
@@ -61,20 +64,19 @@ struct mt_stream {
 	struct mt_ring *ring;
 	const struct mt_stream_config *config;
 	uint32_t number;
-	uint32_t only_software; /* its software event, where there is but one; else MT_EVENT_NONE */
+	uint32_t only_software; /* its software event if it is the only one; else MT_EVENT_NONE */
 	size_t id_offset;
-	uint64_t last_id; /* most records of a ring are of one event */
+	uint64_t last_id; /* cached, because most records of a ring are of one event */
 	uint32_t last_event;
 	struct last_sample last_sample;
 	struct mt_block *block;	       /* being filled, or NULL */
-	_Atomic bool has_shared_state; /* the block holds what samples of other rings need: maps,
-					  names */
+	_Atomic bool has_shared_state; /* block has maps or names that other rings need */
 	void (*before)(void *context);
 	void *before_context;
 	bool (*listener)(void *context);
 	void *listener_context;
 	struct mt_stack_encoder *encoder;
-	size_t coded_from; /* bytes that the block's samples were, before they were coded */
+	size_t coded_from; /* bytes of the block's samples before coding */
 	uint64_t last_time;
 	struct mt_loss_record losses[LOSSES_MAX];
 	size_t loss_count;
@@ -82,7 +84,7 @@ struct mt_stream {
 	_Atomic uint64_t event_samples[]; /* by index in the plan */
 };
 
-/* Counters have one writer at a time, who holds the stream: no need for a locked add. */
+/* Only the thread that holds the stream writes its counters, so no locked add is needed. */
 static void count(_Atomic uint64_t *counter, uint64_t n)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
@@ -101,9 +103,9 @@ static bool try_hold(struct mt_stream *stream)
 }
 
 /*
- * It is held for microseconds, by a thread on another CPU: spinning keeps the producer here off.
- * Where it takes so much longer, that thread waits for something, perhaps for a thread that is to
- * run here.
+ * A thread on another CPU holds a stream for microseconds. Spinning keeps the producer off this
+ * CPU. If it takes much longer, sleeps: the other thread may wait for a thread that has to run
+ * here.
  */
 static void hold(struct mt_stream *stream)
 {
@@ -125,7 +127,7 @@ static void let_go(struct mt_stream *stream)
 	atomic_flag_clear_explicit(&stream->held, memory_order_release);
 }
 
-/* Hands on what the block holds so far, behind what others have to tell. */
+/* Pushes the block, after the blocks of other streams that its samples need. */
 static void push_block(struct mt_stream *stream)
 {
 	if (!stream->block || !stream->block->used)
@@ -138,7 +140,7 @@ static void push_block(struct mt_stream *stream)
 	atomic_store_explicit(&stream->has_shared_state, false, memory_order_relaxed);
 }
 
-/* The block to fill, with room for one more record of any size; NULL where the spool is full. */
+/* The block to fill, with room for one more record of any size; NULL if the spool is full. */
 static struct mt_block *block_with_room(struct mt_stream *stream)
 {
 	struct mt_spool *spool = stream->config->spool;
@@ -156,13 +158,13 @@ static struct mt_block *block_with_room(struct mt_stream *stream)
 }
 
 /*
- * Kernels from 6.2 on prepare a software event's sample once for all who opened that event: where
- * another recorder runs too, its id may stand in our records. They are ours all the same.
+ * Since 6.2 the kernel prepares a software event's sample once for all who opened that event. If
+ * another recorder runs too, our records may have its id. They are still ours.
  */
 static bool foreign_event(const struct mt_stream *stream, uint32_t *event)
 {
 	*event = stream->only_software;
-	/* the twin that is on: the id does not tell */
+	/* the enabled variant, because the id is not ours */
 	if (*event != MT_EVENT_NONE)
 		*event = mt_plan_variant(stream->config->plan, *event,
 					 stream->config->levels[*event]);
@@ -186,7 +188,7 @@ static bool event_of(struct mt_stream *stream, const uint8_t *record, size_t siz
 	return true;
 }
 
-/* The sample's dump and what stands before and behind it; false where it has none. */
+/* Finds the sample's dump and the parts before and after it; false if it has no dump. */
 static bool find_pieces(const struct mt_planned_event *planned, const uint8_t *record, size_t size,
 			struct mt_sample_pieces *out)
 {
@@ -209,7 +211,7 @@ static bool find_pieces(const struct mt_planned_event *planned, const uint8_t *r
 	return true;
 }
 
-/* The kernel stopped at the end of a page, or had none to begin with. */
+/* Reports a hole if the kernel stopped the dump at the end of a page. */
 static void report_hole(struct mt_prefault *prefault, uint32_t pid,
 			const struct mt_sample_pieces *pieces)
 {
@@ -220,12 +222,12 @@ static void report_hole(struct mt_prefault *prefault, uint32_t pid,
 }
 
 /*
- * Samples without a dump have little in common with their thread's last: those of an event are held
- * against one another.
+ * Samples without a dump have little in common with the last sample of their thread. They are coded
+ * against the last sample of the same event instead.
  */
 #define EVENT_AS_TID 0x80000000u
 
-/* Passes a sample on, its dump cut to the valid bytes, coded against what came before. */
+/* Puts a sample, with its dump cut to the valid bytes, coded against earlier samples. */
 static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *planned,
 		       uint32_t event, uint64_t time, const uint8_t *record, size_t size)
 {
@@ -248,8 +250,9 @@ static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *
 }
 
 /*
- * Where the kernel prepares a software event's sample once for all who opened it, an event and its
- * seed record the same fault as two equal samples, with one id. The second is the other one's.
+ * If the kernel prepares a software event's sample once for all who opened it, an event and its
+ * seed record the same fault as two equal samples with one id. Counts the second one for the other
+ * event.
  */
 static uint32_t distinguish(struct mt_stream *stream, uint32_t event, uint32_t tid, uint64_t time)
 {
@@ -265,8 +268,8 @@ static uint32_t distinguish(struct mt_stream *stream, uint32_t event, uint32_t t
 }
 
 /*
- * Whether a tracepoint was hit by an interrupt, not by the thread that it came upon: common_flags
- * has said so since Linux 2.6.
+ * True if an interrupt hit the tracepoint, not the thread that it interrupted: common_flags has
+ * this since Linux 2.6.
  */
 static bool in_interrupt(const struct mt_planned_event *planned, const uint8_t *record, size_t size)
 {
@@ -286,7 +289,7 @@ static enum mt_task_verdict judge(const struct mt_stream *stream, bool own, uint
 	return mt_task_filter_wants(stream->config->filter, tid, time);
 }
 
-/* Of an event known by now, and to be kept. */
+/* Puts a sample of a known event that is to be kept. */
 static void pass_sample(struct mt_stream *stream, uint32_t event, uint64_t time,
 			const uint8_t *record, size_t size)
 {
@@ -303,7 +306,7 @@ static void pass_sample(struct mt_stream *stream, uint32_t event, uint64_t time,
 		count(&stream->counts.samples, 1);
 }
 
-/* False where it is not known yet whether the sample is to be kept: nothing has changed then. */
+/* False, with nothing changed, if the filter does not know yet whether to keep the sample. */
 static bool take_sample(struct mt_stream *stream, const uint8_t *record, size_t size)
 {
 	const struct mt_planned_event *planned;
@@ -324,7 +327,7 @@ static bool take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 	time = mt_get_le64(record + planned->time_offset);
 	pid = mt_get_le32(record + planned->pid_offset);
 	tid = mt_get_le32(record + planned->pid_offset + 4);
-	/* what others let go of is often freed in an interrupt, by RCU: that can be upon us */
+	/* memory of other processes is often freed by RCU in an interrupt, which may hit us */
 	own = pid == (uint32_t)stream->config->self && !in_interrupt(planned, record, size);
 	verdict = judge(stream, own, tid, time);
 	if (verdict == MT_TASK_UNKNOWN)
@@ -367,8 +370,8 @@ static void note_loss(struct mt_stream *stream, uint64_t id, uint64_t lost, uint
 }
 
 /*
- * A record that is no sample: its time stands in the sample_id trailer {pid, tid; time; id or cpu;
- * cpu or identifier}. False where the filter has not seen it yet.
+ * Takes a record other than a sample. Its time is in the sample_id trailer {pid, tid; time; id or
+ * cpu; cpu or identifier}. False if the filter has not processed it yet.
  */
 static bool take_other(struct mt_stream *stream, const struct perf_event_header *header)
 {
@@ -402,7 +405,7 @@ static bool take_record(struct mt_stream *stream, const struct perf_event_header
 		       : take_other(stream, header);
 }
 
-/* Room for the kernel; and where images are short, the sooner there are more the better. */
+/* Gives room back to the kernel. If stack images are short, asks for more here, which is early. */
 static void give_back(struct mt_stream *stream)
 {
 	mt_ring_give_back(stream->ring);
@@ -410,7 +413,7 @@ static void give_back(struct mt_stream *stream)
 		mt_ahead_ask(stream->config->ahead);
 }
 
-/* Takes the next record; MT_STREAM_EMPTY: there may be another. */
+/* Takes the next record. MT_STREAM_EMPTY: there may be another one. */
 static enum mt_stream_result take_next(struct mt_stream *stream)
 {
 	struct mt_ring *ring = stream->ring;
@@ -431,7 +434,7 @@ static enum mt_stream_result take_next(struct mt_stream *stream)
 	return MT_STREAM_UNREPORTED;
 }
 
-/* Takes records up to the head, at most about `limit` bytes, giving room back now and then. */
+/* Takes records up to the head, at most about `limit` bytes. Gives room back at intervals. */
 static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t limit)
 {
 	struct mt_ring *ring = stream->ring;
@@ -511,7 +514,7 @@ void mt_stream_notify(struct mt_stream *stream)
 	let_go(stream);
 }
 
-/* The losses since the last flush, as STATE; false where no block is free for them. */
+/* Pushes the losses since the last flush, as STATE; false if no block is free. */
 static bool push_losses(struct mt_stream *stream)
 {
 	struct mt_block *block;

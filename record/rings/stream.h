@@ -27,11 +27,11 @@ struct mt_stream_config {
 	/* Kernel event id -> index in the plan. The map may be replaced; old maps stay valid. */
 	_Atomic(struct mt_map64 *) const *ids;
 	struct mt_spool *spool;
-	/* Level of the enabled twin, by index of the full event; changes while streams run. */
+	/* Level of the enabled variant, by index of the full event; changes while streams run. */
 	const _Atomic int *levels;
 	struct mt_task_filter *filter; /* chooses tasks; NULL: samples of all tasks are kept */
 	struct mt_prefault
-		*prefault;	/* gets the dumps that the kernel ended early; NULL: none does */
+		*prefault;	/* receives the dumps that the kernel ended early, or is NULL */
 	unsigned images;	/* stack images of each stream, 64 KiB each */
 	struct mt_ahead *ahead; /* woken when a stream needs more images */
 	pid_t self;		/* the recorder, whose samples are dropped */
@@ -82,8 +82,8 @@ void mt_stream_before(struct mt_stream *stream, void (*before)(void *context), v
 void mt_stream_notify(struct mt_stream *stream);
 
 /*
- * Sets the function that is called before records of `stream` are drained: it passes all records
- * before these, of every ring, to the filter. If it returns false, the records stay in the ring:
+ * Sets the function that is called before records of `stream` are drained: it passes all earlier
+ * records of every ring to the filter. If it returns false, the records stay in the ring:
  * MT_STREAM_UNREPORTED.
  */
 void mt_stream_set_listener(struct mt_stream *stream, bool (*listener)(void *context),

@@ -1,11 +1,11 @@
 /*
- * The verdicts on threads: a cache of 64 Ki of them, eight to a set, whose slots are atomic words
- * so that drains never wait for one another. A slot that two write at once holds one of the two;
- * what falls out is asked of /proc again.
+ * A cache of the verdicts on 64 Ki threads, eight per set. Slots are atomic words, so that drains
+ * never wait for one another. If two threads write a slot at once, it holds one of the two values.
+ * An evicted thread is looked up in /proc again.
  *
- * Records of one CPU come in nearly their order, but the names in the rare ring are read before the
- * samples of the storm ring that came earlier: a slot keeps the verdict before its last change, and
- * when that was.
+ * Records of one CPU arrive nearly in order, but names in the rare ring are read before earlier
+ * samples of the storm ring. So a slot keeps the verdict before its last change, and the time of
+ * that change.
  */
 #include "record/rings/task_filter.h"
 
@@ -36,42 +36,41 @@
 #define WAYS 8
 #define ANCESTORS_MAX 64
 #define QUESTIONS 256
-#define RECORD_MAX 80 /* of a COMM: header, pid, tid, name, sample_id */
-#define REFRESH_NS                                                                     \
-	250000000ull /* a verdict is looked up again that often: setuid() tells nobody \
-		      */
+#define RECORD_MAX 80 /* size of a COMM: header, pid, tid, name, sample_id */
+#define REFRESH_NS \
+	250000000ull /* age at which a verdict is looked up again: setuid() leaves no record */
 #ifndef PERF_RECORD_MISC_COMM_EXEC
 #define PERF_RECORD_MISC_COMM_EXEC (1 << 13)
 #endif
 
-/* What is known of a thread, in the low bits of its slot's word; the tid stands above. */
+/* Facts of a thread, in the low bits of its slot's word; the tid is in the high bits. */
 enum {
 	KNOWN = 1,
 	COMM_FITS = 2,
 	USER_FITS = 4,
 	KEPT_BEFORE = 8,
-	TASK_FITS = 16, /* one of the targets, or begun by one */
+	TASK_FITS = 16, /* a target, or a descendant of one */
 	FACTS = COMM_FITS | USER_FITS | TASK_FITS,
 	TID_SHIFT = 8,
 };
 
 struct slot {
 	_Atomic uint64_t word;	  /* tid and flags; 0: empty */
-	_Atomic uint64_t since;	  /* when the verdict changed */
-	_Atomic uint64_t checked; /* when /proc was last asked */
+	_Atomic uint64_t since;	  /* time of the last change of the verdict */
+	_Atomic uint64_t checked; /* time of the last look-up in /proc */
 };
 
 /*
- * What the thread that looks into /proc is asked, so that those who drain need not: they come again
- * until it is done. A question has its place by its thread; where another's stands there, later.
+ * A question to the thread that reads /proc, so that drains need not read it: a drain tries again
+ * until the answer arrives. The tid selects the slot of a question. If another thread's question
+ * occupies the slot, the question is asked later.
  */
 struct question {
 	_Atomic enum state {
 		FREE,
 		TAKEN, /* being written */
 		ASKED,
-		DONE, /* about a record: whoever asked frees it. About a sample it is free at once
-		       */
+		DONE, /* the asker frees a record's question; a sample's becomes FREE at once */
 	} state;
 	uint32_t tid;
 	uint64_t time;
@@ -84,11 +83,11 @@ struct mt_task_filter {
 	bool by_comm, by_user;
 	regex_t comm;
 	uint32_t uid;
-	struct mt_number_list pids, tids; /* the targets; none: everything fits */
+	struct mt_number_list pids, tids; /* targets; empty: every task fits */
 	struct mt_task_source source;
 	struct slot slots[SETS][WAYS];
 	struct question questions[QUESTIONS];
-	bool running; /* the thread that answers: else each look-up is the caller's */
+	bool running; /* the answering thread runs; otherwise the caller looks facts up */
 	_Atomic bool reported, stop;
 	int wake; /* eventfd */
 	pthread_t thread;
@@ -96,7 +95,7 @@ struct mt_task_filter {
 
 MT_DEFINE_CLEANUP(mt_task_filter, struct mt_task_filter)
 
-/* The effective user, the second of "Uid:\t0\t0\t0\t0", as ps -u and perf mean it. */
+/* The effective user, the second one of "Uid:\t0\t0\t0\t0", like ps -u and perf. */
 static bool effective_user(const char *status, uint32_t *out)
 {
 	const char *line = status ? strstr(status, "\nUid:") : NULL;
@@ -138,7 +137,7 @@ static struct mt_error *compile_comm(const char *text, regex_t *out)
 			     "a POSIX extended regular expression, as grep -E takes them");
 }
 
-/* /etc/passwd alone: what else may know users needs libraries that a static mtrec has not. */
+/* Reads only /etc/passwd: other user databases need libraries that a static mtrec lacks. */
 static struct mt_error *find_user(const char *name, uint32_t *out)
 {
 	MT_CLEANUP_FCLOSE FILE *users = NULL;
@@ -171,7 +170,7 @@ struct mt_error *mt_task_filter_create(const char *comm, const char *user,
 	if (!filter)
 		return mt_error_nomem();
 	filter->wake = -1;
-	mt_pages_ready(filter, sizeof(*filter)); /* the drains write here */
+	mt_pages_ready(filter, sizeof(*filter)); /* drains write here, so populate it now */
 	filter->source = source ? *source : (struct mt_task_source){.look_up = look_into_proc};
 	err = user ? find_user(user, &filter->uid) : NULL;
 	filter->by_user = user && !err;
@@ -231,7 +230,7 @@ static struct slot *find(struct mt_task_filter *filter, uint32_t tid)
 	return NULL;
 }
 
-/* The thread's slot; else an empty one, or that which was asked for longest ago. */
+/* The thread's slot; otherwise an empty one, or the one whose look-up is oldest. */
 static struct slot *slot_for(struct mt_task_filter *filter, uint32_t tid)
 {
 	struct slot *set = filter->slots[mt_hash64(tid) % SETS], *own = find(filter, tid);
@@ -247,8 +246,8 @@ static struct slot *slot_for(struct mt_task_filter *filter, uint32_t tid)
 }
 
 /*
- * Facts that held before what is known of the thread since `checked`: rings of several CPUs are not
- * read in order. Of a thread that began then, they also tell whose child it is.
+ * Records facts of a time before `checked`, since rings of several CPUs are read out of order.
+ * fresh: the thread began then, so the facts also include whose child it is.
  */
 static void learn_earlier(struct slot *slot, uint64_t facts, uint64_t time, bool fresh)
 {
@@ -264,7 +263,7 @@ static void learn_earlier(struct slot *slot, uint64_t facts, uint64_t time, bool
 	atomic_store(&slot->word, word);
 }
 
-/* From `time` on these facts hold of the thread; before, what was known of it. */
+/* Sets the facts of a thread from `time` on; earlier facts stay valid for earlier times. */
 static void learn(struct mt_task_filter *filter, uint32_t tid, uint64_t facts, uint64_t time,
 		  bool fresh)
 {
@@ -286,7 +285,7 @@ static void learn(struct mt_task_filter *filter, uint32_t tid, uint64_t facts, u
 	atomic_store(&slot->word, word);
 }
 
-/* One of the targets, or a descendant of one, as far as /proc still knows its parents. */
+/* TASK_FITS for a target, or a descendant of one as far as /proc still lists its parents. */
 static uint64_t task_flag(const struct mt_task_filter *filter, uint32_t tid,
 			  const struct mt_task_facts *found)
 {
@@ -322,7 +321,7 @@ bool mt_task_filter_only(struct mt_task_filter *filter, const struct mt_number_l
 	return copy_list(pids, &filter->pids) && copy_list(tids, &filter->tids);
 }
 
-/* Asks the source; false where the thread is gone. */
+/* Looks up the facts; false if the thread has ended. */
 static bool look_up(struct mt_task_filter *filter, uint32_t tid, uint64_t *facts)
 {
 	struct mt_task_facts found;
@@ -347,7 +346,7 @@ static struct question *place_of(struct mt_task_filter *filter, uint32_t tid)
 	return &filter->questions[mt_hash64(tid) % QUESTIONS];
 }
 
-/* Asks where there is room, about a thread, or a record of it (size > 0). */
+/* Queues a question about a thread, or about a record of it (size > 0), if its slot is free. */
 static void ask(struct mt_task_filter *filter, uint32_t tid, uint64_t time, const uint8_t *record,
 		size_t size)
 {
@@ -367,8 +366,8 @@ static void ask(struct mt_task_filter *filter, uint32_t tid, uint64_t time, cons
 }
 
 /*
- * Whether a COMM is dealt with; asks for it where that was not asked yet. Not only look-ups take
- * memory: to match an expression does, too.
+ * True if the answering thread has processed a COMM; otherwise queues it. Matching an expression
+ * allocates memory, so drains must not do it.
  */
 static bool seen_by_thread(struct mt_task_filter *filter, const uint8_t *record, size_t size,
 			   uint64_t time)
@@ -385,7 +384,7 @@ static bool seen_by_thread(struct mt_task_filter *filter, const uint8_t *record,
 	return false;
 }
 
-/* What /proc says of a thread now, or the caller knows already. */
+/* Looks up a thread's facts in /proc; keeps the known facts if the thread has ended. */
 static uint64_t look_again(struct mt_task_filter *filter, uint32_t tid, uint64_t time)
 {
 	struct slot *slot = find(filter, tid);
@@ -393,7 +392,7 @@ static uint64_t look_again(struct mt_task_filter *filter, uint32_t tid, uint64_t
 
 	if (!look_up(filter, tid, &facts))
 		facts = word & FACTS;
-	else if (slot) /* whose parent is gone is still whose child it was */
+	else if (slot) /* keeps TASK_FITS: after the parent ended, /proc lists another parent */
 		facts = (facts & ~(uint64_t)TASK_FITS) | (word & TASK_FITS);
 	learn(filter, tid, facts, time, false);
 	return facts;
@@ -449,7 +448,7 @@ static void see_comm(struct mt_task_filter *filter, const uint8_t *record, size_
 	      false);
 }
 
-/* A child begins as its parent is. */
+/* A child inherits its parent's facts. */
 static void see_fork(struct mt_task_filter *filter, const uint8_t *record, uint64_t time)
 {
 	uint32_t tid = mt_get_le32(record + 16), parent = mt_get_le32(record + 20);
@@ -499,7 +498,7 @@ static void *answer_main(void *argument)
 	struct mt_task_filter *filter = argument;
 	uint64_t ignored;
 
-	(void)mt_self_limits_raise_priority(); /* rings fill while it answers */
+	(void)mt_self_limits_raise_priority(); /* rings fill up while drains wait for answers */
 	while (!atomic_load(&filter->stop)) {
 		if (read(filter->wake, &ignored, sizeof(ignored)) < 0 && errno != EINTR)
 			break;

@@ -55,8 +55,9 @@ void mt_task_filter_destroy(struct mt_task_filter *filter);
 struct mt_error *mt_task_filter_start(struct mt_task_filter *filter);
 
 /*
- * Learns of a thread, from its source, before samples of it come: those may come when it has ended.
- * After this, only what began later can be unknown. Takes memory, so is not for drains.
+ * Looks up a thread before samples of it arrive: it may have ended when they do. If all existing
+ * threads are looked up, only later ones can be unknown. Allocates memory, so drains must not call
+ * it.
  */
 void mt_task_filter_meet(struct mt_task_filter *filter, uint32_t tid, uint64_t time);
 
