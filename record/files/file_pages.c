@@ -1,4 +1,4 @@
-/* Blocks of 16 KiB: absent, loaded (the oldest of a ring go first), or kept. */
+/* Blocks of 16 KiB. A block is absent, loaded (the oldest of a ring are dropped first), or kept. */
 #include "record/files/file_pages.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 
 #define BLOCK_BITS 14
 #define BLOCK ((size_t)1 << BLOCK_BITS)
-#define LOADED_MAX 96 /* blocks that are there for a while */
-#define KEPT_MAX 4096 /* blocks kept for good, 64 MiB: what is beyond them reads as zeros */
+#define LOADED_MAX 96 /* loaded blocks at a time */
+#define KEPT_MAX 4096 /* kept blocks, 64 MiB: further ones read as zeros */
 #define FILE_MAX ((uint64_t)4 << 30)
 
 enum block_state {
@@ -27,12 +27,12 @@ enum block_state {
 struct mt_file_pages {
 	struct mt_file_worker *worker;
 	int fd;
-	uint8_t *bytes; /* size of them, reserved */
+	uint8_t *bytes; /* `size` reserved bytes */
 	size_t size;
-	uint8_t *states; /* enum block_state, by block */
+	uint8_t *states; /* enum block_state of each block */
 	size_t loaded[LOADED_MAX];
-	size_t oldest, count; /* of loaded, a ring */
-	size_t kept;	      /* how many blocks are */
+	size_t oldest, count; /* of the ring `loaded` */
+	size_t kept;	      /* number of kept blocks */
 };
 
 MT_DEFINE_CLEANUP(mt_file_pages, struct mt_file_pages)
@@ -70,7 +70,7 @@ struct mt_error *mt_file_pages_create(struct mt_file_worker *worker, int fd, con
 	if (!pages->states || bytes == MAP_FAILED)
 		return mt_error_nomem();
 	pages->bytes = bytes;
-	/* what is locked could not be given back page by page */
+	/* locked memory could not be given back page by page */
 	munlock(bytes, pages->size);
 	*out = MT_TAKE(pages);
 	return NULL;
@@ -91,7 +91,7 @@ bool mt_file_pages_has(const struct mt_file_pages *pages, const uint8_t *bytes)
 	return bytes >= pages->bytes && bytes < pages->bytes + pages->size;
 }
 
-/* Blocks that stand together: all their pages at once, not one by one. */
+/* Populates and reads neighbouring blocks in one go. */
 static void read_blocks(struct mt_file_pages *pages, size_t first, size_t count)
 {
 	size_t at = first << BLOCK_BITS, size = count << BLOCK_BITS;
@@ -101,19 +101,19 @@ static void read_blocks(struct mt_file_pages *pages, size_t first, size_t count)
 	(void)mt_file_worker_read(pages->worker, pages->fd, at, pages->bytes + at, size);
 }
 
-/* Blocks that are needed at once. */
+/* Blocks that are needed by the same call. */
 struct range {
 	size_t first, last;
 };
 
-/* Gives the oldest block back that is not in the range; a ring holds more than any range. */
+/* Drops the oldest block that is outside the range. The ring is larger than any range. */
 static void drop_oldest(struct mt_file_pages *pages, const struct range *range)
 {
 	size_t block = pages->loaded[pages->oldest], at;
 
 	for (; block >= range->first && block <= range->last;
 	     block = pages->loaded[pages->oldest]) {
-		pages->loaded[pages->oldest] = block; /* becomes the youngest: the ring is full */
+		pages->loaded[pages->oldest] = block; /* is the newest now */
 		pages->oldest = (pages->oldest + 1) % LOADED_MAX;
 	}
 	pages->oldest = (pages->oldest + 1) % LOADED_MAX;
@@ -126,7 +126,7 @@ static void drop_oldest(struct mt_file_pages *pages, const struct range *range)
 		      MADV_DONTNEED);
 }
 
-/* The block's bytes were read: they are loaded, or kept. */
+/* Marks a block that was read as loaded or kept. */
 static void set_state(struct mt_file_pages *pages, size_t block, bool keep,
 		      const struct range *range)
 {
@@ -139,7 +139,7 @@ static void set_state(struct mt_file_pages *pages, size_t block, bool keep,
 	pages->states[block] = keep ? BLOCK_KEPT : BLOCK_LOADED;
 }
 
-/* How many from a block on, up to the range's last, are absent. */
+/* Number of absent blocks from a block on, up to the end of the range. */
 static size_t count_absent(const struct mt_file_pages *pages, size_t block,
 			   const struct range *range)
 {

@@ -1,6 +1,6 @@
 /*
- * A queue of calls, and the hand that makes them one after the other. A hand that is left behind
- * keeps its call, gives back what that opened once it returns, and ends.
+ * A queue of calls, and a worker thread that makes them one after the other. An abandoned worker
+ * thread stays in its system call, closes the file it opened when the call returns, and exits.
  */
 #include "record/files/file_worker.h"
 
@@ -21,7 +21,7 @@
 #include "record/open/clock.h"
 
 #define DEADLINE_NS UINT64_C(3000000000)
-#define LEFT_MAX 8 /* hands; behind the last one everything fails */
+#define LEFT_MAX 8 /* worker threads; after the last one is stuck, all calls fail */
 #define READ_MAX ((size_t)256 << 10)
 
 enum kind {
@@ -32,17 +32,18 @@ enum kind {
 	CALL_CLOSE
 };
 
-/* In heap memory of its own, which is the hand's from its beginning to its end. */
+/* Allocated on the heap. An abandoned worker thread still uses its call. */
 struct call {
 	enum kind kind;
 	uint64_t tag;
-	uint64_t key; /* of what is opened: file systems that do not answer are known by it */
+	uint64_t key; /* identifies the file system, so that a call to one that did not answer fails
+		       */
 	int (*open_it)(void *argument);
-	struct mt_mapped_file file; /* its path is argument */
+	struct mt_mapped_file file; /* its path points to `argument` */
 	void *argument;
-	int fd; /* CALL_STAT and so on: the borrowed one; else what was opened */
+	int fd; /* CALL_STAT and later kinds: the borrowed descriptor; otherwise the opened one */
 	uint64_t at;
-	size_t size; /* of what is to be read; then of what was */
+	size_t size; /* bytes to read; afterwards bytes read */
 	uint8_t *bytes;
 	int error;
 	struct stat status;
@@ -53,8 +54,8 @@ struct call {
 
 struct worker_thread {
 	struct mt_file_worker *worker;
-	bool left;	   /* behind: it ends when its call does */
-	struct call *call; /* under way, or NULL */
+	bool left;	   /* abandoned: exits when its call returns */
+	struct call *call; /* the current call, or NULL */
 	uint64_t since;
 };
 
@@ -63,7 +64,7 @@ struct mt_file_worker {
 	pthread_cond_t posted, done;
 	struct call *queue, **queue_end;
 	struct call *finished, **finished_end;
-	struct worker_thread *worker_thread; /* NULL once too many were left behind */
+	struct worker_thread *worker_thread; /* NULL once too many were abandoned */
 	pthread_t thread;
 	size_t worker_threads, asked;
 	bool closed;
@@ -79,7 +80,7 @@ static void call_destroy(struct call *call)
 	free(call);
 }
 
-/* ---- On the hand's thread ---- */
+/* ---- On the worker thread ---- */
 
 static void open_file(struct call *call)
 {
@@ -121,7 +122,7 @@ static bool is_listed(const struct mt_file_worker *worker, uint64_t key)
 	return false;
 }
 
-/* A key for the mount that a file was opened in, told by the kernel alone; 0: it is not known. */
+/* A key of the mount of an open file; 0 if unknown. Asks only the kernel, not the file system. */
 static uint64_t mount_of(int fd)
 {
 	char path[48], text[256];
@@ -137,7 +138,7 @@ static uint64_t mount_of(int fd)
 	return id ? UINT64_C(1) << 62 | strtoull(id + strlen("mnt_id:"), NULL, 10) : 0;
 }
 
-/* What a call, or a descriptor, is about did not answer before. */
+/* True if the call is for a file system that did not answer before. */
 static bool is_silent(const struct mt_file_worker *worker, const struct call *call)
 {
 	return worker->silent.count &&
@@ -179,7 +180,10 @@ static void finish(struct mt_file_worker *worker, struct call *call)
 	pthread_cond_broadcast(&worker->done);
 }
 
-/* With the lock, which is let go of meanwhile; false where nobody waits for it any more. */
+/*
+ * Makes the next call. Needs the lock, and drops it during the call. False if the worker thread was
+ * abandoned meanwhile.
+ */
 static bool make_next(struct mt_file_worker *worker, struct worker_thread *worker_thread)
 {
 	struct call *call = take_first(&worker->queue, &worker->queue_end);
@@ -204,7 +208,7 @@ static bool make_next(struct mt_file_worker *worker, struct worker_thread *worke
 	return false;
 }
 
-/* The last to go, a hand or its owner, frees it. */
+/* The last thread to release the worker frees it. */
 static void let_go(struct mt_file_worker *worker)
 {
 	bool last = !--worker->worker_threads;
@@ -236,9 +240,9 @@ static void *thread_main(void *argument)
 	return NULL;
 }
 
-/* ---- On the caller's ---- */
+/* ---- On the caller's thread ---- */
 
-/* With the lock, or where no hand is. */
+/* Needs the lock, or that there is no worker thread. */
 static bool start_thread(struct mt_file_worker *worker)
 {
 	struct worker_thread *worker_thread = calloc(1, sizeof(*worker_thread));
@@ -272,7 +276,7 @@ struct mt_file_worker *mt_file_worker_create(void)
 	pthread_condattr_destroy(&attr);
 	worker->queue_end = &worker->queue;
 	worker->finished_end = &worker->finished;
-	worker->worker_threads = 1; /* the owner */
+	worker->worker_threads = 1; /* the caller counts as one */
 	if (start_thread(worker))
 		return worker;
 	pthread_mutex_lock(&worker->lock);
@@ -280,7 +284,7 @@ struct mt_file_worker *mt_file_worker_create(void)
 	return NULL;
 }
 
-/* The hand is on its own from now on. */
+/* Detaches the worker thread, which exits after its call. */
 static void abandon(struct mt_file_worker *worker)
 {
 	worker->worker_thread->left = true;
@@ -324,8 +328,8 @@ void mt_file_worker_destroy(struct mt_file_worker *worker)
 }
 
 /*
- * The hand is left behind with its call; gives what that comes to for whoever waits for it, NULL
- * where nobody does. What is closed stays open.
+ * Abandons the worker thread in its call. Returns a failed call for the caller, or NULL for
+ * close(), which nobody waits for. A file whose close() hangs stays open.
  */
 static struct call *give_up(struct mt_file_worker *worker)
 {
@@ -346,7 +350,7 @@ static struct call *give_up(struct mt_file_worker *worker)
 	return answer;
 }
 
-/* Without a hand what is queued fails. */
+/* Fails all queued calls, when there is no worker thread. */
 static void fail_queued(struct mt_file_worker *worker)
 {
 	struct call *call;
@@ -355,7 +359,7 @@ static void fail_queued(struct mt_file_worker *worker)
 		finish(worker, fail(call));
 }
 
-/* Waits, with the lock, for the hand: until that time, or a deadline. */
+/* Waits with the lock for the worker thread, until that time or the deadline of its call. */
 static void wait_for_thread(struct mt_file_worker *worker, uint64_t now, uint64_t until)
 {
 	uint64_t deadline =
@@ -367,7 +371,7 @@ static void wait_for_thread(struct mt_file_worker *worker, uint64_t now, uint64_
 						  (long)(next % 1000000000u)});
 }
 
-/* Waits for a finished call with the lock, until that time; NULL: there is none. */
+/* Waits with the lock for a finished call, until that time; NULL: there is none. */
 static struct call *wait_for_call(struct mt_file_worker *worker, uint64_t until)
 {
 	while (!worker->finished) {
@@ -400,7 +404,7 @@ static void post(struct mt_file_worker *worker, struct call *call)
 	pthread_mutex_unlock(&worker->lock);
 }
 
-/* Posts a call and gives what became of it; NULL, with errno, out of memory. */
+/* Posts a call and returns the finished one; NULL with errno out of memory. */
 static struct call *make(struct mt_file_worker *worker, struct call *call)
 {
 	struct call *answer;
@@ -559,7 +563,7 @@ const char *mt_file_problem(int error)
 	}
 }
 
-/* ---- Calls that are waited for later ---- */
+/* ---- Asynchronous calls ---- */
 
 bool mt_file_worker_ask(struct mt_file_worker *worker, uint64_t tag,
 			const struct mt_mapped_file *file, size_t front)

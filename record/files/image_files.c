@@ -1,4 +1,4 @@
-/* A list, and a table of seeded hashes of path, device and inode. */
+/* A list, and a table of keyed hashes of path, device and inode. */
 #include "record/files/image_files.h"
 
 #include <fcntl.h>
@@ -12,14 +12,14 @@
 #include "record/files/file_worker.h"
 #include "symbols/images/image.h"
 
-#define FILES_MAX 262144 /* what lies beyond is left without a build id */
-#define KEPT_OPEN_MAX 64 /* files not chosen yet, and chosen ones, each */
+#define FILES_MAX 262144 /* files past this number get no build id */
+#define KEPT_OPEN_MAX 64 /* of files not chosen yet, and of chosen files: each */
 
 struct mt_image_files {
 	struct mt_file_worker *worker;
 	MT_ARRAY(struct mt_image_file *) items;
-	struct mt_map64 by_hash; /* to the last of that hash */
-	uint64_t seed;		 /* nobody can choose paths that have one hash */
+	struct mt_map64 by_hash; /* -> number of the last file with that hash */
+	uint64_t seed;		 /* random, so that nobody can choose paths with equal hashes */
 	size_t open, chosen_open;
 };
 
@@ -62,7 +62,7 @@ static uint64_t hash_of(const struct mt_image_files *files, const struct mt_mapp
 			     mt_hash_bytes(numbers, sizeof(numbers), files->seed));
 }
 
-/* But for the generation. */
+/* Compares everything except the generation. */
 static bool is_same(const struct mt_mapped_file *a, const struct mt_mapped_file *b)
 {
 	return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&

@@ -31,7 +31,7 @@ struct mt_image_file {
 	bool asked;	 /* the file worker reads the file; the result is to come */
 	bool known;	 /* the file was read and can be carried */
 	bool elsewhere;	 /* mt_mapped_file_is_elsewhere() */
-	bool chosen;	 /* the file is to be carried (image_choice.h) */
+	bool chosen;	 /* the file is to be carried, see image_choice.h */
 };
 
 /* Borrows worker, which closes files (NULL: closed at once). Returns NULL out of memory. */

@@ -1,4 +1,4 @@
-/* Opening mapped files. Only what is a regular file is read, whatever a path names by now. */
+/* Opens mapped files. Reads only regular files, whatever file has the path now. */
 #include "record/files/mapped_file.h"
 
 #include <elf.h>
@@ -17,7 +17,7 @@
 
 #define DELETED " (deleted)"
 
-/* Opens the path where it is the mapped inode; ESTALE where it is another. */
+/* Opens the path if it is the mapped inode; ESTALE if it is another one. */
 static int open_same(int root, const char *path, enum mt_foreign_links links,
 		     const struct mt_mapped_file *file, struct stat *status)
 {
@@ -41,8 +41,8 @@ static int open_root(const struct mt_mapped_file *file)
 }
 
 /*
- * The mapping's path in the process's mount namespace: it is what the kernel resolved, so that
- * links in it are newer than the mapping.
+ * Opens the mapping's path in the process's mount namespace. The kernel resolved all links in that
+ * path, so a link in it is newer than the mapping.
  */
 static int open_in_its_root(const struct mt_mapped_file *file, const char *path,
 			    struct stat *status)
@@ -88,7 +88,7 @@ int mt_mapped_file_open(const struct mt_mapped_file *file, struct stat *status)
 	return fd;
 }
 
-/* Whether they are two files; not where one cannot be looked at. */
+/* True if both paths can be examined and are different files. */
 static bool differs(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -105,7 +105,7 @@ bool mt_mapped_file_is_elsewhere(const struct mt_mapped_file *file)
 	return differs(names, "/proc/self/ns/mnt") || differs(root, "/");
 }
 
-/* Whether the process runs the mapped file; and which file that is. */
+/* True if the process runs the mapped file; *program: that file. */
 static bool is_program(const struct mt_mapped_file *file, struct stat *program)
 {
 	char exe[64], path[PATH_MAX];
@@ -131,7 +131,7 @@ void mt_mapped_file_started(const struct mt_mapped_file *file, char out[MT_START
 	comm = mt_read_textf(&size, "/proc/%d/comm", file->pid);
 	if (!comm || size < 2 || size > MT_STARTED_SIZE || strchr(comm, '/'))
 		return;
-	comm[size - 1] = '\0'; /* its newline */
+	comm[size - 1] = '\0'; /* drops the newline */
 	snprintf(path, sizeof(path), "%.*s", (int)file->path.size, file->path.bytes);
 	directory = (size_t)(strrchr(path, '/') + 1 - path);
 	if (!strcmp(path + directory, comm))

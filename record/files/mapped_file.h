@@ -1,6 +1,4 @@
-/*
- * Opens the file behind a mapping of another process, in whichever way it can be reached.
- */
+/* Opens the file of a mapping of another process, in whichever way it can be reached. */
 #ifndef MT_RECORD_FILES_MAPPED_FILE_H
 #define MT_RECORD_FILES_MAPPED_FILE_H
 

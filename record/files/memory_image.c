@@ -1,6 +1,6 @@
 /*
- * Copies the mappings of one file out of /proc/PID/mem. What the dynamic linker changed there is
- * changed back as far as somebody reads it: the addresses in the dynamic section.
+ * Copies the mappings of one file out of /proc/PID/mem. Restores what the dynamic linker changed
+ * there, as far as readers need it: the addresses in the dynamic section.
  */
 #include "record/files/memory_image.h"
 
@@ -20,17 +20,17 @@
 #include "record/proc/map_line.h"
 #include "record/proc/procfs.h"
 
-#define IMAGE_MAX ((uint64_t)1 << 30)	/* of the offsets in a file */
-#define COPIED_MAX ((uint64_t)64 << 20) /* no more is read of a file without section headers */
+#define IMAGE_MAX ((uint64_t)1 << 30)	/* bound on file offsets */
+#define COPIED_MAX ((uint64_t)64 << 20) /* bytes read of a file without section headers */
 #define PIECE ((size_t)1 << 20)
-#define DYNAMIC_MAX 512 /* entries */
+#define DYNAMIC_MAX 512 /* entries of the dynamic section */
 
 struct copying {
 	const struct mt_mapped_file *file;
 	int memory, out;
-	uint64_t base; /* where offset 0 is mapped; 0: nowhere seen */
+	uint64_t base; /* address of file offset 0; 0: not found */
 	uint64_t copied;
-	uint8_t *buffer; /* PIECE */
+	uint8_t *buffer; /* PIECE bytes */
 };
 
 static bool is_elf(const struct copying *c, uint64_t start)
@@ -41,7 +41,7 @@ static bool is_elf(const struct copying *c, uint64_t start)
 	       !memcmp(magic, ELFMAG, SELFMAG);
 }
 
-/* Copies one mapping to its place in the file; pages that cannot be read stay holes. */
+/* Copies one mapping to its offset in the file; pages that cannot be read stay holes. */
 static void copy_mapping(struct copying *c, const struct mt_map_record *map)
 {
 	for (uint64_t at = 0, n; at < map->end - map->start && c->copied < COPIED_MAX; at += n) {
@@ -87,7 +87,7 @@ static bool copy_mappings(struct copying *c)
 	return c->base && c->copied;
 }
 
-/* A tag whose value the C library turns into an address where it stands. */
+/* A tag whose value the C library relocates in place. */
 static bool is_pointer(int64_t tag)
 {
 	return tag == DT_SYMTAB || tag == DT_STRTAB || tag == DT_HASH || tag == DT_GNU_HASH;
@@ -111,7 +111,7 @@ static void restore_dynamic(const struct copying *c, const Elf64_Phdr *dynamic, 
 	}
 }
 
-/* Says that there are no section headers, and puts right what was relocated. */
+/* Removes the section headers from the file header, and undoes relocations. */
 static bool restore_headers(const struct copying *c)
 {
 	Elf64_Ehdr header;

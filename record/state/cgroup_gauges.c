@@ -15,16 +15,18 @@
 #include "record/rings/state_writer.h"
 
 #define CGROUPS_MAX 512
-#define LIMITED_MAX 256 /* of them, those that no target is known to be in */
-#define DEPTH_MAX 16	/* of directories: each is open while what is below it is read */
-#define LOOKS_MAX 4096	/* directories: some 50 ms */
+#define LIMITED_MAX 256 /* of these, cgroups without a known target */
+#define DEPTH_MAX 16	/* of directories: one is open for each level */
+#define LOOKS_MAX 4096	/* directories, about 50 ms */
 #define LIMIT 1		/* index into sources */
-#define NO_LIMIT ((uint64_t)1 << 62) /* version 1 prints a number near 2^63 for none */
+#define NO_LIMIT                                                                        \
+	((uint64_t)1 << 62) /* version 1 prints a number near 2^63 if there is no limit \
+			     */
 
-/* One value: its name, the file, and the key of its line where the file has several lines. */
+/* A value: its name, its file, and the key of its line in a file of several lines. */
 struct source {
 	const char *name;
-	const char *file[2], *key[2]; /* of version 1 and 2 */
+	const char *file[2], *key[2]; /* for version 1 and 2 */
 };
 
 static const struct source sources[MT_CGROUP_VALUES] = {
@@ -47,7 +49,7 @@ void mt_cgroup_gauges_deinit(struct mt_cgroup_gauges *gauges)
 
 /*
  * The path on the line of the hierarchy that accounts for memory: "4:memory:/path", or "0::/path".
- * The caller's; NULL where there is none.
+ * The caller frees it; NULL if there is none.
  */
 static char *memory_path(char *text, bool unified)
 {
@@ -86,7 +88,7 @@ static void find_mount(struct mt_cgroup_gauges *gauges)
 	gauges->is_found = true;
 }
 
-/* The path's index, added where it is new. Takes the path. */
+/* Index of the path, added if it is new. Takes the path. */
 static size_t find_path(struct mt_cgroup_gauges *gauges, char *path)
 {
 	for (size_t i = 0; i < gauges->count; i++) {
@@ -114,8 +116,8 @@ size_t mt_cgroup_gauges_find(struct mt_cgroup_gauges *gauges, pid_t pid)
 }
 
 /*
- * The number of a file, or of its line that begins with the key: right behind it, or behind
- * "total="; "max" is none.
+ * Finds the number of a file, or of its line that begins with the key: directly after the key, or
+ * after "total=". "max" means no limit.
  */
 static bool find_value(const char *text, const char *key, uint64_t *value)
 {
@@ -184,7 +186,10 @@ static bool has_limit(const struct mt_cgroup_gauges *gauges, const char *path)
 	return text && find_value(text, NULL, &value) && value < NO_LIMIT;
 }
 
-/* The cgroups below a path, which is "" or "/path"; `looks` is how many directories are left. */
+/*
+ * Adds the cgroups below a path, which is "" or "/path"; *looks: directories that may still be
+ * read.
+ */
 static void add_limited_below(struct mt_cgroup_gauges *gauges, const char *path, int depth,
 			      int *looks)
 {

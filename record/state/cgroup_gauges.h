@@ -39,8 +39,8 @@ void mt_cgroup_gauges_deinit(struct mt_cgroup_gauges *gauges);
 size_t mt_cgroup_gauges_find(struct mt_cgroup_gauges *gauges, pid_t pid);
 
 /*
- * Adds the cgroups of the host that have a limit: a process that is moved into one later may be
- * gone again before anybody reads of it. They count as due.
+ * Adds the cgroups of the host that have a limit, because a process that is moved into one later
+ * may end before anybody reads its cgroup. They count as due.
  */
 void mt_cgroup_gauges_add_limited(struct mt_cgroup_gauges *gauges);
 

@@ -1,6 +1,6 @@
 /*
- * Reading /proc. Other users' processes are hostile input too: comms and command lines are bytes,
- * lines are parsed with bounds.
+ * Reads /proc. Processes of other users are hostile input too: comms and command lines are
+ * arbitrary bytes, and lines are parsed with bounds.
  */
 #include "record/state/existing.h"
 
@@ -29,9 +29,7 @@ static struct mt_text text_of(const char *string)
 	return (struct mt_text){.bytes = string ? string : "", .size = string ? strlen(string) : 0};
 }
 
-/*
- * The value behind "Key:\t" in /proc/PID/status, up to its line's end; empty where there is none.
- */
+/* The value after "Key:\t" in /proc/PID/status, up to the end of the line; empty if missing. */
 static struct mt_text status_value(const char *status, const char *key)
 {
 	const char *line = strstr(status, key);
@@ -66,8 +64,8 @@ bool mt_existing_is_kernels(const char *stat)
 }
 
 /*
- * The name of a thread out of its stat, in place; *comm keeps alive what another file said: older
- * kernels write some characters of it with a backslash here.
+ * The name of a thread from its stat, in place. Older kernels escape some characters there: then
+ * the name comes from the comm file, and *comm keeps its text.
  */
 static struct mt_text name_of(char *stat, pid_t pid, pid_t tid, char **comm)
 {
@@ -79,17 +77,17 @@ static struct mt_text name_of(char *stat, pid_t pid, pid_t tid, char **comm)
 	if (!memchr(from, '\\', (size_t)(to - from)))
 		return (struct mt_text){.bytes = from + 1, .size = (size_t)(to - from - 1)};
 	*comm = mt_read_textf(&size, "/proc/%d/task/%d/comm", pid, tid);
-	/* a newline of its own stands at the end; others belong to the name */
+	/* drops the last newline; other newlines belong to the name */
 	return (struct mt_text){.bytes = *comm ? *comm : "", .size = size ? size - 1 : 0};
 }
 
-/* Whose threads are put, and where. */
+/* Arguments of put_thread(). */
 struct putting {
 	struct mt_state *state;
 	const struct mt_task_record *leader;
 };
 
-/* Puts a thread; the leader stands already, whose user it shares. */
+/* Puts a thread other than the leader, which was put before. All threads have the leader's user. */
 static void put_thread(void *context, pid_t tid)
 {
 	const struct putting *putting = context;
@@ -106,7 +104,7 @@ static void put_thread(void *context, pid_t tid)
 	(void)mt_state_put(putting->state, mt_task_put, &task);
 }
 
-/* NSpid's numbers, blank-separated, in place. */
+/* The numbers of NSpid, separated by blanks, in place. */
 static struct mt_text nspid_of(char *status)
 {
 	struct mt_text nspid = status ? status_value(status, "\nNSpid:") : text_of(NULL);
@@ -119,7 +117,7 @@ static struct mt_text nspid_of(char *status)
 	return nspid;
 }
 
-/* What a process has that the kernel's own threads have not. */
+/* Properties that kernel threads do not have. */
 struct belongings {
 	char *cgroup, *cmdline;
 	char exe[PATH_MAX];
@@ -146,8 +144,8 @@ static void read_belongings(struct belongings *details, struct mt_task_record *t
 }
 
 /*
- * The leader's TASK, with what its whole process has: *leader is what its threads share with it.
- * True where it may have threads and memory.
+ * Puts the leader's TASK, with the properties of the process; *leader: the fields that its threads
+ * share. True if the process may have threads and memory.
  */
 static bool put_leader(struct mt_state *state, pid_t pid, bool arguments,
 		       struct mt_task_record *leader)
@@ -165,7 +163,7 @@ static bool put_leader(struct mt_state *state, pid_t pid, bool arguments,
 	task.ppid = (int32_t)mt_existing_stat_field(stat, 4);
 	task.start_time = mt_existing_start_time(stat);
 	task.comm = name_of(stat, pid, pid, &comm);
-	if (!kernels) { /* those run as root */
+	if (!kernels) { /* kernel threads run as root */
 		task.uid = (uint32_t)strtoul(status_value(status, "\nUid:").bytes, NULL, 10);
 		read_belongings(&details, &task, status, arguments);
 	}
@@ -186,7 +184,7 @@ bool mt_existing_each_thread(pid_t pid, void (*each)(void *context, pid_t tid), 
 
 typedef bool (*map_put_fn)(struct mt_block *block, const struct mt_map_record *map);
 
-/* The lines of one read(); gives what is left of an unfinished one. */
+/* Puts the lines of one read(); returns the start of an incomplete last line. */
 static char *put_lines(struct mt_state *state, char *line, const struct mt_map_record *stamped,
 		       map_put_fn put)
 {
@@ -202,7 +200,10 @@ static char *put_lines(struct mt_state *state, char *line, const struct mt_map_r
 	return line;
 }
 
-/* Maps as the kernel gives them: each read() is one consistent piece, stamped before and after. */
+/*
+ * Puts the maps as the kernel returns them: each read() is consistent, and has a time before and
+ * after it.
+ */
 static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
 		     map_put_fn put)
 {
@@ -251,7 +252,7 @@ void mt_existing_name(struct mt_state *state, pid_t pid, bool arguments)
 	(void)put_leader(state, pid, arguments, &leader);
 }
 
-/* A family that grows. Only a process that was given can be there when it is met as a child. */
+/* A list of processes that grows. Only the first `given` can be met again as a child. */
 struct family {
 	struct mt_number_list *pids;
 	size_t given;

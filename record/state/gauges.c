@@ -20,13 +20,11 @@
 #include "record/state/mapping_gauges.h"
 
 #define GAUGES_DETAILED 50
-#define OPEN_MAX                                                                         \
-	1024 /* statm files that stay open; those of more processes are opened each time \
-	      */
-#define ROLLUP_MAX ((uint64_t)4 << 30) /* resident: a walk of more holds its process up */
-#define STAT_MAJOR_FAULTS 12	       /* the field of /proc/PID/stat */
+#define OPEN_MAX 1024 /* statm files kept open; further ones are opened at each reading */
+#define ROLLUP_MAX ((uint64_t)4 << 30) /* resident bytes: walking more would block the process */
+#define STAT_MAJOR_FAULTS 12	       /* field number in /proc/PID/stat */
 
-/* The lines of /proc/PID/status that are written, and the two values from elsewhere. */
+/* The lines of /proc/PID/status that are written, and two values from other files. */
 enum value {
 	VM_SIZE,
 	VM_RSS,
@@ -43,13 +41,13 @@ static const char *const value_names[VALUES] = {
 
 struct process {
 	pid_t pid;
-	int statm;		 /* -1: opened anew for each reading */
-	bool is_target;		 /* named since mt_gauges_begin() */
+	int statm;		 /* -1: opened at each reading */
+	bool is_target;		 /* added since mt_gauges_begin() */
 	uint64_t start_time;	 /* 0: not read yet */
-	uint64_t size, resident; /* bytes, by statm */
+	uint64_t size, resident; /* bytes, from statm */
 	uint64_t detailed;	 /* resident when status was last read */
 	bool written[VALUES];
-	uint64_t values[VALUES]; /* as last written */
+	uint64_t values[VALUES]; /* last written values */
 };
 
 struct mt_gauges {
@@ -59,16 +57,16 @@ struct mt_gauges {
 	struct mt_host_gauges host;
 	struct mt_cgroup_gauges cgroups;
 	MT_ARRAY(struct process) processes;
-	struct mt_map64 by_pid; /* -> index */
-	size_t open;		/* statm files */
+	struct mt_map64 by_pid; /* pid -> index */
+	size_t open;		/* number of open statm files */
 	struct process recorder;
 };
 
-/* Writes values of one process that stand in one text. */
+/* Writes values of one process that are in one text. */
 struct reading {
 	struct mt_gauges *gauges;
 	struct process *process;
-	const char *prefix; /* of names */
+	const char *prefix; /* prefix of names */
 	struct mt_gauge_record gauge;
 };
 
@@ -172,7 +170,7 @@ static void put_named(struct reading *reading, const char *name, uint64_t value)
 	(void)mt_state_put(reading->gauges->state, mt_gauge_put, &reading->gauge);
 }
 
-/* Writes a value that changed since it was last written, or was not yet. */
+/* Writes a value if it changed since it was last written, or was never written. */
 static void put_value(struct reading *reading, enum value which, uint64_t value)
 {
 	struct process *process = reading->process;
@@ -184,7 +182,7 @@ static void put_value(struct reading *reading, enum value which, uint64_t value)
 	put_named(reading, value_names[which], value);
 }
 
-/* The number on a line "Name:  123 kB", in bytes, or "Name:  123"; false where there is none. */
+/* The number on a line "Name:  123 kB", in bytes, or "Name:  123"; false if missing. */
 static bool find_value(const char *text, const char *name, uint64_t *value)
 {
 	size_t length = strlen(name);
@@ -201,7 +199,7 @@ static bool find_value(const char *text, const char *name, uint64_t *value)
 	return false;
 }
 
-/* What the recorder itself holds is the host's: it is none of the processes that are reported. */
+/* The recorder's values go to the host's: it is not one of the reported processes. */
 static struct reading begin_reading(struct mt_gauges *gauges, struct process *process)
 {
 	bool own = process == &gauges->recorder;
@@ -228,7 +226,7 @@ static char *read_file(struct reading *reading, const char *file)
 
 /* ---- Reading one process ---- */
 
-/* False for a process that is gone. */
+/* False if the process has ended. */
 static bool read_statm(struct process *process)
 {
 	MT_CLEANUP_CLOSE int once = process->statm < 0 ? open_statm(process->pid) : -1;
@@ -245,7 +243,7 @@ static bool read_statm(struct process *process)
 	return true;
 }
 
-/* When it began, once: a pid is used again. */
+/* Reads the start time once, because pids are reused. */
 static bool identify(struct process *process)
 {
 	MT_CLEANUP_FREE char *stat = NULL;
@@ -295,7 +293,7 @@ static void put_rollup(struct mt_gauges *gauges, struct process *process)
 
 static void put_detail(struct mt_gauges *gauges, struct process *process)
 {
-	size_t cgroup = mt_cgroup_gauges_find(&gauges->cgroups, process->pid); /* it may be moved */
+	size_t cgroup = mt_cgroup_gauges_find(&gauges->cgroups, process->pid); /* it may move */
 
 	put_status(gauges, process);
 	put_major_faults(gauges, process);
@@ -316,8 +314,8 @@ static void put_sizes(struct mt_gauges *gauges, struct process *process)
 /* ---- All of them ---- */
 
 /*
- * Reads the sizes of all targets and forgets who is gone or no target. A process without memory is
- * one of the kernel's own threads, or is about to be gone.
+ * Reads the sizes of all targets, and removes processes that have ended or are no target. A process
+ * without memory is a kernel thread or is exiting.
  */
 static void read_sizes(struct mt_gauges *gauges)
 {
@@ -354,7 +352,7 @@ static int by_size(const void *a, const void *b)
 
 typedef MT_ARRAY(struct process *) process_list;
 
-/* The largest first, as far as time allows. */
+/* Reads the largest processes first, as far as time allows. */
 static void put_walked(struct mt_gauges *gauges, const process_list *list,
 		       const struct mt_gauge_walks *walks)
 {

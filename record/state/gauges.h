@@ -17,11 +17,14 @@ struct mt_state;
 struct mt_gauges *mt_gauges_create(const struct mt_clock *clock);
 void mt_gauges_destroy(struct mt_gauges *gauges);
 
-/* What takes longer: files for which the kernel walks all pages of a process, and directories. */
+/*
+ * Limits on slow readings: files for which the kernel walks all pages of a process, and
+ * directories.
+ */
 struct mt_gauge_walks {
 	uint64_t ns;   /* time limit for all processes; 0: no file of that kind is read */
-	bool mappings; /* beside /proc/PID/smaps_rollup also /proc/PID/smaps */
-	bool cgroups;  /* those with a limit that no target is in, too */
+	bool mappings; /* read /proc/PID/smaps in addition to /proc/PID/smaps_rollup */
+	bool cgroups;  /* include cgroups that have a limit but no target */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* The host's own facts, and the event table, as records. */
+/* Facts about the host, and the event table, as records. */
 #include "record/state/host.h"
 
 #include <inttypes.h>
@@ -103,7 +103,7 @@ char *mt_host_quote(int argc, char *const *argv)
 	return out && !fclose(out) ? line : NULL;
 }
 
-/* With --strip, arguments of the command are memory of a target: they are left out. */
+/* With --strip leaves out the command's arguments, because they are memory of a target. */
 static void put_command(struct mt_state *state, const struct mt_record_options *options, int argc,
 			char **argv)
 {
@@ -140,8 +140,8 @@ static void put_kernel_build_id(struct mt_state *state)
 }
 
 /*
- * Of a command, which no TASK tells of: it begins in the recorder's. The line of the hierarchy that
- * memory is accounted to, or the last.
+ * Puts the cgroup of the command, which starts in the recorder's cgroup and has no TASK record.
+ * Uses the line of the hierarchy that accounts for memory, or the last line.
  */
 static void put_cgroup(struct mt_state *state)
 {
@@ -224,7 +224,7 @@ static void put_uname(struct mt_state *state)
 	}
 }
 
-/* The event's name with its filter. */
+/* The event's name with its filter; the caller frees it. */
 static char *full_name(const struct mt_planned_event *event)
 {
 	char *name;
@@ -257,7 +257,7 @@ static void put_events(struct mt_state *state, const struct mt_plan *plan)
 	}
 }
 
-/* What a sample of a thinning twin stands for. */
+/* Puts the weight of the samples of thinning variants. */
 static void put_weights(struct mt_state *state, const struct mt_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->events.count; i++) {

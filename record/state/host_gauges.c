@@ -1,4 +1,4 @@
-/* Host gauges: lines of files of /proc, and counts of EDAC, written when they change. */
+/* Host gauges: lines of files of /proc, and EDAC counts, written when they change. */
 #include "record/state/host_gauges.h"
 
 #include <glob.h>
@@ -15,13 +15,13 @@
 /* One value found in a text. */
 struct line {
 	const char *name;
-	size_t length; /* of name */
+	size_t length; /* of the name */
 	uint64_t value;
 };
 
 struct source {
-	const char *path, *prefix; /* names are the prefix and what the file calls the value */
-	/* Reads one line of the file. False: the line is not wanted, or is none of the file's. */
+	const char *path, *prefix; /* a value's name: the prefix and the file's name for it */
+	/* Reads one line of the file. False if the line is not wanted or malformed. */
 	bool (*read)(const char *text, struct line *out);
 };
 
@@ -80,8 +80,8 @@ static bool read_loadavg(const char *text, struct line *out)
 }
 
 /*
- * "/dev/sda2   partition   1048572   123   -2": the kernel escapes blanks in the name. `column`: of
- * the number, behind the name.
+ * "/dev/sda2   partition   1048572   123   -2": the kernel escapes blanks in the name. `column`:
+ * index of the number after the name.
  */
 static bool read_swaps(const char *text, int column, struct line *out)
 {
@@ -115,7 +115,7 @@ static const struct source sources[] = {
 	{"/proc/swaps", "swap used", read_swap_used},
 };
 
-/* Errors of memory that its controllers corrected, and did not. */
+/* memory errors that controllers corrected, and uncorrected ones */
 static const char *const edac_counts[] = {"ce_count", "ue_count"};
 
 enum {
@@ -125,7 +125,7 @@ enum {
 
 _Static_assert(SOURCES + COUNTS == MT_HOST_GAUGE_SOURCES, "values of each are kept");
 
-/* True where the value is to be written: it differs from the last one, or is the first. */
+/* True if the value is to be written: it changed, or is the first. */
 static bool note_value(struct mt_host_gauge_values *last, size_t index, uint64_t value)
 {
 	bool first = index >= last->lines.count;
@@ -166,7 +166,7 @@ static void put_source(const struct source *source, struct mt_host_gauge_values 
 	}
 }
 
-/* The sum over all controllers; nothing where the host has none. */
+/* Puts the sum over all controllers, if the host has any. */
 static void put_edac(const char *count, struct mt_host_gauge_values *last, struct mt_state *state,
 		     const struct mt_clock *clock, bool all)
 {

@@ -21,7 +21,7 @@ enum size {
 
 static const char *const names[SIZES] = {"Rss", "Dirty", "Swap", "AnonHugePages"};
 
-/* The lines of a mapping that are summed up. */
+/* Lines of a mapping that are summed up. */
 static const struct {
 	const char *line;
 	enum size size;
@@ -31,7 +31,7 @@ static const struct {
 };
 
 struct mapping {
-	char range[40]; /* "START-END" as the kernel prints it; empty: none yet */
+	char range[40]; /* "START-END" as the kernel prints it; empty at first */
 	uint64_t bytes[SIZES];
 };
 
@@ -53,7 +53,7 @@ static void put(struct mt_state *state, struct mt_gauge_record *gauge,
 	}
 }
 
-/* True for the line that begins a mapping, which is that of /proc/PID/maps. */
+/* True for the first line of a mapping, which has the form of /proc/PID/maps. */
 static bool begins(const char *line, struct mapping *out)
 {
 	size_t low = strspn(line, "0123456789abcdef"), high;

@@ -1,4 +1,4 @@
-/* What /proc/PID/smaps says of each mapping, as GAUGE records. */
+/* The values of each mapping in /proc/PID/smaps, as GAUGE records. */
 #ifndef MT_RECORD_STATE_MAPPING_GAUGES_H
 #define MT_RECORD_STATE_MAPPING_GAUGES_H
 

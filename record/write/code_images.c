@@ -1,7 +1,7 @@
 /*
- * A source of images that makes skeletons of files that are known by what a mapping says of them.
- * Files are read, not mapped, and what is read is bounded: they are anybody's, and may change
- * meanwhile.
+ * A source of images that makes skeletons of mapped files, found by the identity in the mapping.
+ * Files are untrusted and may change at any time: they are read, not mapped, and the bytes read are
+ * bounded.
  */
 #include "record/write/code_images.h"
 
@@ -25,7 +25,7 @@ struct mt_code_images {
 	struct mt_image_set *set;
 	struct mt_file_worker *worker;
 	const struct mt_image_files *files;
-	MT_ARRAY(uint8_t *) tables; /* skeletons, of files each once */
+	MT_ARRAY(uint8_t *) tables; /* skeletons, one per file */
 	uint64_t memory;
 	struct mt_code_images_counts counts;
 };
@@ -101,7 +101,7 @@ static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* Takes room out of the memory allowed; false, and counted, where there is none. */
+/* Takes room from the memory limit; false, and counted, if there is not enough. */
 static bool take_room(struct mt_code_images *images, uint64_t bytes)
 {
 	bool room = bytes <= images->memory - images->counts.bytes;
@@ -113,7 +113,7 @@ static bool take_room(struct mt_code_images *images, uint64_t bytes)
 	return room;
 }
 
-/* Makes *out, the list's, of the open file. */
+/* Makes the tables of an open file; the list owns *out. */
 static struct mt_error *make_tables(struct mt_code_images *images, int fd, struct mt_span *out)
 {
 	const struct mt_skeleton_wish wish = {.unwind = true};
@@ -166,7 +166,7 @@ static struct mt_error *open_vdso(struct mt_elf **out)
 	return bytes ? mt_elf_open_memory(bytes, size, "[vdso]", out) : NULL;
 }
 
-/* Asked once for each image. */
+/* Called once for each image. */
 static struct mt_error *open_image(void *context, const struct mt_image_identity *identity,
 				   struct mt_elf **out, char **found_at)
 {

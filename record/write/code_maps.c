@@ -1,7 +1,7 @@
 /*
- * Processes by pid, each with its map as it is behind what was applied last, and as it was before
- * each change since things were settled: those are snapshots, which share their mappings until one
- * of them changes.
+ * Lists processes by pid. Each has its map after the record applied last, and its map before each
+ * change since the last settle. The earlier maps are snapshots, which share mappings until one of
+ * them changes.
  */
 #include "record/write/code_maps.h"
 
@@ -18,12 +18,12 @@
 #include "unwind/mapping_record.h"
 
 #define EXITED_KEPT 512
-#define IMAGES_MAX 16384 /* files told apart; what maps others is code that nobody can unwind */
+#define IMAGES_MAX 16384 /* distinct files; frames in further files are not unwound */
 #define PATH_ROOM 4096
 /*
- * Mappings that changes may copy between two settlings, 40 bytes each. Beyond that a map as it is
- * later stands in for what it was: only who maps thousands of times within a moment gets there, and
- * mostly what is new is not what is old.
+ * Mappings that changes may copy between two settles, 40 bytes each. Past the bound a later map is
+ * used for an earlier time. Only a process that maps thousands of times within a moment gets there,
+ * and new mappings mostly do not replace old ones.
  */
 #define COPIED_MAX ((size_t)1 << 18)
 
@@ -36,7 +36,7 @@ struct past {
 struct process {
 	int32_t pid;
 	uint32_t threads;
-	uint64_t serial; /* of its fork: a pid may come again */
+	uint64_t serial; /* number of its fork, because pids are reused */
 	struct mt_image_map *map;
 	MT_ARRAY(struct past) past;
 	struct process *next, **link;
@@ -49,11 +49,11 @@ struct exited {
 
 struct mt_code_maps {
 	struct mt_image_set *images;
-	struct mt_image *other;	      /* what stands for files past IMAGES_MAX */
-	struct mt_image_map *nothing; /* of processes that nobody told of */
-	struct mt_map64 by_pid;	      /* pointers to them */
+	struct mt_image *other;	      /* the image of all files past IMAGES_MAX */
+	struct mt_image_map *nothing; /* the map of unknown processes */
+	struct mt_map64 by_pid;	      /* pid -> pointer to a process */
 	struct process *all;
-	MT_ARRAY(struct process *) changed; /* those with a past */
+	MT_ARRAY(struct process *) changed; /* processes with past maps */
 	MT_ARRAY(struct exited) exited;
 	uint64_t serial;
 	size_t copied;
@@ -115,7 +115,7 @@ static struct process *find_process(const struct mt_code_maps *maps, int32_t pid
 							       : NULL;
 }
 
-/* The process of that pid, made where nobody told of it; NULL out of memory. */
+/* The process of that pid, added if it is unknown; NULL out of memory. */
 static struct process *process_of(struct mt_code_maps *maps, int32_t pid)
 {
 	struct process *process = find_process(maps, pid);
@@ -142,7 +142,7 @@ static struct process *process_of(struct mt_code_maps *maps, int32_t pid)
 	return process;
 }
 
-/* The map is about to change, or to go: keeps what it is for those who ask of before `time`. */
+/* Call before the map changes or is destroyed: keeps it for times before `time`. */
 static bool keep_past(struct mt_code_maps *maps, struct process *process, uint64_t time)
 {
 	struct past *past;
@@ -175,7 +175,7 @@ static struct mt_image *intern_image(struct mt_code_maps *maps,
 		       : maps->other;
 }
 
-/* ---- What is told ---- */
+/* ---- Records ---- */
 
 static bool put_mapping(struct mt_code_maps *maps, struct process *process,
 			struct mt_mapped *mapped)
@@ -250,7 +250,7 @@ static bool apply_fork(struct mt_code_maps *maps, const struct mt_kernel_record 
 	return true;
 }
 
-/* The address space is a new one, and empty; the other threads have exited before. */
+/* An exec makes a new, empty address space; the other threads exited before. */
 static bool apply_exec(struct mt_code_maps *maps, const struct mt_kernel_record *record,
 		       uint64_t time)
 {

@@ -29,58 +29,56 @@
 #include "record/rings/spool.h"
 
 #define FILL_FAST 25  /* percent of the spool queued: from here on zstd's fast level */
-#define FILL_STORE 50 /* ... and from here on no compression, and before everybody else */
-#define FILL_CALM 10  /* ... and down to here in that haste */
-#define ENDING_MOST                                                                   \
-	4 /* blocks that are compressed as asked for while somebody waits for the end \
-	   */
+#define FILL_STORE 50 /* ... from here on no compression and high priority */
+#define FILL_CALM 10  /* ... until it falls to here */
+#define ENDING_MOST 4 /* blocks compressed as requested at the end, when the user waits */
 #define LEVEL_FAST (-3)
 #define NICENESS 10
-#define ANSWERS_NS UINT64_C(500000000) /* how long files are waited for at a mark */
-#define HOLD_PART 4		       /* of what may be held, before drains are asked */
-#define UNDER_WAY_NS UINT64_C(1000000) /* between a record's time and its place in a ring */
+#define ANSWERS_NS UINT64_C(500000000) /* how long a mark waits for answers about files */
+#define HOLD_PART 4 /* the part of `hold` that is filled before drains are asked */
+#define UNDER_WAY_NS UINT64_C(1000000) /* between a record's time and its appearance in a ring */
 /*
- * Frames in the place of stacks are not coded against one another as stacks are, and shrink to a
- * tenth at zstd's fastest: that costs less than storing them.
+ * For frames that replace stacks. They are not coded against one another like stacks, and zstd's
+ * fastest level shrinks them to a tenth: that costs less than storing them.
  */
 #define LEVEL_HASTE (-7)
 #define LIMIT_SPARE ((uint64_t)64 << 10) /* --max-size: room for STATE, MARK and END chunks */
 #define FULL_SPARE ((uint64_t)128 << 10)
 
-/* Whether everything below a time is here: what the drains are asked. */
+/* A flush of the drains, after which all records below a time are here. */
 struct asking {
 	bool asked, answered;
 	uint64_t below;
-	size_t after; /* once answered: so many blocks that were queued then */
+	size_t after; /* once answered: blocks queued then and still to be written */
 };
 
 struct mt_pack {
 	struct mt_writer *writer;
 	struct mt_spool *spool;
-	struct mt_block *images_block; /* IMAGE records; not through the spool's queue */
-	struct mt_file_worker *worker; /* opens and reads what targets map */
+	struct mt_block *images_block; /* IMAGE records; they bypass the spool's queue */
+	struct mt_file_worker *worker; /* opens and reads the files of mappings */
 	struct mt_image_files *files;
 	struct mt_images *images;
-	struct mt_carrying *carrying;  /* NULL: nothing is carried */
-	struct mt_carry_worker *embed; /* its own, as: */
-	struct mt_strip *strip;	       /* NULL: stacks are written as they are */
+	struct mt_carrying *carrying;  /* NULL if no image is carried */
+	struct mt_carry_worker *embed; /* of `carrying`, or NULL */
+	struct mt_strip *strip;	       /* NULL if stacks are not stripped */
 	size_t hold;
 	struct asking asking;
 	_Atomic(const struct mt_pack_flusher *) flusher;
 	int level;
-	_Atomic bool hasty; /* the spool was half full: storing only, real-time where permitted */
+	_Atomic bool hasty; /* the spool was half full: store only, real-time if permitted */
 	_Atomic pid_t tid;
-	_Atomic int ending; /* signalfd; -1 while the recording goes on */
+	_Atomic int ending; /* signalfd; -1 during the recording */
 	int failed_fd;
 	struct mt_error *error;
 	const struct mt_plan *plan;
-	_Atomic uint64_t limit; /* bytes of file; 0: none */
+	_Atomic uint64_t limit; /* bytes of the file; 0: no limit */
 	int full_fd;
 	bool reported_full;
-	uint64_t data_raw, data_written; /* of DATA chunks */
-	uint64_t last_time;		 /* of all records so far */
-	uint64_t written_time;		 /* of the block being written, its last */
-	struct mt_pack_counts counts;	 /* as far as they are its own */
+	uint64_t data_raw, data_written; /* bytes of DATA chunks */
+	uint64_t last_time;		 /* the latest time of all records so far */
+	uint64_t written_time;		 /* last time of the block being written */
+	struct mt_pack_counts counts;	 /* as far as this file counts them */
 	pthread_t thread;
 	bool running;
 };
@@ -88,15 +86,15 @@ struct mt_pack {
 MT_DEFINE_CLEANUP(mt_pack, struct mt_pack)
 
 /*
- * Between the drains, which are real-time, and a target that storms, a thread of low priority
- * starves and the spool fills up. Once it is half full, those who fill it make the writer real-time
- * too: then writing goes before the target.
+ * Raises the writer's priority. Between real-time drains and a target in a storm, a thread of low
+ * priority starves, and the spool fills up. Once it is half full, the drains make the writer
+ * real-time too, so that it preempts the target.
  */
 static void go_first(pid_t tid)
 {
 	struct sched_param realtime = {.sched_priority = 1};
 
-	(void)!setpriority(PRIO_PROCESS, (id_t)tid, 0); /* where it may not be real-time */
+	(void)!setpriority(PRIO_PROCESS, (id_t)tid, 0); /* in case real-time is not permitted */
 	(void)sched_setscheduler(tid, SCHED_FIFO, &realtime);
 }
 
@@ -106,8 +104,8 @@ static void make_haste(void *context)
 	pid_t tid = atomic_load(&pack->tid);
 
 	if (!tid)
-		return; /* it has not run yet; 0 would be the caller */
-	/* once is not enough: the writer may just be calming down */
+		return; /* not running yet; 0 would mean the caller */
+	/* set it again if the writer is just calming down */
 	if (!atomic_exchange(&pack->hasty, true) || sched_getscheduler(tid) != SCHED_FIFO)
 		go_first(tid);
 }
@@ -149,7 +147,7 @@ static int choose_level(struct mt_pack *pack, const struct mt_block *block)
 	return level < LEVEL_FAST ? level : LEVEL_FAST;
 }
 
-/* How many samples of role SAMPLE a DATA block holds. */
+/* Number of samples of role SAMPLE in a DATA block. */
 static uint64_t count_samples(const struct mt_pack *pack, const struct mt_block *block)
 {
 	uint64_t samples = 0;
@@ -169,7 +167,7 @@ static uint64_t count_samples(const struct mt_pack *pack, const struct mt_block 
 	return samples;
 }
 
-/* A DATA block that did not fit any more. */
+/* Counts a DATA block that exceeded the limit. */
 static void note_left_out(struct mt_pack *pack, const struct mt_block *block)
 {
 	struct mt_pack_counts *counts = &pack->counts;
@@ -181,7 +179,7 @@ static void note_left_out(struct mt_pack *pack, const struct mt_block *block)
 	counts->left_out.samples += count_samples(pack, block);
 }
 
-/* What of the limit is kept for images that are not carried yet. */
+/* Bytes of the limit that are reserved for images not carried yet. */
 static uint64_t to_be_carried(const struct mt_pack *pack)
 {
 	uint64_t limit = atomic_load(&pack->limit), bytes;
@@ -191,8 +189,8 @@ static uint64_t to_be_carried(const struct mt_pack *pack)
 }
 
 /*
- * What may be on its way here still: all blocks in use, and what waits to be stripped, coded as
- * well as those before.
+ * Estimate of bytes not yet written: blocks in use plus blocks queued for stripping, scaled by the
+ * compression ratio so far, with a margin.
  */
 static uint64_t under_way(const struct mt_pack *pack)
 {
@@ -204,7 +202,7 @@ static uint64_t under_way(const struct mt_pack *pack)
 	return FULL_SPARE + to_be_carried(pack) + (uint64_t)(bytes * ratio * 1.25);
 }
 
-/* DATA leaves room for what describes it; all leave room for END. */
+/* DATA leaves room for STATE and MARK chunks and images; all types leave room for END. */
 static void apply_limit(struct mt_pack *pack, const struct mt_block *block)
 {
 	uint64_t limit = atomic_load(&pack->limit);
@@ -241,7 +239,7 @@ static void write_block(struct mt_pack *pack, const struct mt_block *block)
 	int level;
 
 	if (pack->error)
-		return; /* what comes now is lost; the main thread stops the recording */
+		return; /* further records are lost; the main thread stops the recording */
 	apply_limit(pack, block);
 	level = choose_level(pack, block);
 	pack->written_time = block->last_time;
@@ -251,7 +249,7 @@ static void write_block(struct mt_pack *pack, const struct mt_block *block)
 	watch_output(pack, block, before);
 }
 
-/* IMAGE records go out ahead of the mark that says that everything before it is there. */
+/* Writes the IMAGE records before the mark, which promises that all earlier records are there. */
 static void write_images(struct mt_pack *pack)
 {
 	write_block(pack, pack->images_block);
@@ -278,7 +276,7 @@ static void report_words(void *context, const uint64_t *words, size_t count)
 				pack->written_time);
 }
 
-/* None of it where nothing is to be carried. */
+/* Leaves `carrying` NULL if no image is to be carried. */
 static struct mt_error *start_carrying(struct mt_pack *pack, const struct mt_embed_options *options)
 {
 	struct mt_error *err =
@@ -303,11 +301,11 @@ static struct mt_images *create_images(struct mt_pack *pack)
 		.code = carrying ? mt_carrying_code_seen(carrying) : NULL,
 		.files = pack->files,
 		.worker = pack->worker,
-		.at_once = pack->strip, /* stacks are unwound by what the files tell */
+		.at_once = pack->strip, /* unwinding needs the files at once */
 	});
 }
 
-/* As STATE, ahead of the next mark. */
+/* Queues a note as STATE, which is written before the next mark. */
 static void put_note(struct mt_pack *pack, const char *text)
 {
 	const struct mt_note_record note = {.level = 1, .text = {text, strlen(text)}};
@@ -318,7 +316,7 @@ static void put_note(struct mt_pack *pack, const char *text)
 	(void)mt_note_put(pack->images_block, &note);
 }
 
-/* Writes a FILE chunk, or notes why there is none; takes it. */
+/* Writes a FILE chunk, or notes why there is none; takes the chunk. */
 static void write_carried(struct mt_pack *pack, struct mt_carry_worker_chunk *chunk)
 {
 	uint64_t limit = atomic_load(&pack->limit), one = 1;
@@ -345,7 +343,7 @@ static void write_carried_so_far(struct mt_pack *pack)
 		write_carried(pack, chunk);
 }
 
-/* Asked while the output takes nothing, and while images are carried at the end. */
+/* Called while the output blocks, and while images are carried at the end. True after a signal. */
 static bool give_up(void *context)
 {
 	struct mt_pack *pack = context;
@@ -369,7 +367,7 @@ static void write_last_carried(struct mt_pack *pack)
 		write_carried(pack, chunk);
 }
 
-/* Maps are in STATE, and in the streams of the rare events. */
+/* True for blocks with map records: STATE, and the streams of rare events. */
 static bool may_report_of_images(const struct mt_block *block)
 {
 	return block->type == MT_CHUNK_STATE ||
@@ -398,9 +396,9 @@ static struct mt_error *start_stripping(struct mt_pack *pack, const struct mt_pa
 }
 
 /*
- * Everything below the time that a MARK tells is here. What files answer mostly is, too; mappings
- * of those that did not answer yet are told of later, and then the words that may be about them
- * count.
+ * All records below the time of a MARK are here now, and mostly the answers about files, too. If
+ * answers are outstanding, mappings of these files come later, so words of that time are not
+ * settled yet.
  */
 static void put_marked(struct mt_pack *pack, const struct mt_block *block)
 {
@@ -418,9 +416,9 @@ static void put_marked(struct mt_pack *pack, const struct mt_block *block)
 }
 
 /*
- * Where more waits for the maps of its time than a moment brings, the drains are asked for
- * what they have, rather than a MARK awaited. Behind their answer everything is here that is older
- * than what was here when they were asked.
+ * Asks the drains to flush if many blocks wait for map records, instead of waiting for a MARK.
+ * After their answer, all records are here that are older than the latest record at the time of the
+ * request.
  */
 static void ask_drains(struct mt_pack *pack)
 {
@@ -446,7 +444,7 @@ static void ask_drains(struct mt_pack *pack)
 	asking->asked = false;
 }
 
-/* Writes a block, or has its stacks unwound before; gives it back. */
+/* Writes a block, or passes it to the stripper; releases the block. */
 static void pass_on(struct mt_pack *pack, struct mt_block *block)
 {
 	if (pack->strip && block->type == MT_CHUNK_DATA)
@@ -478,7 +476,7 @@ static void take_block(struct mt_pack *pack, struct mt_block *block)
 	pass_on(pack, block);
 }
 
-/* Those that do not answer fail at their deadline. */
+/* Waits for all answers about files. A call without an answer fails at its deadline. */
 static void wait_for_files(struct mt_pack *pack)
 {
 	while (!give_up(pack) &&
@@ -496,7 +494,7 @@ static void *pack_main(void *argument)
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
 	while ((block = mt_spool_pop(pack->spool)))
 		take_block(pack, block);
-	sched_setscheduler(0, SCHED_OTHER, &none); /* what follows has no bound */
+	sched_setscheduler(0, SCHED_OTHER, &none); /* the remaining work has no time bound */
 	(void)!setpriority(PRIO_PROCESS, (id_t)pack->tid, 0);
 	wait_for_files(pack);
 	if (pack->strip)
@@ -538,7 +536,7 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 	if (err)
 		return err;
 	mt_writer_set_patience(pack->writer, give_up, pack);
-	/* taken before the drains can take them all: the writer must never wait for itself */
+	/* taken before the drains start: the writer must never wait for itself to free a block */
 	pack->images_block = mt_spool_take(spool);
 	if (!pack->images || !pack->images_block)
 		return mt_error_nomem();

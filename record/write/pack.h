@@ -60,10 +60,10 @@ void mt_pack_set_limit(struct mt_pack *pack, uint64_t bytes, int full_fd);
  */
 void mt_pack_set_flusher(struct mt_pack *pack, const struct mt_pack_flusher *flusher);
 
-/* Waits for the end of the closed spool; returns the writer's error, if any. */
+/* Waits until the closed spool is written; returns the writer's error, if any. */
 struct mt_error *mt_pack_finish(struct mt_pack *pack);
 
-/* Waits so long for what mt_pack_finish() waits for. */
+/* Waits up to that time for the end of writing; false if it is not finished. */
 bool mt_pack_finishes_within(struct mt_pack *pack, uint64_t ns);
 
 /* The writer, for the END chunk; call it after mt_pack_finish(). Borrowed. */

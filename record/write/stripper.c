@@ -1,6 +1,6 @@
 /*
- * Held blocks, and what becomes of them: first the records of what was mapped are applied, in order
- * of time; then block by block each sample is unwound in the map of its process at its time.
+ * Strips held blocks: applies the map records in order of time, then unwinds the samples of each
+ * block with the map of their process at their time.
  */
 #include "record/write/stripper.h"
 
@@ -23,17 +23,17 @@
 #include "record/write/code_maps.h"
 #include "unwind/sample_stack.h"
 
-#define FRAMES_MAX 8192 /* a dump of 65,528 bytes has no more return addresses */
+#define FRAMES_MAX 8192 /* a dump of 65,528 bytes cannot hold more return addresses */
 
-/* What a block held. */
+/* The records of a block. */
 struct held {
 	size_t at, size; /* in the arena */
 	uint32_t stream;
-	uint64_t done; /* records below this time are out */
-	bool through;  /* all are */
+	uint64_t done; /* records below this time were put */
+	bool through;  /* all records were put */
 };
 
-/* A record that tells of mappings, in the arena. */
+/* A map record in the arena. */
 struct map_record {
 	uint64_t time;
 	uint32_t stream;
@@ -46,15 +46,15 @@ struct mt_strip {
 	struct mt_code_maps *maps;
 	struct mt_unwinder *unwinder;
 	struct mt_stack_decoder *decoder;
-	uint8_t *decoded; /* MT_STACK_UNPACKED_MAX */
+	uint8_t *decoded; /* MT_STACK_UNPACKED_MAX bytes */
 	struct mt_stripping stripping;
-	struct mt_frame *frames; /* FRAMES_MAX, and of them for a record: */
+	struct mt_frame *frames; /* FRAMES_MAX; the next three arrays encode them */
 	uint64_t *pcs;
 	uint8_t *sources, *steps;
-	MT_ARRAY(uint32_t) kept; /* registers, by event */
-	uint8_t *arena;		 /* config.hold bytes, touched as they are needed */
+	MT_ARRAY(uint32_t) kept; /* registers that are kept, by event */
+	uint8_t *arena;		 /* config.hold bytes, populated on first use */
 	size_t used;
-	MT_ARRAY(struct held) held; /* one behind the other */
+	MT_ARRAY(struct held) held; /* in the order of the arena */
 	MT_ARRAY(struct map_record) map_records;
 	struct mt_block out;
 	struct mt_strip_counts counts;
@@ -156,7 +156,7 @@ void mt_strip_see(struct mt_strip *s, const struct mt_block *block)
 	}
 }
 
-/* ---- What was mapped when ---- */
+/* ---- Mappings ---- */
 
 static bool kernel_bytes(const uint8_t *record, struct mt_kernel_bytes *out)
 {
@@ -174,7 +174,7 @@ static bool is_map_record(const uint8_t *record)
 	       type == MT_KERNEL_FORK || type == MT_KERNEL_EXIT;
 }
 
-/* A record of the block is due: not out yet, and below that time. */
+/* True if the record was not put yet and is below that time. */
 static bool is_due(const struct held *held, uint64_t time, uint64_t below)
 {
 	return time >= held->done && time < below;
@@ -200,7 +200,7 @@ static bool list_map_records(struct mt_strip *s, const struct held *held, uint64
 	return true;
 }
 
-/* The order in which a reader has them. */
+/* The order in which a reader reads them. */
 static int compare_map_records(const void *a, const void *b)
 {
 	const struct map_record *x = a, *y = b;
@@ -212,7 +212,10 @@ static int compare_map_records(const void *a, const void *b)
 	return (x->record > y->record) - (x->record < y->record);
 }
 
-/* Without memory for all of it maps are not what they were, and stacks end there. */
+/*
+ * Applies the due map records. Out of memory some are missed: maps are then incomplete, and stacks
+ * end there.
+ */
 static void apply_map_records(struct mt_strip *s, uint64_t below)
 {
 	const struct mt_attr *attr = &s->config.plan->events.items[0].decoded;
@@ -238,7 +241,7 @@ static void apply_map_records(struct mt_strip *s, uint64_t below)
 
 /* ---- Samples ---- */
 
-/* What compressing takes is not ours. */
+/* Puts the output block. Excludes the time of compressing it from the counts. */
 static void put_out(struct mt_strip *s)
 {
 	uint64_t began;
@@ -251,7 +254,7 @@ static void put_out(struct mt_strip *s)
 	mt_block_reset(&s->out, MT_CHUNK_DATA, s->out.stream);
 }
 
-/* Passes on a record that holds nothing of anybody's stack. */
+/* Copies a record that contains no stack. */
 static void put_same(struct mt_strip *s, const uint8_t *record, size_t size)
 {
 	uint8_t *to;
@@ -267,7 +270,7 @@ static void put_same(struct mt_strip *s, const uint8_t *record, size_t size)
 	}
 }
 
-/* The frames as a FRAMES record has them. */
+/* Encodes the frames as for a FRAMES record. */
 static struct mt_unwound spell(struct mt_strip *s, const struct mt_stack *stack)
 {
 	struct mt_unwound unwound = {
@@ -320,7 +323,7 @@ static bool put_stripped(struct mt_strip *s, uint64_t time, const struct mt_kern
 			     : mt_kernel_put(&s->out, time, b->event, b->kernel, b->kernel_size);
 }
 
-/* Puts what stands for a sample; false where it does not decode, or memory is short. */
+/* Puts the stripped sample; false if it does not decode, or out of memory. */
 static bool strip_sample(struct mt_strip *s, uint64_t time, struct mt_kernel_bytes *b)
 {
 	const struct mt_attr *attr;
@@ -341,7 +344,10 @@ static bool strip_sample(struct mt_strip *s, uint64_t time, struct mt_kernel_byt
 	return put_stripped(s, time, b);
 }
 
-/* A sample of whichever kind; false where it is none. *good: its bytes are what they should be. */
+/*
+ * Decodes a sample of any record type; false if the record is no sample. *good: the sample is
+ * valid.
+ */
 static bool get_sample(struct mt_strip *s, const uint8_t *record, size_t size,
 		       struct mt_kernel_bytes *b, bool *good)
 {
@@ -368,8 +374,8 @@ static bool get_sample(struct mt_strip *s, const uint8_t *record, size_t size,
 }
 
 /*
- * Puts what is due of a held block; true where that was the rest. Packed records rest on those
- * before them, so all of them are unpacked.
+ * Puts the due records of a held block; true if none is left. Unpacks all packed records, because
+ * each depends on earlier ones.
  */
 static bool put_due(struct mt_strip *s, const struct held *held, uint64_t below)
 {
@@ -400,7 +406,7 @@ static bool put_due(struct mt_strip *s, const struct held *held, uint64_t below)
 	return !rest;
 }
 
-/* Stream by stream, so that chunks are as large as they may be. */
+/* Puts the due records stream by stream, so that chunks are large. */
 static void put_held(struct mt_strip *s, uint64_t below)
 {
 	for (size_t i = 0; i < s->held.count; i++) {
@@ -418,7 +424,7 @@ static void put_held(struct mt_strip *s, uint64_t below)
 	put_out(s);
 }
 
-/* Closes the gaps that blocks left which are through. */
+/* Removes finished blocks from the arena. */
 static void close_gaps(struct mt_strip *s)
 {
 	size_t kept = 0;
@@ -463,7 +469,7 @@ void mt_strip_hold(struct mt_strip *s, const struct mt_block *block)
 		mt_strip_put(s, UINT64_MAX);
 	}
 	held = mt_array_push(&s->held);
-	if (!held) { /* no memory for a few bytes */
+	if (!held) { /* out of memory for a few bytes */
 		s->counts.left_out += block->records;
 		return;
 	}
