@@ -1,4 +1,4 @@
-/* Notes blocks as (image, number) in one sorted set; neighbouring blocks form a piece. */
+/* Notes blocks as (image, number) in one set. Neighbouring blocks form a piece. */
 #include "symbols/carried/code_blocks.h"
 
 #include <pthread.h>
@@ -11,26 +11,26 @@
 #include "formats/base/map64.h"
 
 enum {
-	HEAD = 8,   /* how many pieces; zero */
-	PIECE = 16, /* address, size, where its bytes stand */
+	HEAD = 8,   /* number of pieces; zero */
+	PIECE = 16, /* address, size, offset of its bytes */
 };
 
-/* A block that was noted. */
+/* A noted block. */
 struct code_block {
-	uint64_t number; /* of MT_CODE_BLOCK bytes */
+	uint64_t number; /* number of MT_CODE_BLOCK bytes */
 	uint32_t image;
 };
 
 struct mt_code_notes {
 	pthread_mutex_t lock;
-	struct mt_map64 known; /* hash of a block, or the next free number after it, to its index */
+	struct mt_map64 known; /* hash of a block, or the next free number after it -> its index */
 	MT_ARRAY(struct code_block) blocks;
 	bool failed;
 };
 
 /* ---- Reading ---- */
 
-/* 0 where the content has no room for as many as it says. */
+/* 0 if the content is too small for the number of pieces that it claims. */
 static uint32_t count_pieces(struct mt_span content)
 {
 	uint32_t count = content.size >= HEAD ? mt_get_le32(content.bytes) : 0;
@@ -56,7 +56,7 @@ const uint8_t *mt_code_blocks_find(struct mt_span content, uint64_t vaddr, size_
 	return content.bytes + at + into;
 }
 
-/* ---- Taking note ---- */
+/* ---- Noting blocks ---- */
 
 struct mt_code_notes *mt_code_notes_create(void)
 {
@@ -109,7 +109,7 @@ bool mt_code_notes_failed(const struct mt_code_notes *notes)
 	return notes->failed;
 }
 
-/* ---- What was noted ---- */
+/* ---- Noted blocks ---- */
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -118,7 +118,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The numbers of an image's blocks, rising, the caller's; NULL out of memory. */
+/* The numbers of an image's blocks, ascending; the caller frees them. NULL out of memory. */
 static uint64_t *list_blocks(const struct mt_code_notes *notes, uint32_t image, size_t *count)
 {
 	uint64_t *numbers = malloc((notes->blocks.count + 1) * sizeof(*numbers));
@@ -138,7 +138,7 @@ bool mt_code_notes_within(const struct mt_code_notes *notes, uint32_t image, str
 	for (size_t i = 0; i < notes->blocks.count; i++) {
 		const struct code_block *block = &notes->blocks.items[i];
 
-		/* the last block of a section may be cut */
+		/* the section may end inside its last block */
 		if (block->image == image &&
 		    !mt_code_blocks_find(content, block->number * MT_CODE_BLOCK, 1) &&
 		    !mt_code_blocks_find(content, block->number * MT_CODE_BLOCK + MT_CODE_BLOCK - 1,
@@ -148,7 +148,7 @@ bool mt_code_notes_within(const struct mt_code_notes *notes, uint32_t image, str
 	return true;
 }
 
-/* So much of a block as the file has. */
+/* The part of a block that the file has. */
 static struct mt_span block_bytes(const struct mt_elf *elf, uint64_t number)
 {
 	struct mt_span span = {.vaddr = number * MT_CODE_BLOCK, .size = MT_CODE_BLOCK};
@@ -169,7 +169,7 @@ static struct mt_span block_bytes(const struct mt_elf *elf, uint64_t number)
 struct mt_code_making {
 	MT_ARRAY(uint8_t) pieces;
 	MT_ARRAY(uint8_t) code;
-	uint64_t end; /* of the last piece */
+	uint64_t end; /* end of the last piece */
 };
 
 MT_DEFINE_CLEANUP(mt_code_making, struct mt_code_making)
@@ -214,7 +214,7 @@ bool mt_code_making_add(struct mt_code_making *making, struct mt_span span)
 	return true;
 }
 
-/* Pieces and their bytes as one content; what they count from the first byte of code is moved. */
+/* Makes one content of pieces and bytes: adds the size of the table to the offsets of the bytes. */
 bool mt_code_making_finish(struct mt_code_making *making, uint8_t **out, size_t *size)
 {
 	size_t front = HEAD + making->pieces.count;
@@ -238,14 +238,14 @@ bool mt_code_making_finish(struct mt_code_making *making, uint8_t **out, size_t 
 	return true;
 }
 
-/* ---- Several as one ---- */
+/* ---- Merging ---- */
 
 struct part {
 	struct mt_span span;
-	size_t from; /* which content */
+	size_t from; /* index of the content */
 };
 
-/* Where two begin at one address, that of the earlier content comes first. */
+/* By address; for equal addresses, the earlier content comes first. */
 static int compare_parts(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
@@ -256,8 +256,8 @@ static int compare_parts(const void *a, const void *b)
 }
 
 /*
- * The pieces of a content that are in it whole: no more bytes than it has, though many may claim
- * the same.
+ * Lists the pieces of a content whose bytes are all in it. Together they have at most as many bytes
+ * as the content, although pieces may overlap there.
  */
 static size_t list_parts(struct mt_span content, size_t from, struct part *out)
 {
@@ -275,7 +275,7 @@ static size_t list_parts(struct mt_span content, size_t from, struct part *out)
 	return n;
 }
 
-/* What of the part lies behind what is there already. */
+/* The part of a span after the pieces added so far. */
 static struct mt_span after(const struct mt_code_making *making, struct mt_span span)
 {
 	uint64_t known = making->end > span.vaddr ? making->end - span.vaddr : 0;
@@ -306,7 +306,7 @@ bool mt_code_blocks_merge(const struct mt_span *contents, size_t count, uint8_t 
 	return good && mt_code_making_finish(making, out, size);
 }
 
-/* ---- Of what was noted ---- */
+/* ---- Content of noted blocks ---- */
 
 bool mt_code_blocks_make(const struct mt_elf *elf, const struct mt_code_notes *notes,
 			 uint32_t image, uint8_t **out, size_t *size)

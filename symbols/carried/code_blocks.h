@@ -1,7 +1,7 @@
 /*
  * Pieces of an image's code, for recordings that carry the image without code (FORMAT.md section
- * 8). Return addresses are checked by them. Also notes which code was
- * read, so that a copy of the recording can carry it.
+ * 8). The unwinder checks return addresses with them. Also notes which code was read, so that a
+ * copy of the recording can carry it.
  */
 #ifndef MT_SYMBOLS_CARRIED_CODE_BLOCKS_H
 #define MT_SYMBOLS_CARRIED_CODE_BLOCKS_H
@@ -25,15 +25,15 @@ const uint8_t *mt_code_blocks_find(struct mt_span content, uint64_t vaddr, size_
 struct mt_code_making *mt_code_making_create(void);
 void mt_code_making_destroy(struct mt_code_making *making);
 
-/* Adds a piece; one that does not start past the last piece is skipped. False out of memory. */
+/* Adds a piece; skips one that does not start past the last piece. False out of memory. */
 bool mt_code_making_add(struct mt_code_making *making, struct mt_span piece);
 
 /* *out is the caller's to free; NULL with size 0 without pieces. False out of memory. */
 bool mt_code_making_finish(struct mt_code_making *making, uint8_t **out, size_t *size);
 
 /*
- * Merges contents; where several have a byte, the first one's counts. Damaged contents are skipped.
- * *out as above. False out of memory.
+ * Merges contents; if several have a byte, the first one's is used. Skips damaged contents. *out as
+ * above. False out of memory.
  */
 bool mt_code_blocks_merge(const struct mt_span *contents, size_t count, uint8_t **out,
 			  size_t *size);
@@ -52,11 +52,11 @@ void mt_code_notes_destroy(struct mt_code_notes *notes);
 /* Notes n bytes of an image's code. Thread-safe. */
 void mt_code_notes_add(struct mt_code_notes *notes, uint32_t image, uint64_t vaddr, size_t n);
 
-/* Whether the content's pieces have all code noted of an image. */
+/* True if the content's pieces have all code noted of an image. */
 bool mt_code_notes_within(const struct mt_code_notes *notes, uint32_t image,
 			  struct mt_span content);
 
-/* Whether code was not noted because memory ran out. */
+/* True if code was not noted because memory ran out. */
 bool mt_code_notes_failed(const struct mt_code_notes *notes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tells function symbols from others. */
+/* Distinguishes functions from other symbols. */
 #include "symbols/carried/function_symbol.h"
 
 #include <elf.h>
@@ -39,7 +39,7 @@ bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol 
 	return !is_mapping_symbol(elf, symbol->name);
 }
 
-/* Whether the first word of a 64-bit entry is a function's, whatever the rest of it says. */
+/* True if the first word of a 64-bit entry shows a function, whatever the other words are. */
 static bool is_plain_function(uint64_t word, size_t names_size)
 {
 	uint64_t name = (uint32_t)word, section = word >> 48;

@@ -1,11 +1,11 @@
 /*
- * Chooses units by .debug_aranges and moves them together. Offsets into other sections stay right,
- * as those are kept whole; offsets within a unit are relative to it; where an abbreviation has an
- * offset into another unit, nothing is left out.
+ * Chooses units by .debug_aranges and moves them together. Offsets into other sections stay valid,
+ * because these sections are kept whole. Offsets within a unit are relative to the unit. If an
+ * abbreviation has an offset into another unit, nothing is left out.
  *
- * Of a C++ program with 65 MB of debug information in 35 units, three of them with code that ran,
- * 7 MB are carried for 19 MB, and the time after the end of the recording falls from 1.3 s to
- * 0.4 s. Pruning strings and line programs, too, would take a reader of all attributes.
+ * For a C++ program with 65 MB of debug information in 35 units, of which three ran, 7 MB are
+ * carried instead of 19 MB, and the time after the end of the recording falls from 1.3 s to 0.4 s.
+ * Pruning strings and line programs as well would need a reader of all attributes.
  */
 #include "symbols/carried/pruned_debug_info.h"
 
@@ -29,21 +29,21 @@
 /* DWARF 5, section 7.5.6; named here, as the recorder has no libdw. */
 enum {
 	FORM_REF_ADDR = 0x10, /* an offset into any unit */
-	FORM_INDIRECT = 0x16, /* the unit says which form */
+	FORM_INDIRECT = 0x16, /* the form follows in the unit */
 	FORM_IMPLICIT_CONST = 0x21,
 };
 
 struct plan {
 	const struct mt_seen_code *seen;
 	const struct mt_elf_input *input;
-	MT_ARRAY(uint64_t) units; /* offsets of those with ranges, ascending */
+	MT_ARRAY(uint64_t) units; /* offsets of units with ranges, ascending */
 	MT_ARRAY(struct mt_interval) ranges;
 	uint8_t *wanted; /* by index in units */
 	struct mt_made_bytes *out;
 	bool all, nomem;
 };
 
-/* A section as it stands in the file; empty where it is compressed or not there. */
+/* A section's bytes in the file; empty if it is compressed or missing. */
 static struct mt_span plain_section(struct mt_elf *elf, const char *name)
 {
 	size_t i = mt_elf_find_section(elf, name);
@@ -53,7 +53,7 @@ static struct mt_span plain_section(struct mt_elf *elf, const char *name)
 	return mt_elf_raw_section(elf, i);
 }
 
-/* Calls read with the bytes of a small section; without them nothing is left out. */
+/* Calls read with the bytes of a small section; if it has none, nothing is left out. */
 static void with_table(struct plan *plan, struct mt_span span,
 		       void (*read)(struct plan *plan, struct mt_cursor *c))
 {
@@ -69,7 +69,7 @@ static void with_table(struct plan *plan, struct mt_span span,
 	read(plan, &c);
 }
 
-/* The length that a unit begins with, and how wide its offsets are; 0: no more units. */
+/* Reads the length of a unit and the width of its offsets; 0: no more units. */
 static uint64_t unit_length(struct mt_cursor *c, bool *wide)
 {
 	uint64_t length = mt_cursor_u32(c);
@@ -85,7 +85,7 @@ static void read_abbreviations(struct plan *plan, struct mt_cursor *c)
 	uint64_t name, form;
 
 	while (mt_cursor_left(c) && !plan->all) {
-		if (!mt_cursor_uleb(c)) /* the end of a unit's table */
+		if (!mt_cursor_uleb(c)) /* end of a unit's table */
 			continue;
 		mt_cursor_uleb(c); /* tag */
 		mt_cursor_u8(c);   /* children */
@@ -105,7 +105,7 @@ static uint64_t address(struct mt_cursor *c, uint8_t size)
 	return size == 8 ? mt_cursor_u64(c) : mt_cursor_u32(c);
 }
 
-/* The ranges of one unit; start: where its set begins, from which they are aligned. */
+/* Reads the ranges of one unit. start: the start of its set, to which the ranges are aligned. */
 static void read_ranges(struct plan *plan, struct mt_cursor *c, const uint8_t *start, bool wide)
 {
 	uint16_t version = mt_cursor_u16(c);
@@ -147,8 +147,8 @@ static void read_aranges(struct plan *plan, struct mt_cursor *c)
 }
 
 /*
- * Marks units with code at places. Where several have a function in common (inline, template), the
- * last of them counts, as it does to symbols/lines/.
+ * Marks the units with code at places. If several contain the same function (inline, template), the
+ * last one is used, like in symbols/lines/.
  */
 static void mark_units(struct plan *plan)
 {
@@ -190,7 +190,7 @@ static void append(struct plan *plan, struct mt_span info, size_t at, size_t siz
 static void keep_units(struct plan *plan, struct mt_span info)
 {
 	uint8_t room[12];
-	size_t size, next = 0; /* of the units with ranges */
+	size_t size, next = 0; /* `next` is an index of units with ranges */
 
 	for (size_t at = 0; at < info.size && !plan->all && !plan->nomem; at += size) {
 		size_t front = info.size - at < sizeof(room) ? info.size - at : sizeof(room);

@@ -10,8 +10,8 @@ struct mt_made_bytes;
 struct mt_seen_code;
 
 /*
- * Appends to *out the units of elf's .debug_info but for those whose code, as .debug_aranges has
- * it, is at none of the places. *all: nothing can be left out (no .debug_aranges, compressed
+ * Appends to *out the units of elf's .debug_info, except units without code at any of the places
+ * according to .debug_aranges. *all: nothing can be left out (no .debug_aranges, compressed
  * sections, units that refer to each other). input may be NULL. False out of memory; the caller
  * frees *out in any case.
  */

@@ -1,6 +1,7 @@
 /*
  * Scans all entries, reading only the first bytes of each: even for the largest images that costs
- * less than finding a few hundred by the search table in .eh_frame_hdr and verifying it.
+ * less than finding a few hundred through the search table in .eh_frame_hdr and verifying that
+ * table.
  */
 #include "symbols/carried/pruned_eh_frame.h"
 
@@ -18,13 +19,14 @@
 #include "symbols/elf/elf_input.h"
 
 /*
- * Where code that no entry tells of calls from is told by what else no entry tells of, no further
- * before it: all entries that stand there are kept.
+ * For a place that no entry covers, the unwinder looks for a call in the uncovered code up to this
+ * distance before it. So all entries in that range are kept.
  */
 #define UNREPORTED_SPAN ((uint64_t)64 << 10)
-#define UNREPORTED_MAX ((size_t)1 << 20) /* units that this may come to */
+#define UNREPORTED_MAX ((size_t)1 << 20) /* bound on the number of these units */
 
-#define KEPT_MAX ((size_t)32 << 20) /* bytes of entries; more are kept as they are */
+#define KEPT_MAX \
+	((size_t)32 << 20) /* bytes of entries; if more are needed, the section is kept whole */
 
 struct fde {
 	struct mt_frame_entry entry;
@@ -33,14 +35,14 @@ struct fde {
 
 struct plan {
 	struct mt_made_bytes *out;
-	uint64_t vaddr;	      /* of its first byte */
-	struct mt_map64 cies; /* offset in the section: offset in out */
+	uint64_t vaddr;	      /* address of the first byte */
+	struct mt_map64 cies; /* offset in the section -> offset in out */
 	struct mt_eh_frame_window entries;
 	const struct mt_seen_code *seen;
-	size_t next;		     /* of the places, the one looked at last */
-	MT_ARRAY(struct fde) before; /* of code before places */
-	uint8_t *reported;	     /* by place: an entry that is kept tells of it */
-	bool unsupported;	     /* an entry cannot be written anew */
+	size_t next;		     /* index of the place found last */
+	MT_ARRAY(struct fde) before; /* FDEs of code before places */
+	uint8_t *reported;	     /* by place: a kept entry covers it */
+	bool unsupported;	     /* an entry cannot be rewritten */
 };
 
 static void note_reported(struct plan *plan, uint64_t start, uint64_t end)
@@ -52,7 +54,7 @@ static void note_reported(struct plan *plan, uint64_t start, uint64_t end)
 		plan->reported[i] = 1;
 }
 
-/* Appends an entry as it is. False out of memory. */
+/* Appends an entry unchanged. False out of memory. */
 static bool append(struct plan *plan, const struct mt_frame_entry *entry)
 {
 	size_t size = entry->next - entry->offset, at = plan->out->count;
@@ -68,7 +70,7 @@ static bool append(struct plan *plan, const struct mt_frame_entry *entry)
 	return true;
 }
 
-/* Appends the CIE at an offset where that was not done; *at is where it stands. */
+/* Appends the CIE at an offset unless it was appended before; *at: its offset in out. */
 static bool append_cie(struct plan *plan, size_t offset, uint64_t *at)
 {
 	struct mt_frame_entry cie;
@@ -80,7 +82,7 @@ static bool append_cie(struct plan *plan, size_t offset, uint64_t *at)
 	return plan->unsupported || (append(plan, &cie) && mt_map64_put(&plan->cies, offset, *at));
 }
 
-/* Appends an FDE, which tells from where it stands how far its CIE and its code are. */
+/* Appends an FDE. Adjusts its offsets to its CIE and its code, which are relative to the FDE. */
 static bool append_fde(struct plan *plan, const struct mt_frame_entry *entry,
 		       const struct mt_frame_code *code)
 {
@@ -110,7 +112,7 @@ enum where {
 	ELSEWHERE
 };
 
-/* The first place that ends behind an address; entries mostly come by rising address. */
+/* The first place that ends after an address; addresses mostly ascend. */
 static size_t next_place(struct plan *plan, uint64_t address)
 {
 	const struct mt_seen_code *seen = plan->seen;
@@ -122,9 +124,7 @@ static size_t next_place(struct plan *plan, uint64_t address)
 	return plan->next;
 }
 
-/*
- * Where an FDE is to one of the places: it tells of it, or of code not far before it, or neither.
- */
+/* Compares an FDE with the next place: covers it, ends shortly before it, or neither. */
 static enum where where_is(struct plan *plan, const struct mt_frame_code *code)
 {
 	size_t next = next_place(plan, code->start);
@@ -137,7 +137,7 @@ static enum where where_is(struct plan *plan, const struct mt_frame_code *code)
 	return *unit - code->end < UNREPORTED_SPAN ? BEFORE : ELSEWHERE;
 }
 
-/* Keeps the FDEs in whose code one of the places is, and notes those before one. */
+/* Keeps the FDEs that cover a place, and lists FDEs that end shortly before one. */
 static bool keep_entries(struct plan *plan)
 {
 	struct mt_frame_entry entry;
@@ -167,7 +167,7 @@ static bool keep_entries(struct plan *plan)
 	return good;
 }
 
-/* Keeps those of the FDEs noted in whose code one of these places is, which nothing tells of. */
+/* Keeps the listed FDEs that cover one of these places. */
 static bool keep_before(struct plan *plan, const struct mt_seen_code *unreported)
 {
 	for (size_t i = 0; i < plan->before.count && !plan->unsupported; i++) {
@@ -191,14 +191,14 @@ static void reverse(uint64_t *items, size_t count)
 }
 
 /*
- * The places with those before each of which no entry tells; false out of memory, and where that is
- * too many. None where all are told of.
+ * Lists the places, and all units of the range before each place that no entry covers. False out of
+ * memory or if there are too many. The list equals the places if all are covered.
  */
 static bool add_unreported(const struct plan *plan, uint64_t **units, size_t *count)
 {
 	const struct mt_seen_code *seen = plan->seen;
 	MT_ARRAY(uint64_t) all = {0};
-	uint64_t low = UINT64_MAX; /* so far down all is wanted */
+	uint64_t low = UINT64_MAX; /* units from here on are needed */
 
 	for (size_t i = seen->count; i--;) {
 		uint64_t unit = seen->units[i], from = unit;

@@ -28,25 +28,25 @@
 #include "symbols/elf/elf_private.h"
 #include "symbols/tables/address_sort.h"
 
-#define CHOSEN_MAX ((size_t)32 << 20) /* bytes of symbols, which no real file needs */
-#define WINDOW ((size_t)32 << 10)     /* bytes of symbols that are looked at at a time */
+#define CHOSEN_MAX ((size_t)32 << 20) /* bytes of symbols; no real file needs more */
+#define WINDOW ((size_t)32 << 10)     /* bytes of symbols in memory at a time */
 
-/* The last start at or below a place and behind the one before it. */
+/* The last start at or before a place, but after the previous place. */
 struct nearest {
 	uint64_t start;
-	uint64_t reach;	   /* where the last function ends that ends before the place */
+	uint64_t reach;	   /* the highest end of the functions that end before the place */
 	bool there, label; /* label: a symbol there has neither size nor type */
 };
 
 struct choice {
-	MT_ARRAY(uint64_t) units; /* seen, and those of resolvers */
+	MT_ARRAY(uint64_t) units; /* places, and those of resolvers */
 	struct nearest *nearest;  /* by unit */
-	size_t first;		  /* place that ends behind the symbol that is looked at */
-	uint64_t after;		  /* the first start behind the last place, or UINT64_MAX */
+	size_t first;		  /* first place that ends after the current symbol */
+	uint64_t after;		  /* the first start after the last place, or UINT64_MAX */
 	MT_ARRAY(uint64_t) labels;
-	MT_ARRAY(uint64_t) starts;     /* those chosen */
-	struct mt_kept_symbols *table; /* that is gone through */
-	uint8_t *entries;	       /* WINDOW bytes, to look at some of it */
+	MT_ARRAY(uint64_t) starts;     /* chosen starts */
+	struct mt_kept_symbols *table; /* the current table */
+	uint8_t *entries;	       /* WINDOW bytes for entries of the table */
 };
 
 static void choice_deinit(struct choice *choice)
@@ -58,11 +58,11 @@ static void choice_deinit(struct choice *choice)
 	free(choice->entries);
 }
 
-/* ---- Going through the tables ---- */
+/* ---- Visiting the tables ---- */
 
 /*
- * What is done with each symbol: most are dropped by where they are, before it is found out whether
- * they are functions.
+ * Visits each symbol. matters() drops most symbols by their address, before the more expensive
+ * check whether the symbol is a function.
  */
 struct visitor {
 	bool (*matters)(struct choice *choice, uint64_t start, uint64_t size);
@@ -73,7 +73,7 @@ struct visitor {
 /* Loops are compiled for each visitor: an image has hundreds of thousands of symbols. */
 #define FOR_EACH_VISITOR static inline __attribute__((always_inline))
 
-/* The symbol, where it is a function's and its name may be needed to tell. */
+/* Reads the symbol if it is a function; its name may be needed to decide that. */
 static bool read_named(struct mt_kept_symbols *table, size_t i, struct mt_function_place *out)
 {
 	struct mt_elf_symbol symbol;
@@ -98,7 +98,7 @@ static bool visit_named(struct choice *choice, size_t i, struct visitor visitor)
 	       visitor.visit(choice, &place, raw->bytes + i * raw->stride);
 }
 
-/* The symbols [i, end), whose entries are there. */
+/* Visits the symbols [i, end), whose entries are in memory. */
 FOR_EACH_VISITOR bool visit_entries(struct choice *choice, const struct mt_elf_symbol_table *raw,
 				    const uint8_t *entry, size_t i, size_t end,
 				    const struct visitor visitor)
@@ -133,7 +133,7 @@ FOR_EACH_VISITOR bool visit_table(struct choice *choice, const struct visitor vi
 		bool good;
 
 		n = step < raw->count - i ? step : raw->count - i;
-		if (named || !step) { /* alone, and where they are */
+		if (named || !step) { /* one at a time, in place */
 			n = 1;
 			mt_elf_input_need(table->input, span, i * raw->stride, raw->stride);
 			good = visit_named(choice, i, visitor);
@@ -189,7 +189,7 @@ static void note_nearest(struct nearest *nearest, const struct mt_function_place
 	}
 }
 
-/* Whether a symbol may have to do with the first place that ends behind its start. */
+/* True if a symbol may matter for the first place that ends after its start. */
 static inline bool is_near_place(struct choice *choice, uint64_t start, uint64_t size)
 {
 	const uint64_t *units = choice->units.items;
@@ -202,7 +202,10 @@ static inline bool is_near_place(struct choice *choice, uint64_t start, uint64_t
 	return start >= choice->nearest[i].start || end_of(start, size) > choice->nearest[i].reach;
 }
 
-/* Chooses the start where it has; or it may be the nearest. */
+/*
+ * Chooses the start if it is in the place or its function covers the place; otherwise it may be the
+ * nearest one.
+ */
 static inline bool choose_by_place(struct choice *choice, const struct mt_function_place *place,
 				   const uint8_t *entry)
 {
@@ -224,7 +227,7 @@ static inline bool choose_by_place(struct choice *choice, const struct mt_functi
 	return true;
 }
 
-/* Whether it may be around a label. */
+/* True if the symbol may cover a label. */
 static inline bool is_near_label(struct choice *choice, uint64_t start, uint64_t size)
 {
 	size_t i;
@@ -243,7 +246,7 @@ static inline bool choose_by_label(struct choice *choice, const struct mt_functi
 	return choose(choice, place->start);
 }
 
-/* Chooses the nearest starts, and lists those of labels before their place. */
+/* Chooses the nearest starts, and lists starts of labels before their place. */
 static bool choose_nearest(struct choice *choice)
 {
 	for (size_t i = 0; i < choice->units.count; i++) {
@@ -255,7 +258,8 @@ static bool choose_nearest(struct choice *choice)
 			return false;
 		if (!nearest->label || nearest->start == choice->units.items[i] ||
 		    nearest->reach <= nearest->start)
-			continue; /* what is around a label and the place, too, is chosen */
+			continue; /* symbols that cover both the label and the place are already
+				     chosen */
 		if (!mt_array_reserve(&choice->labels, choice->labels.count + 1))
 			return false;
 		choice->labels.items[choice->labels.count++] = nearest->start;
@@ -263,7 +267,7 @@ static bool choose_nearest(struct choice *choice)
 	return choice->after == UINT64_MAX || choose(choice, choice->after);
 }
 
-/* Each place once, rising. */
+/* Lists each place once, ascending. */
 static bool list_units(struct choice *choice, const struct mt_seen_code *seen,
 		       const struct mt_kept_symbols *dynamic)
 {

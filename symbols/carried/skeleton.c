@@ -24,16 +24,16 @@
 #include "symbols/elf/elf_write.h"
 #include "symbols/elf/plt.h"
 
-#define SECTIONS_MAX 32768 /* the numbers above have other meanings to symbols */
-#define NOTES_MAX 65536	   /* bytes: notes are tens */
+#define SECTIONS_MAX 32768 /* larger numbers have other meanings in symbols */
+#define NOTES_MAX 65536	   /* bytes: real notes have tens */
 #define PIECE ((size_t)64 << 10)
 #define TABLE_SMALL ((size_t)16 << 20) /* bytes of symbols, and of names */
 
-/* What a section's header.size bytes are. */
+/* Source of a section's header.size bytes. */
 enum content {
 	CONTENT_NONE, /* SHT_NOBITS */
 	CONTENT_FILE, /* bytes of the file */
-	CONTENT_OWN,  /* bytes of ours to free */
+	CONTENT_OWN,  /* bytes made here, to be freed */
 };
 
 struct section {
@@ -51,7 +51,7 @@ struct mt_skeleton {
 	const struct mt_skeleton_wish *wish;
 	const struct mt_elf_input *input;
 	MT_ARRAY(struct section) sections;
-	uint64_t sections_at; /* where the section headers will stand */
+	uint64_t sections_at; /* offset of the section headers */
 };
 
 MT_DEFINE_CLEANUP(mt_skeleton, struct mt_skeleton)
@@ -68,7 +68,7 @@ void mt_skeleton_destroy(struct mt_skeleton *b)
 	free(b);
 }
 
-/* ---- Which sections ---- */
+/* ---- Original sections ---- */
 
 enum {
 	FOR_NAMES = 1,
@@ -76,7 +76,7 @@ enum {
 	FOR_LINES = 4,
 };
 
-/* Kept as they are; of .debug_*, what symbols/lines/ has a use for. */
+/* Sections kept unchanged; of .debug_*, only those that symbols/lines/ reads. */
 static const struct {
 	const char *name;
 	unsigned int wanted_for;
@@ -110,7 +110,7 @@ static bool is_frames(const char *name)
 	       !strcmp(name, ".debug_frame");
 }
 
-/* .zdebug_* are .debug_*, compressed as it once was. */
+/* .zdebug_* are .debug_* in an older form of compression. */
 static unsigned int wanted_for(const char *name)
 {
 	bool packed = !strncmp(name, ".zdebug_", 8);
@@ -153,8 +153,9 @@ static struct section *add_section(struct mt_skeleton *b, const char *name,
 }
 
 /*
- * Sections out of which nothing is kept: code tells where it is, as symbols refer to it. Who calls
- * unwind tables code lies, and a reader is not to look for them there.
+ * Keeps only a section's header, as SHT_NOBITS. Code keeps its size, because symbols refer to it.
+ * Unwind tables in a section that is marked as code get size 0 too, so that a reader does not look
+ * for them.
  */
 static void leave_out(struct section *section)
 {
@@ -175,7 +176,7 @@ static void keep_bytes(struct section *section, struct mt_span raw)
 	section->header.link = section->header.info = 0;
 }
 
-/* Puts bytes that were made here in the place of a section's; takes them. */
+/* Replaces a section's bytes by bytes made here; takes them. */
 static void replace(struct section *section, uint32_t type, struct mt_made_bytes *bytes)
 {
 	section->content = CONTENT_OWN;
@@ -184,7 +185,7 @@ static void replace(struct section *section, uint32_t type, struct mt_made_bytes
 	section->header.size = bytes->count;
 }
 
-/* Keeps of the .eh_frame that a section is what tells of seen code, where only that is wanted. */
+/* Reduces .eh_frame to entries of seen code if only these are requested. */
 static bool prune_frames(struct mt_skeleton *b, struct section *section, struct mt_span span)
 {
 	struct mt_made_bytes kept = {0};
@@ -198,7 +199,7 @@ static bool prune_frames(struct mt_skeleton *b, struct section *section, struct 
 	return good;
 }
 
-/* The same of .debug_info, which is `from`'s. */
+/* Does the same for .debug_info of the file `from`. */
 static bool prune_debug_info(struct mt_skeleton *b, struct section *section, struct mt_elf *from)
 {
 	struct mt_made_bytes kept = {0};
@@ -242,9 +243,9 @@ static bool add_original(struct mt_skeleton *b, size_t i)
 	return !kept || prune_debug_info(b, section, b->elf);
 }
 
-/* ---- What is not among the original's sections ---- */
+/* ---- Additional sections ---- */
 
-/* The unwind tables, where program headers alone lead to them. */
+/* Adds the unwind tables if only program headers lead to them. */
 static bool add_found_frames(struct mt_skeleton *b)
 {
 	struct mt_span span = mt_elf_section(b->elf, ".eh_frame");
@@ -297,7 +298,10 @@ static size_t find_debug_info(const struct mt_elf *elf)
 	return plain ? plain : mt_elf_find_section(elf, ".zdebug_info");
 }
 
-/* Debug information that only the debug file has; where it is not asked for, that there is one. */
+/*
+ * Adds debug information that only the debug file has. If it is not requested, adds an empty
+ * section to show that it exists.
+ */
 static bool add_debug_lines(struct mt_skeleton *b)
 {
 	static const struct mt_elf_section_header left_out = {.type = SHT_NOBITS};
@@ -334,8 +338,8 @@ static size_t section_of_type(const struct mt_elf *elf, uint32_t type)
 }
 
 /*
- * The section for a symbol table, in its old place where it has one, with another for its strings
- * behind all others. *out: their numbers.
+ * Adds a section for a symbol table, at its original index if it had one, and a section for its
+ * strings after all others. *out: their numbers.
  */
 static bool add_table(struct mt_skeleton *b, bool dynamic, size_t each, size_t out[2])
 {
@@ -357,7 +361,7 @@ static bool add_table(struct mt_skeleton *b, bool dynamic, size_t each, size_t o
 	return true;
 }
 
-/* All symbols, as they are. */
+/* Adds a whole table, unchanged. */
 static bool add_whole_table(struct mt_skeleton *b, struct mt_elf *from, bool dynamic)
 {
 	const struct mt_elf_symbol_table *raw = mt_elf_symbol_table(from, dynamic);
@@ -377,7 +381,7 @@ static bool add_whole_table(struct mt_skeleton *b, struct mt_elf *from, bool dyn
 	return true;
 }
 
-/* Those that were chosen. */
+/* Adds the chosen symbols. */
 static bool add_kept_table(struct mt_skeleton *b, const struct mt_kept_symbols *kept)
 {
 	struct mt_made_bytes symbols = {0}, strings = {0};
@@ -437,7 +441,10 @@ static bool is_small(struct mt_elf *elf, bool dynamic)
 	return raw->count < TABLE_SMALL / sizeof(Elf64_Sym) && raw->names_size < TABLE_SMALL;
 }
 
-/* What is chosen of tables is in memory: large ones of which all is wanted stay as they are. */
+/*
+ * Chosen symbols are in memory. Large tables that are wanted whole are copied from the file
+ * instead.
+ */
 static bool add_names(struct mt_skeleton *b)
 {
 	struct mt_elf *plain = has_table(b->elf) || !b->debug ? b->elf : b->debug;
@@ -466,7 +473,7 @@ static bool collect(struct mt_skeleton *b)
 	return add_build_id(b) && add_debug_lines(b) && add_names(b);
 }
 
-/* The names of all sections, as the last one. */
+/* Adds the names of all sections, as the last section. */
 static bool add_section_names(struct mt_skeleton *b)
 {
 	struct mt_elf_section_header header = {.align = 1};
@@ -512,7 +519,7 @@ static uint64_t aligned(uint64_t at)
 	return (at + 7) & ~(uint64_t)7;
 }
 
-/* Says where everything will stand. */
+/* Sets the offsets of all parts. */
 static void lay_out(struct mt_skeleton *b)
 {
 	uint64_t at = headers_size(b);
@@ -588,7 +595,7 @@ static bool put(const struct mt_skeleton_output *output, const void *bytes, size
 	return !size || output->put(output->context, bytes, size);
 }
 
-/* Zeros up to where the next may begin. */
+/* Writes zeros up to the next aligned offset. */
 static bool put_padding(const struct mt_skeleton_output *output, uint64_t at)
 {
 	static const uint8_t zeros[8];

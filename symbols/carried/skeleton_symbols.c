@@ -1,7 +1,7 @@
 /*
- * Few symbols of tables that may have millions: reads the tables and strings in small windows.
- * Symbols are sorted by address, which compresses better; symbols at one address keep their order,
- * which may decide the name. Strings stay in the file's order.
+ * Copies few symbols from tables that may have millions: reads tables and strings in small windows.
+ * Sorts symbols by address, which compresses better. Symbols at one address keep their order, which
+ * may decide the name. Strings stay in the file's order.
  */
 #include "symbols/carried/skeleton_symbols.h"
 
@@ -18,12 +18,12 @@
 #include "symbols/elf/plt.h"
 #include "symbols/tables/address_sort.h"
 
-#define LOOK ((size_t)4096)	       /* bytes of symbols that are looked at at a time */
-#define NAMES ((size_t)16384)	       /* and of names: */
-#define NAME_STEP ((size_t)256)	       /* bytes of a name that are looked at in one go */
-#define NAME_GAP ((size_t)4096)	       /* between names that are looked at together */
-#define STRINGS_MAX ((size_t)64 << 20) /* bytes of names, which no real file needs */
-#define RELOCATIONS ((size_t)16 << 10) /* bytes of them that are looked at at a time */
+#define LOOK ((size_t)4096)	       /* bytes of symbols in memory at a time */
+#define NAMES ((size_t)16384)	       /* bytes of names in memory at a time */
+#define NAME_STEP ((size_t)256)	       /* bytes of a name read at a time */
+#define NAME_GAP ((size_t)4096)	       /* names at this distance are read together */
+#define STRINGS_MAX ((size_t)64 << 20) /* bytes of names; no real file needs more */
+#define RELOCATIONS ((size_t)16 << 10) /* bytes of relocations in memory at a time */
 
 void mt_kept_symbols_deinit(struct mt_kept_symbols *kept)
 {
@@ -60,7 +60,10 @@ static bool renumber(const struct mt_elf *elf, uint8_t *bytes, uint32_t type, ui
 	return true;
 }
 
-/* Of one without a symbol: only 64-bit files have addends that readers look for. */
+/*
+ * Notes the resolver of a relocation without a symbol. Only 64-bit files have addends that readers
+ * use.
+ */
 static bool add_resolver(const struct mt_elf *elf, const uint8_t *bytes, size_t size,
 			 struct mt_kept_symbols *kept)
 {
@@ -74,7 +77,7 @@ static bool add_resolver(const struct mt_elf *elf, const uint8_t *bytes, size_t 
 	return slot;
 }
 
-/* Keeps a copy of the relocation at `bytes` where it is one of a stub. */
+/* Copies the relocation at `bytes` if it is one of a stub. */
 static bool collect_relocation(const struct mt_elf *elf, const uint8_t *bytes, size_t size,
 			       struct mt_kept_symbols *kept, struct mt_made_bytes *out)
 {
@@ -118,7 +121,7 @@ bool mt_skeleton_relocations_collect(struct mt_elf *elf, size_t i, const struct 
 
 /* ---- Symbols ---- */
 
-/* Copies the symbols that relocations name; those that the table does not have stay zeros. */
+/* Copies the symbols that relocations name; a symbol that the table lacks stays zero. */
 static bool copy_relocated(const struct mt_kept_symbols *kept, uint8_t *to)
 {
 	const struct mt_elf_symbol_table *raw = mt_elf_symbol_table(kept->from, kept->dynamic);
@@ -153,7 +156,7 @@ static uint64_t value_of(const struct mt_elf *elf, const uint8_t *symbol)
 	return elf->is_64 ? mt_get_le64(symbol + 8) : mt_get_le32(symbol + 4);
 }
 
-/* Copies the chosen ones in order of address. */
+/* Copies the chosen symbols in order of address. */
 static bool copy_chosen(const struct mt_kept_symbols *kept, uint8_t *to)
 {
 	size_t each = mt_skeleton_symbol_size(kept->from), count = kept->chosen.count / each;
@@ -171,18 +174,18 @@ static bool copy_chosen(const struct mt_kept_symbols *kept, uint8_t *to)
 
 /* ---- Strings ---- */
 
-/* Symbols in order of where their names stand in the file, and a window on these. */
+/* Symbols in the order of their names in the file, and a window on these names. */
 struct naming {
 	const struct mt_elf_input *input;
-	struct mt_span strings; /* the file's */
+	struct mt_span strings; /* of the file */
 	struct mt_addressed *order;
 	size_t count;
 	uint8_t *room; /* NAMES bytes */
 	const uint8_t *bytes;
-	size_t from, to; /* what of the strings is at `bytes` */
+	size_t from, to; /* range of the strings at `bytes` */
 };
 
-/* Looks at names from `at` on, in the i-th one: at those behind it, too, which are near enough. */
+/* Reads the i-th name from `at` on, and the following names that are close enough. */
 static void look_at_names(struct naming *naming, size_t i, size_t at)
 {
 	size_t end = at + NAME_STEP, most = at + NAMES;
@@ -206,7 +209,7 @@ static bool append(struct mt_made_bytes *to, const void *bytes, size_t size)
 	return true;
 }
 
-/* Appends the i-th name in order with its NUL; false, too, where there are too many bytes. */
+/* Appends the i-th name with its NUL. False out of memory, or if there are too many bytes. */
 static bool copy_name(struct naming *naming, size_t i, struct mt_made_bytes *to)
 {
 	const uint8_t *bytes, *nul = NULL;
@@ -225,8 +228,9 @@ static bool copy_name(struct naming *naming, size_t i, struct mt_made_bytes *to)
 }
 
 /*
- * Whether the other table has the same symbol: its name, without a version, and all that decides
- * whether it gives the name. One without a size counts by its place in the table, too.
+ * True if the other table has the same symbol: the same name without version, and the same fields
+ * that choose between names. A symbol without a size never counts as the same, because its place in
+ * the table matters as well.
  */
 static bool is_known(const struct mt_kept_symbols *kept, const uint8_t *symbol, const char *name)
 {
@@ -245,8 +249,8 @@ static bool is_known(const struct mt_kept_symbols *kept, const uint8_t *symbol, 
 }
 
 /*
- * Copies the names of these symbols, and tells them where they are now; clears those behind the
- * `fixed` first ones that are known.
+ * Copies the names of the symbols and sets their new offsets. Clears symbols that the other table
+ * has, except the first `fixed` ones.
  */
 static bool copy_names(const struct mt_kept_symbols *kept, struct naming *naming, uint8_t *symbols,
 		       struct mt_made_bytes *to)
@@ -274,7 +278,7 @@ static bool copy_names(const struct mt_kept_symbols *kept, struct naming *naming
 		if (name->index < fixed || !is_known(kept, symbol, (char *)to->items + at))
 			continue;
 		memset(symbol, 0, each);
-		if (end == at) { /* the name was its alone */
+		if (end == at) { /* no other symbol uses the name */
 			to->count = end;
 			last = 0;
 		}

@@ -1,6 +1,6 @@
 /*
  * Parses CIEs and FDEs of .eh_frame and .debug_frame: lengths, augmentations (zR zPLR S B, and the
- * ancient "eh"), all pointer encodings. cfi.c finds the entry for an address, cfi_program.c runs
+ * old "eh"), and all pointer encodings. cfi.c finds the entry for an address, cfi_program.c runs
  * its program.
  */
 #include "symbols/elf/cfi_entry.h"
@@ -70,8 +70,8 @@ bool mt_cfi_pointer_read(struct mt_cursor *c, uint8_t encoding,
 }
 
 /*
- * .eh_frame: an id of 0 is a CIE, else the distance back to one. .debug_frame: all ones is a CIE,
- * else its offset.
+ * In .eh_frame an id of 0 is a CIE, otherwise the distance back to one. In .debug_frame an id of
+ * all ones is a CIE, otherwise its offset.
  */
 static bool entry_id(const struct mt_cfi_section *section, size_t id_at, uint64_t id, bool wide,
 		     struct mt_cfi_entry *out)
@@ -115,8 +115,8 @@ bool mt_cfi_entry_read(const struct mt_cfi_section *section, size_t offset,
 }
 
 /*
- * The augmentation data of a 'z' CIE, a letter at a time. An unknown letter ends it: the size says
- * where the rest is.
+ * Reads the augmentation data of a 'z' CIE letter by letter. Stops at an unknown letter: the size
+ * of the data is known.
  */
 static bool cie_augmentation(const struct mt_cfi_section *section, const char *letters,
 			     struct mt_cursor *data, struct mt_cfi_cie *out)
@@ -150,7 +150,9 @@ static bool cie_augmentation(const struct mt_cfi_section *section, const char *l
 	return !data->bad;
 }
 
-/* Version 4 states the size of addresses and segment selectors: only a flat 8 is ours. */
+/*
+ * Version 4 has the size of addresses and segment selectors: only flat 8-byte addresses are read.
+ */
 static bool cie_version(struct mt_cursor *c, uint8_t version, const char *augmentation)
 {
 	if (version != 1 && version != 3 && version != 4)

@@ -1,6 +1,6 @@
 /*
- * Reads only the first bytes of each entry, through a window on the section. The form that linkers
- * write is decoded directly, any other form by cfi_entry.c.
+ * Reads only the first bytes of each entry, through a window on the section. Decodes the form that
+ * linkers write directly; cfi_entry.c decodes all others.
  */
 #include "symbols/elf/eh_frame_window.h"
 
@@ -10,10 +10,10 @@
 #include "formats/base/map64.h"
 #include "symbols/elf/elf_input.h"
 
-#define ENTRY_HEAD 64 /* holds all that is looked at of an entry, but for long names */
-#define PLAIN_HEAD 17 /* of the usual form: a length, the CIE, start, size, augmentation's size */
+#define ENTRY_HEAD 64 /* bytes read of an entry; enough except for long names */
+#define PLAIN_HEAD 17 /* usual form: a length, the CIE, start, size, augmentation's size */
 
-/* So many bytes of the section from an offset on, fewer than a window has; NULL where it ends. */
+/* `size` bytes of the section at an offset, fewer than a window has; NULL past its end. */
 static const uint8_t *look(struct mt_eh_frame_window *entries, size_t offset, size_t size)
 {
 	struct mt_span span = entries->section.span;
@@ -31,11 +31,11 @@ static const uint8_t *look(struct mt_eh_frame_window *entries, size_t offset, si
 	return entries->window + (offset - entries->from);
 }
 
-/* Asks for what is read in its place. */
+/* Requests the first bytes of an entry for reading in place. */
 static void need(struct mt_eh_frame_window *entries, size_t offset)
 {
 	mt_elf_input_need(entries->input, entries->section.span, offset, ENTRY_HEAD);
-	entries->from = entries->to = 0; /* that may have gone */
+	entries->from = entries->to = 0; /* the window may be gone */
 }
 
 static bool read_in_place(struct mt_eh_frame_window *entries, size_t offset,
@@ -75,7 +75,7 @@ bool mt_frame_entry_read(struct mt_eh_frame_window *entries, size_t offset,
 	return id <= offset + 4;
 }
 
-/* The slot of a CIE, which may be none that can be read. */
+/* Finds or fills the slot of a CIE; the CIE may be unreadable. */
 static size_t read_cie(struct mt_eh_frame_window *entries, size_t offset)
 {
 	size_t slot = mt_hash64(offset) % MT_FRAME_CIES;
@@ -105,7 +105,7 @@ static bool read_code_in_place(struct mt_eh_frame_window *entries,
 	return true;
 }
 
-/* As read_code_in_place(), where the FDE is of the form that linkers write; else false. */
+/* Like read_code_in_place(), for FDEs of the form that linkers write; false for others. */
 static bool read_plain_code(struct mt_eh_frame_window *entries, const struct mt_frame_entry *entry,
 			    const struct mt_cfi_cie *cie, struct mt_frame_code *out)
 {
@@ -151,7 +151,7 @@ void mt_frame_entry_copy(struct mt_eh_frame_window *entries, const struct mt_fra
 	} else {
 		bytes = mt_elf_input_look(entries->input, entries->section.span, entry->offset,
 					  size, to);
-		entries->from = entries->to = 0; /* that may have gone */
+		entries->from = entries->to = 0; /* the window may be gone */
 	}
 	if (bytes && bytes != to)
 		memcpy(to, bytes, size);

@@ -24,14 +24,15 @@ MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 
 /*
  * Core files have a segment for each mapping, of which the kernel allows 65,530 a process by
- * default; object files have a section or more for each function, programs and libraries some tens.
+ * default. Object files have a section or more for each function; programs and libraries have some
+ * tens.
  */
 enum {
 	HEADERS_MAX = 1 << 17,
 	SECTIONS_MAX = 1 << 18,
 };
 
-/* The fields of the file header that lead on, in one form for both classes. */
+/* Fields of the file header that locate other headers, for both classes. */
 struct file_header {
 	uint64_t headers_offset, sections_offset;
 	uint64_t headers_count, sections_count;
@@ -39,7 +40,7 @@ struct file_header {
 	uint16_t header_size, section_size; /* strides of the two tables */
 };
 
-/* A word of the file's class. */
+/* Reads a word of the file's class. */
 static uint64_t cursor_word(struct mt_cursor *c, bool is_64)
 {
 	return is_64 ? mt_cursor_u64(c) : mt_cursor_u32(c);
@@ -89,7 +90,7 @@ static struct mt_error *read_file_header(struct mt_elf *elf, struct file_header 
 }
 
 /*
- * Entry i of a table in the file: bad where it is not all there, or the stride cannot hold `need`
+ * Entry i of a table in the file: bad if it is not whole, or if the stride is less than `need`
  * bytes.
  */
 static struct mt_cursor table_entry(const struct mt_elf *elf, uint64_t offset, uint16_t stride,
@@ -147,8 +148,8 @@ static bool read_program_header(const struct mt_elf *elf, const struct file_head
 }
 
 /*
- * Counts that do not fit the file header's 16 bits stand in section 0: sh_info, sh_size, sh_link.
- * Of a table that is larger than any program's the rest is left out.
+ * Reads counts that do not fit the file header's 16 bits from section 0: sh_info, sh_size, sh_link.
+ * Truncates tables that are larger than any program's.
  */
 static void read_large_counts(const struct mt_elf *elf, struct file_header *h)
 {
@@ -218,7 +219,7 @@ static bool read_section_headers(struct mt_elf *elf, const struct file_header *h
 	return true;
 }
 
-/* Takes what `from` has of bytes, size, mapped, and copy. */
+/* Uses the bytes, size, mapped and copy of `from`. */
 static struct mt_error *open_bytes(const struct mt_elf *from, const char *name, struct mt_elf **out)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = calloc(1, sizeof(*elf));
@@ -305,7 +306,8 @@ struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out)
 	if (err)
 		return err;
 	/*
-	 * the kernel sets the breakpoints of uprobes in private mappings, also in those of readers
+	 * shared, because the kernel sets uprobe breakpoints in private mappings, also in a
+	 * reader's
 	 */
 	bytes = mmap(NULL, from.size, PROT_READ, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)
@@ -314,7 +316,7 @@ struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out)
 	return open_bytes(&from, name, out);
 }
 
-/* Opens a path by one of the two above. */
+/* Opens a path with one of the two functions above. */
 static struct mt_error *open_path(const char *path, enum mt_foreign_links links,
 				  struct mt_error *(*open_fd)(int fd, const char *name,
 							      struct mt_elf **out),
@@ -439,7 +441,7 @@ bool mt_elf_offset_to_vaddr(const struct mt_elf *elf, uint64_t offset, uint64_t 
 	return true;
 }
 
-/* From the sections that were kept. */
+/* Finds the bytes in the kept sections. */
 static const uint8_t *skeleton_bytes_at(const struct mt_elf *elf, uint64_t vaddr, size_t n)
 {
 	for (size_t i = 0; i < elf->sections.count; i++) {

@@ -17,8 +17,8 @@ struct mt_elf_copy {
 	int fd;
 	size_t size;
 	uint8_t *bytes;
-	bool *is_read; /* by block */
-	size_t blocks; /* read */
+	bool *is_read; /* by block: it was read */
+	size_t blocks; /* number of blocks read */
 	pthread_mutex_t lock;
 };
 

@@ -1,5 +1,5 @@
 /*
- * Decompresses ELF sections with zlib and zstd. A file of its own, so that only users of the codec
+ * Decompresses ELF sections with zlib and zstd. A separate file, so that only users of the codec
  * link the libraries.
  */
 #include <elf.h>

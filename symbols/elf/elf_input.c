@@ -1,4 +1,4 @@
-/* Requests bytes before they are read, from whatever holds the file. */
+/* Requests bytes from the owner of the file before they are read. */
 #include "symbols/elf/elf_input.h"
 
 void mt_elf_input_need(const struct mt_elf_input *input, struct mt_span span, size_t at,

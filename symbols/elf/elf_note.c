@@ -1,6 +1,6 @@
 /*
- * Reads the build id from an ELF file's notes. Programs that Go linked by itself before 1.24 have
- * no GNU build id, but Go's own, a text of four hashes; the last one is of the file's content.
+ * Reads the build id from an ELF file's notes. Programs that Go linked itself before 1.24 have no
+ * GNU build id, but Go's, a text of four hashes. The last hash is of the file's content.
  */
 #include <ctype.h>
 #include <elf.h>
@@ -9,7 +9,7 @@
 #include "formats/base/cursor.h"
 #include "symbols/elf/elf_private.h"
 
-/* Steps to the next multiple of align from the start of the notes; the end if there is less. */
+/* Skips to the next multiple of align from the start of the notes, or to the end. */
 static void skip_padding(struct mt_cursor *c, const uint8_t *start, size_t align)
 {
 	size_t pad = (align - (size_t)(c->pos - start) % align) % align;
@@ -17,7 +17,7 @@ static void skip_padding(struct mt_cursor *c, const uint8_t *start, size_t align
 	mt_cursor_bytes(c, pad < mt_cursor_left(c) ? pad : mt_cursor_left(c));
 }
 
-/* Whose build ids there are: owner and type of their notes. */
+/* A kind of build id: owner and type of its note. */
 struct kind {
 	char owner[4];
 	uint32_t type;
@@ -25,7 +25,10 @@ struct kind {
 
 static const struct kind gnu = {"GNU", NT_GNU_BUILD_ID}, go = {"Go", 4};
 
-/* So much of a build id as is compared: of Go's the end, which has the hash of the content. */
+/*
+ * The part of a build id that is compared: the end of a Go build id, which has the hash of the
+ * content; the start of others.
+ */
 static struct mt_span part_of_id(const struct kind *kind, const uint8_t *id, size_t size)
 {
 	size_t part = size < MT_BUILD_ID_MAX ? size : MT_BUILD_ID_MAX;
@@ -34,8 +37,8 @@ static struct mt_span part_of_id(const struct kind *kind, const uint8_t *id, siz
 }
 
 /*
- * The build id of that kind among the notes; what a note covers is padded to 8 bytes where the
- * notes are so aligned, else to 4.
+ * The build id of that kind among the notes. Names and contents are padded to 8 bytes if the notes
+ * are aligned to 8, otherwise to 4.
  */
 static struct mt_span build_id_of_notes(const struct kind *kind, const uint8_t *bytes, size_t size,
 					uint64_t align)

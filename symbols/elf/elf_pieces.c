@@ -41,7 +41,7 @@ static bool same_image(const struct mt_elf *a, const struct mt_elf *b)
 	       same_segments(a, b) && same_build_id(a, b);
 }
 
-/* Takes a piece behind those that elf has; one of another image is dropped. False out of memory. */
+/* Adds a piece to elf's list; drops a piece of another image. False out of memory. */
 static bool add_piece(struct mt_elf *elf, struct mt_elf *piece)
 {
 	struct mt_elf **slot;
@@ -65,11 +65,11 @@ struct mt_elf *mt_elf_piece(struct mt_elf *elf, size_t i)
 
 /* ---- Symbols ---- */
 
-/* What all pieces have of one table. */
+/* One table of all pieces. */
 struct joined {
 	uint8_t *bytes, *strings;
-	size_t count, size, each; /* size: of the strings */
-	struct mt_map64 known;	  /* the hash of a symbol and its name: its index */
+	size_t count, size, each; /* size: bytes of the strings */
+	struct mt_map64 known;	  /* hash of a symbol and its name -> its index */
 };
 
 static bool fits_joined(const struct mt_elf_symbol_table *table, const struct joined *joined)
@@ -78,8 +78,9 @@ static bool fits_joined(const struct mt_elf_symbol_table *table, const struct jo
 }
 
 /*
- * Whether the symbol at `at` is there already: pieces have those that relocations name in common.
- * `left` bounds what is read of names, of which a hostile table has one long one a million times.
+ * True if the symbol at `at` is already in the table: pieces share the symbols that relocations
+ * name. `left` bounds the bytes read of names, because a hostile table may have one long name a
+ * million times.
  */
 static bool is_known(struct joined *joined, const uint8_t *at, size_t *left)
 {
@@ -101,7 +102,7 @@ static bool is_known(struct joined *joined, const uint8_t *at, size_t *left)
 	       !strncmp(name, strings + mt_get_le32(other), length + 1);
 }
 
-/* Appends a table: all of the first, as relocations name its symbols by number. */
+/* Appends a table. Keeps all symbols of the first one, because relocations name them by number. */
 static void append(struct joined *to, const struct mt_elf_symbol_table *table)
 {
 	bool first = !to->count, known;
@@ -122,7 +123,7 @@ static void append(struct joined *to, const struct mt_elf_symbol_table *table)
 	}
 }
 
-/* Sums up what all pieces have of a table. */
+/* Sums up the sizes of all pieces' tables. */
 static struct joined measure(struct mt_elf *elf, bool dynamic)
 {
 	struct joined sum = {.each = elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)};
@@ -139,7 +140,7 @@ static struct joined measure(struct mt_elf *elf, bool dynamic)
 	return sum;
 }
 
-/* Makes one table of those of all pieces. */
+/* Merges the tables of all pieces into one. */
 static bool join_symbols(struct mt_elf *elf, bool dynamic)
 {
 	struct joined joined = measure(elf, dynamic);
@@ -173,7 +174,7 @@ static bool join_symbols(struct mt_elf *elf, bool dynamic)
 
 /* ---- Opening ---- */
 
-/* Opens the skeletons that can be; the last error is kept where none can. */
+/* Opens the skeletons that are valid; returns the last error if none is. */
 static struct mt_error *open_all(const struct mt_span *pieces, size_t count, const char *name,
 				 struct mt_elf **elf)
 {
@@ -215,7 +216,7 @@ struct mt_error *mt_elf_open_pieces(const struct mt_span *pieces, size_t count, 
 	return NULL;
 }
 
-/* ---- Asking ---- */
+/* ---- Lookups ---- */
 
 size_t mt_elf_pieces(const struct mt_elf *elf)
 {

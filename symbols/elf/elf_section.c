@@ -12,9 +12,9 @@
 #include "symbols/elf/elf_private.h"
 
 /*
- * What all sections of a file may take after decompression: so much for each byte of the file, so
- * much besides, and no more than that. Debug information shrinks to a third or a tenth; a claim
- * beyond this is a bomb.
+ * Bounds on the decompressed size of all sections of a file: a ratio to the size of the file, plus
+ * a constant, up to a maximum. Debug information shrinks to a third or a tenth; a claim beyond this
+ * is a decompression bomb.
  */
 #define INFLATED_RATIO 32
 #define INFLATED_ANY (UINT64_C(4) << 20)
@@ -76,9 +76,7 @@ struct mt_span mt_elf_raw_section(const struct mt_elf *elf, size_t i)
 	return (struct mt_span){.bytes = bytes, .size = bytes ? s->size : 0, .vaddr = s->vaddr};
 }
 
-/*
- * The compression header in front of an SHF_COMPRESSED section's bytes; false where it is cut off.
- */
+/* Reads the compression header of an SHF_COMPRESSED section; false if it is truncated. */
 static bool read_compression_header(const struct mt_elf *elf, struct mt_cursor *c, uint32_t *type,
 				    uint64_t *size)
 {
@@ -93,7 +91,7 @@ static bool read_compression_header(const struct mt_elf *elf, struct mt_cursor *
 	return !c->bad;
 }
 
-/* What came before SHF_COMPRESSED: sections called .zdebug_*, "ZLIB" and a big-endian size. */
+/* The form before SHF_COMPRESSED: sections called .zdebug_*, with "ZLIB" and a big-endian size. */
 static bool is_zdebug(const struct mt_elf *elf, const struct mt_elf_section_header *s)
 {
 	return s->type != SHT_NOBITS && !strncmp(section_name(elf, s), ".zdebug_", 8);
@@ -108,7 +106,7 @@ static bool read_zdebug_header(struct mt_cursor *c, uint32_t *type, uint64_t *si
 	return !c->bad && !memcmp(magic, "ZLIB", 4);
 }
 
-/* Whether size more bytes may be unpacked; counts them. */
+/* True if `size` more bytes may be decompressed; counts them. */
 static bool take_budget(struct mt_elf *elf, uint64_t size)
 {
 	uint64_t budget = elf->size * INFLATED_RATIO + INFLATED_ANY;
@@ -121,10 +119,7 @@ static bool take_budget(struct mt_elf *elf, uint64_t size)
 	return true;
 }
 
-/*
- * Decompresses section i into a node of its own; bytes stay NULL where it cannot be done. NULL out
- * of memory.
- */
+/* Decompresses section i into a new node; bytes stay NULL if that fails. NULL out of memory. */
 static struct mt_elf_inflated *inflate_section(struct mt_elf *elf, size_t i)
 {
 	struct mt_span raw = mt_elf_raw_section(elf, i);
@@ -183,9 +178,7 @@ struct mt_span mt_elf_section_bytes(struct mt_elf *elf, size_t i)
 	return mt_elf_raw_section(elf, i);
 }
 
-/*
- * The file's bytes from a link-time address on, to the end of its segment's bytes or of the file.
- */
+/* The file's bytes from a link-time address up to the end of its segment or of the file. */
 static struct mt_span bytes_from(const struct mt_elf *elf, uint64_t vaddr)
 {
 	const uint8_t *bytes;
@@ -221,10 +214,7 @@ static struct mt_span eh_frame_hdr_of_segments(const struct mt_elf *elf)
 	return (struct mt_span){0};
 }
 
-/*
- * The encoded pointer to .eh_frame in .eh_frame_hdr; the encodings are those that linkers write
- * there.
- */
+/* Reads the encoded pointer to .eh_frame in .eh_frame_hdr, in the encodings that linkers write. */
 static bool eh_frame_address(const struct mt_span *hdr, uint64_t *vaddr)
 {
 	enum {
@@ -272,7 +262,7 @@ static bool eh_frame_address(const struct mt_span *hdr, uint64_t *vaddr)
 	return version == 1 && !c.bad;
 }
 
-/* The sections that program headers lead to as well. */
+/* The sections that can also be found through program headers. */
 static struct mt_span section_of_segments(const struct mt_elf *elf, const char *name)
 {
 	struct mt_span hdr;

@@ -12,9 +12,7 @@ static size_t symbol_size(const struct mt_elf *elf)
 	return elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 }
 
-/*
- * Cuts the string table after its last NUL, so that every offset inside starts a string that ends.
- */
+/* Ends the string table at its last NUL, so that every offset in it starts a terminated string. */
 static void set_names(struct mt_elf_symbol_table *table, const uint8_t *bytes, size_t size)
 {
 	const uint8_t *nul = bytes ? memrchr(bytes, 0, size) : NULL;
@@ -90,7 +88,7 @@ static bool read_dynamic(const struct mt_elf *elf, struct dynamic *out)
 	return out->symtab && out->strtab;
 }
 
-/* DT_HASH says in its second word how many symbols there are. */
+/* Number of symbols, from the second word of DT_HASH. */
 static size_t count_of_hash(const struct mt_elf *elf, uint64_t hash)
 {
 	const uint8_t *p = hash ? mt_elf_bytes_at(elf, hash, 8) : NULL;

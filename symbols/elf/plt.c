@@ -14,9 +14,9 @@
 #include "symbols/elf/elf.h"
 
 struct slot {
-	uint64_t address; /* of the GOT entry */
-	uint32_t symbol;  /* in .dynsym, 0: an IFUNC without one */
-	uint64_t addend;  /* where symbol is 0: the address of its resolver */
+	uint64_t address; /* address of the GOT entry */
+	uint32_t symbol;  /* index in .dynsym; 0: an IFUNC without a symbol */
+	uint64_t addend;  /* if symbol is 0: the address of its resolver */
 };
 
 struct slots {
@@ -48,7 +48,7 @@ bool mt_plt_is_slot(uint16_t machine, uint32_t type, uint32_t symbol)
 	return symbol ? is_function_slot(machine, type) : is_ifunc_slot(machine, type);
 }
 
-/* Reads the relocations of one section: with addends in 64-bit files, without in 32-bit ones. */
+/* Reads the relocations of a section: with addends in 64-bit files, without in 32-bit files. */
 static bool read_slots(struct mt_elf *elf, const char *section, struct slots *slots)
 {
 	struct mt_span span = mt_elf_section(elf, section);
@@ -92,7 +92,7 @@ static const struct slot *find_slot(const struct slots *slots, uint64_t address)
 
 /*
  * The GOT slot that the x86-64 stub at vaddr jumps through: jmp *disp32(%rip), within its bytes. 0
- * without one.
+ * if there is none.
  */
 static uint64_t slot_of_stub(const uint8_t *bytes, size_t size, uint64_t vaddr)
 {
@@ -156,7 +156,7 @@ static bool walk_in_order(const struct walk *walk, size_t header, size_t stub)
 	return true;
 }
 
-/* .plt.got stubs are 8 bytes, or 16 with IBT; the section says which. */
+/* .plt.got stubs are 8 bytes, or 16 with IBT, according to the section. */
 static size_t got_stub_size(struct mt_elf *elf)
 {
 	struct mt_elf_section_info info;

@@ -16,8 +16,8 @@ struct mt_plt_stub {
 };
 
 /*
- * Whether a relocation of that type connects a stub to its function: by symbol, or (symbol 0) by a
- * resolver's address.
+ * True if a relocation of that type connects a stub to its function: by symbol, or (symbol 0) by
+ * the address of a resolver.
  */
 bool mt_plt_is_slot(uint16_t machine, uint32_t type, uint32_t symbol);
 

@@ -13,7 +13,7 @@
 /* Bytes that the decoder may use: xz -9 needs 65 MiB. */
 #define DECODER_MAX (UINT64_C(96) << 20)
 
-/* Bytes to unpack into first. */
+/* Bytes of the first output buffer. */
 #define OUTPUT_FIRST ((size_t)64 << 10)
 
 static const char *complaint(lzma_ret ret)
@@ -32,7 +32,7 @@ static const char *complaint(lzma_ret ret)
 	}
 }
 
-/* Twice the room for what is unpacked, and no more than max. */
+/* Doubles the output buffer, up to max. */
 static struct mt_error *grow(lzma_stream *stream, uint8_t **out, size_t *capacity, size_t max)
 {
 	size_t size = *capacity ? *capacity * 2 : OUTPUT_FIRST;
