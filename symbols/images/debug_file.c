@@ -19,7 +19,7 @@
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 
 enum {
-	MINI_MAX = 256 << 20, /* of symbols alone; the largest seen have 10 MB */
+	MINI_MAX = 256 << 20, /* bytes of symbols; the largest seen have 10 MB */
 };
 
 char *mt_debug_file_path(const char *directory, const uint8_t *id, size_t size)
@@ -64,7 +64,7 @@ static bool same_build_id(const struct mt_elf *a, const struct mt_elf *b)
 	return !x.size || !y.size || (x.size == y.size && !memcmp(x.bytes, y.bytes, x.size));
 }
 
-/* Takes path. */
+/* Opens the file if its checksum and build id fit. Takes path. */
 static struct mt_error *open_candidate(const struct mt_debug_link *link, const struct mt_elf *elf,
 				       char *path, struct mt_elf **out, char **found_at)
 {
@@ -106,7 +106,7 @@ struct mt_error *mt_debug_link_open(const struct mt_debug_link *link, const stru
 		     link->name) < 0)
 		return mt_error_nomem();
 	err = !directory && !strcmp(candidate, path)
-		      ? (free(candidate), NULL) /* it names itself */
+		      ? (free(candidate), NULL) /* the link names the file itself */
 		      : open_candidate(link, elf, candidate, out, found_at);
 	if (err || *out || directory)
 		return err;

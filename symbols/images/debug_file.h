@@ -10,8 +10,8 @@ struct mt_elf;
 struct mt_error;
 
 /*
- * Where the debug file of a build id is installed below a directory, or NULL, /usr/lib/debug. The
- * caller frees it. NULL for what is no build id, or out of memory.
+ * Path of the debug file of a build id below a directory (NULL: /usr/lib/debug). The caller frees
+ * it. NULL if id is no build id, or out of memory.
  */
 char *mt_debug_file_path(const char *directory, const uint8_t *id, size_t size);
 
@@ -19,7 +19,7 @@ char *mt_debug_file_path(const char *directory, const uint8_t *id, size_t size);
 struct mt_debug_link {
 	const char *name; /* file name without directory, borrowed from the file */
 	uint32_t crc;	  /* of the whole debug file */
-	/* mt_elf_open_file(), or what stands there instead */
+	/* mt_elf_open_file(), or a replacement */
 	struct mt_error *(*open)(const char *path, struct mt_elf **out);
 };
 
@@ -27,8 +27,8 @@ struct mt_debug_link {
 bool mt_debug_link_read(struct mt_elf *elf, struct mt_debug_link *out);
 
 /*
- * Opens the debug file where gdb looks: beside the file at `path` and in .debug there; with a
- * directory, only in DIRECTORY/PATH's directory. *out is unchanged if there is no file; a file
+ * Opens the debug file where gdb looks: in the directory of the file at `path` and its .debug; with
+ * a directory, only in DIRECTORY/PATH's directory. *out is unchanged if there is no file; a file
  * whose checksum or build id differs is an error. The caller owns both results.
  */
 struct mt_error *mt_debug_link_open(const struct mt_debug_link *link, const struct mt_elf *elf,

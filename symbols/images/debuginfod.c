@@ -1,4 +1,4 @@
-/* debuginfod through libdebuginfod: requests, timeouts, and what is not requested again. */
+/* Uses libdebuginfod: requests, timeouts, and a list of files that are not requested again. */
 #include "symbols/images/debuginfod.h"
 
 #include <errno.h>
@@ -17,15 +17,15 @@
 #define URLS "DEBUGINFOD_URLS"
 
 enum {
-	PATIENCE_S = 15, /* without a byte; $DEBUGINFOD_TIMEOUT says otherwise */
+	PATIENCE_S = 15, /* seconds without a byte; $DEBUGINFOD_TIMEOUT overrides it */
 };
 
-/* The library's, as its documentation has it. */
+/* Names of the library, from its documentation. */
 typedef struct debuginfod_client client;
 typedef int find_file(client *c, const unsigned char *build_id, int size, char **path);
 typedef int watch_file(client *c, long done, long all);
 
-/* As `functions` names them. */
+/* In the order of `functions`. */
 struct library {
 	client *(*begin)(void);
 	void (*end)(client *c);
@@ -51,10 +51,10 @@ struct mt_debuginfod {
 	client *client;
 	struct mt_debuginfod_teller teller;
 	long patience;	      /* seconds */
-	bool failed;	      /* nothing more is asked for */
-	struct mt_map64 lack; /* hash of a build id that they do not have */
-	/* of the file that is being fetched: */
-	time_t moved; /* when something came in */
+	bool failed;	      /* send no more requests */
+	struct mt_map64 lack; /* hashes of build ids that the servers lack */
+	/* of the file being fetched: */
+	time_t moved; /* time of the last progress */
 	long done;
 };
 
@@ -75,7 +75,7 @@ static struct mt_error *load_library(struct library *library)
 	if (mt_shared_library_load(&debuginfod_library, library))
 		return NULL;
 	err = mt_error_create(MT_ERR_USAGE,
-			      "--debuginfod: %s", /* before elfutils 0.179 it lacks one */
+			      "--debuginfod: %s", /* before elfutils 0.179 a function is missing */
 			      mt_shared_library_problem(&debuginfod_library));
 	return mt_error_hint(err, "it comes with the package libdebuginfod1 (Debian) or "
 				  "elfutils-debuginfod-client (Fedora)");
@@ -91,7 +91,7 @@ static bool set_urls(const char *urls)
 	return set && *set;
 }
 
-/* As the library reads it: a number of seconds, 0 for no limit. */
+/* The library's rule: a number of seconds, 0 for no limit. */
 static long patience(void)
 {
 	const char *set = getenv("DEBUGINFOD_TIMEOUT");
@@ -99,20 +99,20 @@ static long patience(void)
 	return set && *set ? strtol(set, NULL, 10) : PATIENCE_S;
 }
 
-/* The client's data. A callback has no other way to the library's functions. */
+/* The client's data, because a callback cannot reach the library's functions otherwise. */
 static struct mt_debuginfod *owner_of(client *c)
 {
 	struct library library;
 	void *handle = mt_shared_library_load(&debuginfod_library, &library);
 	struct mt_debuginfod *owner = handle ? library.get_data(c) : NULL;
 
-	mt_shared_library_unload(handle); /* this reference alone */
+	mt_shared_library_unload(handle); /* drops only this reference */
 	return owner;
 }
 
 /*
- * Called about once a second; other than 0 ends it. Until a server has said how much there is,
- * `all` is 0 and `done` counts calls.
+ * Called about once a second; a result other than 0 ends the request. Until the server has reported
+ * the size, `all` is 0 and `done` counts calls.
  */
 static int watch(client *c, long done, long all)
 {
@@ -152,7 +152,7 @@ struct mt_error *mt_debuginfod_create(const char *urls, struct mt_debuginfod_tel
 	return NULL;
 }
 
-/* The library stays: what it is made of (curl, TLS) is not made to be unloaded. */
+/* Leaves the library loaded: its dependencies (curl, TLS) do not support unloading. */
 void mt_debuginfod_destroy(struct mt_debuginfod *d)
 {
 	if (!d)
@@ -180,10 +180,10 @@ static void deliver(const struct mt_debuginfod *d, const char *format, ...)
 	free(line);
 }
 
-/* What the servers do not have is remembered; where they fail, nothing more is asked for. */
+/* Remembers files that the servers lack. After any other failure, sends no more requests. */
 static void note_failure(struct mt_debuginfod *d, int status, uint64_t key)
 {
-	/* the library's own limit is the same, and sometimes ends as if the file were not there */
+	/* the library's limit is the same, and its timeout sometimes looks like a missing file */
 	bool late = d->patience > 0 && seconds_now() - d->moved >= d->patience;
 
 	if (status == -ENOENT && !late) {
@@ -208,7 +208,7 @@ bool mt_debuginfod_may_know(struct mt_image *image)
 	return id.size && !mt_is_go_build_id(id.bytes, id.size);
 }
 
-/* `what` tells two questions about one build id apart, and to the user. */
+/* `what` is shown to the user, and distinguishes two requests with one build id. */
 static struct mt_error *fetch(struct mt_debuginfod *d, find_file *find, const char *what,
 			      const struct mt_image_identity *identity, struct mt_elf **out,
 			      char **found_at)

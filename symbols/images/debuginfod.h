@@ -25,7 +25,7 @@ struct mt_error *mt_debuginfod_create(const char *urls, struct mt_debuginfod_tel
 				      struct mt_debuginfod **out);
 void mt_debuginfod_destroy(struct mt_debuginfod *debuginfod);
 
-/* Whether a server can have files of an image: it has a build id, and that is not Go's. */
+/* True if a server can have files of an image: it has a build id that is not Go's. */
 bool mt_debuginfod_may_know(struct mt_image *image);
 
 /*

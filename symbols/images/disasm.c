@@ -7,7 +7,7 @@
 
 #include "symbols/images/shared_library.h"
 
-/* As `functions` names them. */
+/* In the order of `functions`. */
 struct capstone {
 	__typeof__(&cs_open) open;
 	__typeof__(&cs_close) close;
@@ -33,7 +33,7 @@ struct mt_disasm {
 	void *library; /* NULL: not loaded */
 	struct capstone cs;
 	csh handle;    /* 0: not open */
-	cs_insn *insn; /* NULL: nothing can be decoded */
+	cs_insn *insn; /* NULL: cannot decode */
 };
 
 struct mt_disasm *mt_disasm_create(void)
@@ -53,7 +53,7 @@ void mt_disasm_destroy(struct mt_disasm *disasm)
 	free(disasm);
 }
 
-/* Opens capstone, once; false where it is not there, or no memory for it. */
+/* Opens capstone once; false if it is missing, or out of memory. */
 static bool is_ready(struct mt_disasm *disasm)
 {
 	if (disasm->tried)

@@ -1,6 +1,6 @@
 /*
- * The set of images: each identity once, its ELF file opened through the sources on first use and
- * compared with the recorded build id. image_source.c has the places of files.
+ * The set of images: has each identity once. Opens its ELF file through the sources on first use
+ * and compares it with the recorded build id. image_source.c finds the files.
  */
 #include "symbols/images/image.h"
 
@@ -24,7 +24,7 @@ struct source {
 	void *context;
 };
 
-/* What an image used before its build id was known, and somebody may still borrow. */
+/* Files that an image used before its build id was known; users may still borrow them. */
 struct retired {
 	struct mt_elf *elf, *code, *debug, *mini;
 	uint8_t *mini_bytes;
@@ -32,15 +32,15 @@ struct retired {
 	void (*cfi_destroy)(void *cfi);
 };
 
-/* A recorded path: the build id that was told of it alone, and its images without one. */
+/* A recorded path, the build id learned for the path alone, and its images without build id. */
 struct known_path {
 	char *path;
 	uint8_t build_id[MT_BUILD_ID_MAX];
 	size_t build_id_size;
-	char *shown;	 /* the path with the name it was started by, or NULL */
-	char *run_as;	 /* the name of the first process that ran it, or NULL */
-	bool many_names; /* others had other names: shown does not hold */
-	/* in the order of their ids, linked by next_without_id; some have a build id by now */
+	char *shown;	 /* the path with the name by which it was started, or NULL */
+	char *run_as;	 /* name of the first process that ran it, or NULL */
+	bool many_names; /* other processes had other names: `shown` is not used */
+	/* in order of ids, linked by next_without_id; some may have a build id by now */
 	struct mt_image *first, *last;
 };
 
@@ -50,7 +50,7 @@ struct mt_image_set {
 	struct mt_map64 path_index; /* hash of a path, or the next free number after it */
 	MT_ARRAY(struct source) sources;
 	MT_ARRAY(struct retired) retired;
-	struct mt_map64 index; /* hash of an identity, or the next free number after it, to id */
+	struct mt_map64 index; /* hash of an identity, or the next free number after it -> id */
 	const struct mt_elf_codec *codec;
 	struct mt_span (*find_pieces)(void *context, const struct mt_image_identity *identity);
 	void *pieces_context;
@@ -78,7 +78,7 @@ static void retired_deinit(struct retired *retired)
 	free(retired->mini_bytes);
 }
 
-/* Takes out of the image what it found. */
+/* Moves the files out of the image. */
 static struct retired image_take_bytes(struct mt_image *image)
 {
 	struct retired taken = {
@@ -200,10 +200,7 @@ enum mt_image_kind mt_image_kind_of(const struct mt_image_identity *identity)
 	return mt_image_kind_of_path(identity->path);
 }
 
-/*
- * What two identities must have in common: the path with the build id, or with the file's numbers
- * where there is none.
- */
+/* True if the paths and build ids are the same; without build ids, the paths and file numbers. */
 static bool same_image(const struct mt_image_identity *a, const struct mt_image_identity *b,
 		       bool by_build_id)
 {
@@ -227,10 +224,7 @@ static uint64_t identity_hash(const struct mt_image_identity *identity, bool by_
 	return mt_hash_bytes(numbers, sizeof(numbers), hash);
 }
 
-/*
- * The image under the first key from the identity's hash on that is this identity's, or NULL and
- * the free key.
- */
+/* Searches from the identity's hash on. NULL with the next free key if the identity is new. */
 static struct mt_image *find_identity(const struct mt_image_set *set,
 				      const struct mt_image_identity *identity, bool by_build_id,
 				      uint64_t *key)
@@ -267,7 +261,7 @@ static struct mt_image *image_create(const struct mt_image_identity *identity)
 	return image;
 }
 
-/* What is known of the path, made on first sight; NULL out of memory. */
+/* Finds or adds a path; NULL out of memory. */
 static struct known_path *path_get(struct mt_image_set *set, const char *path)
 {
 	struct known_path *known;
@@ -290,7 +284,7 @@ static struct known_path *path_get(struct mt_image_set *set, const char *path)
 	return known;
 }
 
-/* The build id that was told of its path, or a place among those that wait for one. */
+/* Gives the image the build id of its path, or lists it until that is known. */
 static void take_path_id(struct known_path *known, struct mt_image *image)
 {
 	if (image->identity.build_id_size)
@@ -383,7 +377,7 @@ static void hex_of(const uint8_t *bytes, size_t size, char *out)
 	*out = '\0';
 }
 
-/* NULL where the build ids agree or none was recorded. */
+/* NULL if the build ids are the same, or none was recorded. */
 static struct mt_error *check_build_id(const struct mt_image_identity *identity,
 				       const struct mt_elf *elf, const char *found_at)
 {
@@ -400,7 +394,7 @@ static struct mt_error *check_build_id(const struct mt_image_identity *identity,
 			       found_at, recorded, id.size ? found : "has none");
 }
 
-/* Appends what an error says to a line of reasons; takes err. */
+/* Appends an error's message to a line of reasons; takes err. */
 static void add_reason(char **reasons, struct mt_error *err)
 {
 	char *joined;
@@ -414,7 +408,7 @@ static void add_reason(char **reasons, struct mt_error *err)
 	mt_error_destroy(err);
 }
 
-/* The same for a file that is there and not what it is to be. Its absence is no reason. */
+/* The same, only for a file that exists but is the wrong one. Takes err. */
 static void add_refusal(char **reasons, struct mt_error *err)
 {
 	if (err->kind == MT_ERR_FORMAT)
@@ -423,7 +417,7 @@ static void add_refusal(char **reasons, struct mt_error *err)
 		mt_error_destroy(err);
 }
 
-/* Asks one source; *out and *found_at stay NULL where it has nothing that fits. */
+/* Asks one source; *out and *found_at stay NULL if it has no matching file. */
 static struct mt_error *ask_source(const struct source *from,
 				   const struct mt_image_identity *identity, struct mt_elf **out,
 				   char **found_at)
@@ -443,8 +437,8 @@ static struct mt_error *ask_source(const struct source *from,
 }
 
 /*
- * The first ELF file that a source of that sort has, and whether it is carried; else NULL and in
- * *reasons why not.
+ * The first matching ELF file of the sources, and whether it is carried; otherwise NULL, with
+ * reasons in *reasons.
  */
 static struct mt_elf *ask_sources(const struct mt_image *image, bool debug, bool ask_carried,
 				  bool *carried, char **found_at, char **reasons)
@@ -499,7 +493,7 @@ struct mt_elf *mt_image_elf(struct mt_image *image)
 	return image->elf;
 }
 
-/* Only a build id vouches for a file to be the one that the skeleton was made from. */
+/* Opens the file that the skeleton was made from; only a build id can prove that. */
 static void image_open_code(struct mt_image *image)
 {
 	struct mt_image_identity own = image->identity;
@@ -577,7 +571,7 @@ const uint8_t *mt_image_code(struct mt_image *image, uint64_t vaddr, size_t n, b
 	return code;
 }
 
-/* A skeleton has sections whose bytes were left out. */
+/* True if the section is present with its bytes. A skeleton keeps headers of omitted sections. */
 static bool has_bytes(const struct mt_elf *elf, const char *section)
 {
 	struct mt_elf_section_info info;
@@ -587,7 +581,7 @@ static bool has_bytes(const struct mt_elf *elf, const char *section)
 	       info.size;
 }
 
-/* Of several skeletons one may have them. */
+/* True if any of the skeletons has lines. */
 static bool has_lines(struct mt_elf *elf)
 {
 	for (size_t i = 0; i < mt_elf_pieces(elf); i++) {
@@ -599,13 +593,13 @@ static bool has_lines(struct mt_elf *elf)
 	return false;
 }
 
-/* Of no use is a debug file without what the image lacks. */
+/* True if a debug file has something that the image lacks. */
 static bool is_useful(const struct mt_image *image, struct mt_elf *debug)
 {
 	return (!image->carried && mt_elf_symbol_count(debug, false)) || has_lines(debug);
 }
 
-/* Drops a debug file that is of no use. */
+/* Drops a useless debug file. */
 static void drop_useless(struct mt_image *image)
 {
 	if (!image->debug || is_useful(image, image->debug))
@@ -615,8 +609,8 @@ static void drop_useless(struct mt_image *image)
 }
 
 /*
- * By the build id of the file in use, which may be more than was recorded. What is carried says all
- * that names say, but the file that it was made from may have lines.
+ * Opens the debug file by the build id of the file in use, which may be longer than the recorded
+ * one. A carried image has all symbols, but the file that it was made from may have lines.
  */
 static void open_by_build_id(struct mt_image *image, char **reasons)
 {
@@ -636,7 +630,7 @@ static void open_by_build_id(struct mt_image *image, char **reasons)
 	image->identity = own;
 }
 
-/* By .gnu_debuglink, beside the file and in the directories that debug files are looked for in. */
+/* Opens the debug file by .gnu_debuglink, in the directory of the file and in debug directories. */
 static void open_by_link(struct mt_image *image, char **reasons)
 {
 	const struct mt_image_set *set = image->set;
@@ -665,7 +659,7 @@ static void open_by_link(struct mt_image *image, char **reasons)
 	drop_useless(image);
 }
 
-/* Asks for what the image lacks. */
+/* Opens files with symbols or lines that the image lacks. */
 static void image_open_debug(struct mt_image *image)
 {
 	bool symbols = mt_elf_symbol_count(image->elf, false);
@@ -684,7 +678,7 @@ static void image_open_debug(struct mt_image *image)
 		add_refusal(reasons, err);
 }
 
-/* Opens image and debug file where that was not done. */
+/* Opens the image and its debug file on first use. */
 static struct mt_elf *open_both(struct mt_image *image)
 {
 	struct mt_elf *elf = mt_image_elf(image);
@@ -722,7 +716,7 @@ struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path)
 	return image->debug && has_lines(image->debug) ? image->debug : NULL;
 }
 
-/* Sets the build id and drops what was opened without it, if that is another file. */
+/* Sets the build id. Retires the files in use if they have another one. */
 static void image_learn(struct mt_image *image, const struct mt_image_identity *identity)
 {
 	struct mt_image_set *set = image->set;
@@ -745,7 +739,7 @@ static void image_learn(struct mt_image *image, const struct mt_image_identity *
 		*retired = image_take_bytes(image);
 }
 
-/* Nothing for an image that has a build id. */
+/* Does nothing for an image that has a build id. */
 static void learn(struct mt_image_set *set, struct mt_image *image,
 		  const struct mt_image_identity *identity)
 {
@@ -757,14 +751,14 @@ static void learn(struct mt_image_set *set, struct mt_image *image,
 	image_learn(image, identity);
 	pthread_mutex_unlock(&set->lock);
 	/*
-	 * found under its build id from now on as well; without memory for that it is merely two
-	 * images
+	 * Also finds the image by its build id from now on. Out of memory there are just two
+	 * images.
 	 */
 	if (!find_identity(set, identity, true, &key))
 		(void)mt_map64_put(&set->index, key, image->id);
 }
 
-/* All images of the path that wait for a build id have this one; so have those to come. */
+/* Sets the build id of all images of a path that lack one, now and later. */
 static void learn_by_path(struct mt_image_set *set, const struct mt_image_identity *identity)
 {
 	struct known_path *known = path_get(set, identity->path);

@@ -61,8 +61,8 @@ struct mt_image {
 	struct mt_elf *mini; /* the symbols in elf's .gnu_debugdata, or NULL */
 	uint8_t *mini_bytes;
 	/*
-	 * Set, before it is mapped, for the image of JIT code that a jitdump describes: file
-	 * offsets are addresses. Code that the dump lacks is in `untold`.
+	 * Set before the image is mapped, if a jitdump describes its code: then file offsets are
+	 * addresses. Code that the dump lacks belongs to `unreported`.
 	 */
 	const struct mt_jitdump *jitdump;
 	struct mt_image *unreported;
@@ -154,15 +154,15 @@ struct mt_image *mt_image_set_intern(struct mt_image_set *set,
 /*
  * Sets a build id that a mapping record lacked, for images with this path (and device and inode if
  * identity has them) and no build id yet. An identity without an inode counts for the path: later
- * images of the path without a build id get this one. Bytes in use that turn out to differ are not
- * used again; who borrowed them may still read them.
+ * images of the path without a build id get this one. Files in use that turn out to differ are not
+ * used again; callers that borrowed them may still read them.
  */
 void mt_image_set_learn_build_id(struct mt_image_set *set,
 				 const struct mt_image_identity *identity);
 
 /*
  * A name of the file at a path, in the same directory, by which a process was started; and the name
- * that a process had which runs the path. False out of memory.
+ * of a process that runs the path. False out of memory.
  */
 bool mt_image_set_started(struct mt_image_set *set, const char *path, const char *name);
 bool mt_image_set_run_as(struct mt_image_set *set, const char *path, const char *name);
@@ -198,15 +198,15 @@ struct mt_elf *mt_image_symbols_elf(struct mt_image *image);
 struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path);
 
 /*
- * The file that a carried image was made from, where it is at hand under the same build id: it has
- * what a recording cut short does not carry. NULL of other images. Thread-safe.
+ * The file that a carried image was made from, if a file with the same build id is found: a
+ * recording that was cut short may lack parts of it. NULL for other images. Thread-safe.
  */
 struct mt_elf *mt_image_file_elf(struct mt_image *image);
 
 /*
  * n bytes of code at a link-time address. They come from the image or its carried pieces, so that
  * the result does not depend on where the recording is read; with `anywhere`, also from the file
- * that a carried image was made from. NULL if not at hand.
+ * that a carried image was made from. NULL if not found.
  */
 const uint8_t *mt_image_code(struct mt_image *image, uint64_t vaddr, size_t n, bool anywhere);
 

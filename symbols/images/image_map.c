@@ -29,14 +29,12 @@ struct mt_image_map {
 	size_t count;
 	uint32_t generation;
 	uint32_t version;
-	bool generation_shared;	       /* with a copy, so that new code needs a new number */
-	struct mt_image_map *snapshot; /* the last one taken, or NULL */
-	size_t holders;		       /* of a snapshot; 0 for a map that changes */
+	bool generation_shared;	       /* shared with a copy: new code needs a new generation */
+	struct mt_image_map *snapshot; /* the last snapshot, or NULL */
+	size_t holders;		       /* references to a snapshot; 0 for a changeable map */
 };
 
-/*
- * The one number that all maps of the process draw from; nothing but its uniqueness is ever used.
- */
+/* A number unique in the process. Only its uniqueness is used. */
 static uint32_t next_generation(void)
 {
 	static atomic_uint_least32_t last;
@@ -137,7 +135,10 @@ void mt_image_map_clear(struct mt_image_map *map)
 
 /* ---- Trees ---- */
 
-/* Whoever chooses the mappings must not know the priorities: a tree could be made a list. */
+/*
+ * Priorities must be unpredictable: otherwise a target could turn the tree into a list by its
+ * choice of mappings.
+ */
 static uint32_t next_priority(void)
 {
 	uint64_t seed = 0;
@@ -149,8 +150,8 @@ static uint32_t next_priority(void)
 }
 
 /*
- * A node with the mapping and priority of `as`, over two trees that it takes. Out of memory *failed
- * is set; so it goes on with a tree that nobody uses.
+ * A node with the mapping and priority of `as` and two subtrees, which it takes. Out of memory sets
+ * *failed; the caller continues and later drops the tree.
  */
 static struct node *node_make(const struct node *as, struct node *left, struct node *right,
 			      bool *failed)
@@ -169,7 +170,7 @@ static struct node *node_make(const struct node *as, struct node *left, struct n
 	return node;
 }
 
-/* Two trees: of the mappings that start below addr, and of the others. The tree itself stays. */
+/* Splits a tree by start address: below addr, and others. The tree itself does not change. */
 static void split(const struct node *tree, uint64_t addr, struct node **below, struct node **rest,
 		  bool *failed)
 {
@@ -186,7 +187,7 @@ static void split(const struct node *tree, uint64_t addr, struct node **below, s
 	}
 }
 
-/* One tree of two, the mappings of which lie below and above. Takes both. */
+/* Joins two trees; all addresses in `below` are lower. Takes both. */
 static struct node *join(struct node *below, struct node *above, bool *failed)
 {
 	struct node *joined;
@@ -205,7 +206,7 @@ static struct node *join(struct node *below, struct node *above, bool *failed)
 	return joined;
 }
 
-/* The same tree but for the era of an image's mappings. The tree itself stays. */
+/* A tree with another era for an image's mappings. The tree itself does not change. */
 static struct node *tree_of_era(struct node *tree, const struct mt_image *image, uint32_t era,
 				bool *failed)
 {
@@ -226,14 +227,14 @@ static struct node *tree_of_era(struct node *tree, const struct mt_image *image,
 	return node;
 }
 
-/* So that its tree does not stay where nobody holds it any more. */
+/* Releases the snapshot, so that its tree is freed when no thread holds it. */
 static void drop_snapshot(struct mt_image_map *map)
 {
 	mt_image_map_release(map->snapshot);
 	map->snapshot = NULL;
 }
 
-/* Takes the tree in the place of the map's; false, with the map as it was, where it failed. */
+/* Replaces the map's tree. If `failed`, returns false and leaves the map unchanged. */
 static bool take_tree(struct mt_image_map *map, struct node *tree, bool failed)
 {
 	if (failed) {
@@ -253,7 +254,7 @@ static bool is_code(const struct mt_mapping *mapping)
 	return mapping->prot & PROT_EXEC;
 }
 
-/* Whether `there` says the same as `mapping` about every address of it. */
+/* True if `there` describes all addresses of `mapping` the same way. */
 static bool covers(const struct mt_mapping *there, const struct mt_mapping *mapping)
 {
 	return there->start <= mapping->start && there->end >= mapping->end &&
@@ -262,7 +263,7 @@ static bool covers(const struct mt_mapping *there, const struct mt_mapping *mapp
 	       mt_mapping_file_offset(there, mapping->start) == mapping->offset;
 }
 
-/* The mappings that overlap a range: the outermost, how many, and whether there is code in them. */
+/* The first and last mapping that overlap a range, their number, and whether any is code. */
 struct overlap {
 	const struct mt_mapping *first, *last;
 	size_t count;
@@ -282,7 +283,7 @@ static struct overlap find_overlap(const struct mt_image_map *map, uint64_t star
 	return over;
 }
 
-/* Puts n mappings, in order, in the place of those that start in [from, to). */
+/* Replaces the mappings that start in [from, to) by n mappings in order. */
 static bool replace(struct mt_image_map *map, uint64_t from, uint64_t to,
 		    const struct mt_mapping *with, size_t n)
 {
@@ -302,7 +303,7 @@ static bool replace(struct mt_image_map *map, uint64_t from, uint64_t to,
 	return take_tree(map, tree, failed);
 }
 
-/* Replaces [start, end) by `mapping`, or by nothing where it is NULL. False out of memory. */
+/* Replaces [start, end) by `mapping`; NULL: removes it. False out of memory. */
 static bool put(struct mt_image_map *map, uint64_t start, uint64_t end,
 		const struct mt_mapping *mapping)
 {

@@ -67,7 +67,7 @@ const struct mt_mapping *mt_image_map_find(const struct mt_image_map *map, uint6
  */
 const struct mt_mapping *mt_image_map_next(const struct mt_image_map *map, uint64_t addr);
 
-/* How many mappings there are. */
+/* Number of mappings. */
 size_t mt_image_map_count(const struct mt_image_map *map);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * Finds ELF files on this machine: at the recorded path, at that path below a directory of the
- * user's, as this process's own vdso, and as packaged debug files by build id. Recorded paths are
+ * Finds ELF files on this machine: at the recorded path, at that path below a directory given by
+ * the user, as this process's vdso, and as packaged debug files by build id. Recorded paths are
  * untrusted: they must be absolute, without "..", and lead to a regular file of an ordinary file
  * system.
  */
@@ -16,7 +16,7 @@
 
 #define DELETED " (deleted)"
 
-/* A vdso is a page or two; its headers are the kernel's word, and still bounded. */
+/* A vdso is a page or two. Its headers are from the kernel, but still bounded. */
 #define VDSO_MAX 65536
 
 static bool has_parent_step(const char *path)
@@ -28,7 +28,10 @@ static bool has_parent_step(const char *path)
 	return false;
 }
 
-/* Files of these are regular by name only: reading them acts, or never ends. */
+/*
+ * True for file systems whose regular files are not ordinary: reading may have effects, or never
+ * end.
+ */
 static bool is_kernel_file_system(const char *path)
 {
 	return !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5);
@@ -44,7 +47,7 @@ static struct mt_error *check_path(const char *path)
 	return NULL;
 }
 
-/* The extent of the vdso's file image, from its own headers. */
+/* Size of the vdso's file image, from its headers. */
 static size_t vdso_size(const Elf64_Ehdr *header)
 {
 	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)header + header->e_phoff);
@@ -106,7 +109,7 @@ static struct mt_error *open_local(void *context, const struct mt_image_identity
 
 const struct mt_image_source mt_image_source_local = {.name = "local file", .open = open_local};
 
-/* DIRECTORY/NAME where it can be read; else NULL, also out of memory. */
+/* DIRECTORY/NAME if it is readable; NULL if not, or out of memory. */
 static char *path_below(const char *directory, const char *name)
 {
 	char *path;
@@ -131,7 +134,10 @@ static struct mt_error *open_below(void *context, const struct mt_image_identity
 		return mt_error_nomem();
 	if (!strchr(path, '/') || path[strlen(path) - 1] == '/' || has_parent_step(path))
 		return NULL;
-	/* The directory may be the recorded root, or one below that: a part less each time. */
+	/*
+	 * The directory may be the recorded root or a directory below it: drop one component each
+	 * time.
+	 */
 	for (const char *part = path; part && !found; part = strchr(part + 1, '/'))
 		found = path_below(context, part);
 	if (!found)

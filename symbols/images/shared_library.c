@@ -12,7 +12,7 @@ void *mt_shared_library_load(const struct mt_shared_library *library, void *func
 	for (size_t i = 0; handle && library->functions[i]; i++) {
 		void *symbol = dlsym(handle, library->functions[i]);
 
-		if (!symbol) /* it stays loaded: dlclose() would forget what dlerror() says */
+		if (!symbol) /* stays loaded, because dlclose() would reset dlerror() */
 			return NULL;
 		memcpy((char *)functions + i * sizeof(symbol), &symbol, sizeof(symbol));
 	}

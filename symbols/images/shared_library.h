@@ -1,6 +1,6 @@
 /*
- * Loads a library on first use: optional ones, and those that few reports need and all would start
- * slower for.
+ * Loads a library on first use: optional libraries, and those that few reports need but that would
+ * slow down the start of all.
  */
 #ifndef MT_SYMBOLS_IMAGES_SHARED_LIBRARY_H
 #define MT_SYMBOLS_IMAGES_SHARED_LIBRARY_H

@@ -18,7 +18,7 @@ struct mt_jit_mappings {	/* zero-initialised: no jitdump */
 	uint64_t era_end;
 };
 
-/* Whether a mapping may be JIT code. */
+/* True if a mapping may be JIT code. */
 bool mt_jit_mappings_is_one(const struct mt_mapping *mapping);
 
 /* Assigns such a mapping to the jitdump, if there is one. */
@@ -28,7 +28,7 @@ void mt_jit_mappings_place(const struct mt_jit_mappings *made, struct mt_mapping
 bool mt_jit_mappings_begin(struct mt_jit_mappings *made, struct mt_image_map *map,
 			   struct mt_image *image, uint64_t time);
 
-/* Whether the current era ended by `time`. */
+/* True if the current era ended by `time`. */
 static inline bool mt_jit_mappings_is_over(const struct mt_jit_mappings *made, uint64_t time)
 {
 	return made->image && time >= made->era_end && made->era_end != UINT64_MAX;

@@ -1,7 +1,7 @@
 /*
- * Functions by time, in a segment tree over the addresses where they begin and end: each node lists
- * the functions that cover all of it, so a lookup reads the nodes from a leaf up, whatever
- * overlaps.
+ * Functions by time, in a segment tree over the addresses where they begin and end. Each node lists
+ * the functions that cover all of it, so a lookup reads the nodes from a leaf up, whichever
+ * functions overlap.
  */
 #include "symbols/jit/jitdump_index.h"
 
@@ -17,37 +17,36 @@
 
 #define CODES_MAX (1u << 20)
 #define ERAS_MAX (1u << 20)
-#define LISTED_MAX (1u << 25) /* in all nodes */
-/* V8 counts lines from the ELF header on that perf puts before the code. */
+#define LISTED_MAX (1u << 25) /* functions in the lists of all nodes */
+/* V8 counts line addresses from the ELF header that perf puts before the code. */
 #define ELF_HEADER_SIZE 64
 #define PAGE 4096
 
 struct code {
 	uint64_t start, size, time;
-	uint64_t moved; /* what to add to a present address for the one that lines know */
+	uint64_t moved; /* added to a current address gives the address used in `lines` */
 	const char *name;
 	const uint8_t *lines, *unwind;
-	uint32_t lines_size, unwind_size; /* unwind without its index */
-	uint32_t number;		  /* in the file: of equal times the later one holds */
+	uint32_t lines_size, unwind_size; /* unwind: without its index */
+	uint32_t number;		  /* in the file; at equal times the later one is used */
 };
 
-/* Where an era begins: at the code that comes to a place where other code was. */
+/* An era begins when code is placed where other code was. */
 struct era {
 	uint64_t time;
-	uint32_t first; /* code */
+	uint32_t first; /* index of its first code */
 };
 
 struct mt_jitdump {
 	MT_ARRAY(struct code) codes; /* by time */
-	MT_ARRAY(struct era) eras;   /* from the second on */
+	MT_ARRAY(struct era) eras;   /* from the second era on */
 	size_t left_out;
-	bool timed; /* its times are the caller's */
+	bool timed; /* times are on the caller's clock */
 	bool has_lines, has_unwind, lines_after_header;
-	uint64_t *bounds; /* where codes begin and end, rising, each once */
-	size_t leaves;	  /* the pieces of memory between bounds */
-	uint32_t *
-		node_end; /* by node, where its list ends, which begins where the one before ends */
-	uint32_t *listed; /* codes, rising within a node */
+	uint64_t *bounds;   /* start and end addresses of all codes, ascending, unique */
+	size_t leaves;	    /* number of ranges between bounds */
+	uint32_t *node_end; /* by node: end of its list; the previous node's end is its start */
+	uint32_t *listed;   /* indices of codes, ascending within a node */
 };
 
 MT_DEFINE_CLEANUP(mt_jitdump, struct mt_jitdump)
@@ -69,8 +68,8 @@ void mt_jitdump_destroy(struct mt_jitdump *dump)
 struct reading {
 	struct mt_jitdump *dump;
 	const int64_t *ahead;
-	struct mt_map64 latest;			/* code's number in the file to index in codes */
-	struct mt_jitdump_record lines, unwind; /* of the LOAD that comes; bytes NULL: none */
+	struct mt_map64 latest;			/* number of a code in the file -> index in codes */
+	struct mt_jitdump_record lines, unwind; /* for the next LOAD; bytes NULL: none */
 };
 
 static struct code *add_code(struct reading *r, const struct mt_jitdump_record *record)
@@ -94,7 +93,7 @@ static struct code *add_code(struct reading *r, const struct mt_jitdump_record *
 	return code;
 }
 
-/* Whether a line is told of an address behind the code's end. */
+/* True if a line has an address past the code's end. */
 static bool lines_pass_end(const struct code *code)
 {
 	struct mt_cursor c = mt_cursor_init(code->lines, code->lines_size);
@@ -190,7 +189,7 @@ static int compare_bounds(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The leaf that begins at an address, or the last one that begins before it; SIZE_MAX: none. */
+/* The leaf that begins at an address, or the last one before it; SIZE_MAX: none. */
 static size_t leaf_of(const struct mt_jitdump *dump, uint64_t address)
 {
 	return mt_array_split(dump->leaves + 1, at, dump->bounds[at] <= address) - 1;
@@ -216,7 +215,7 @@ static bool make_bounds(struct mt_jitdump *dump)
 	return true;
 }
 
-/* Visits the nodes that make up a code's memory; with lists, adds the code to theirs. */
+/* Visits the nodes that cover a code's memory. Without `count`, adds the code to their lists. */
 static void list_code(struct mt_jitdump *dump, uint32_t code, bool count)
 {
 	const struct code *c = &dump->codes.items[code];
@@ -238,7 +237,7 @@ static void list_code(struct mt_jitdump *dump, uint32_t code, bool count)
 	}
 }
 
-/* False out of memory, or where pieces overlap beyond all reason. */
+/* False out of memory, or if the lists exceed their bound. */
 static bool make_tree(struct mt_jitdump *dump)
 {
 	size_t nodes = dump->leaves * 2 + 1, sum = 0;
@@ -262,7 +261,7 @@ static bool make_tree(struct mt_jitdump *dump)
 	return dump->listed;
 }
 
-/* The next leaf from there on that no code has come to; with shortcuts made. */
+/* The next leaf from `leaf` on that no code has used; shortens the search paths. */
 static uint32_t free_leaf(uint32_t *next, uint32_t leaf)
 {
 	while (next[leaf] != leaf) {
@@ -272,7 +271,7 @@ static uint32_t free_leaf(uint32_t *next, uint32_t leaf)
 	return leaf;
 }
 
-/* Each code paints its leaves; where one was painted, other code was there. */
+/* Marks the leaves of each code. If a leaf was marked before, an era begins. */
 static bool make_eras(struct mt_jitdump *dump)
 {
 	MT_CLEANUP_FREE uint32_t *next = malloc((dump->leaves + 2) * sizeof(*next));
@@ -320,7 +319,7 @@ struct mt_jitdump *mt_jitdump_create(const uint8_t *bytes, size_t size, const in
 	return MT_TAKE(dump);
 }
 
-/* ---- Asking ---- */
+/* ---- Lookups ---- */
 
 size_t mt_jitdump_count(const struct mt_jitdump *dump)
 {
@@ -357,7 +356,7 @@ uint64_t mt_jitdump_era_end(const struct mt_jitdump *dump, uint32_t era)
 	return era < dump->eras.count ? dump->eras.items[era].time : UINT64_MAX;
 }
 
-/* The last code of a node's that is below `limit`, or the first one that is not. */
+/* Updates *last and *later: the last code of the node below `limit`, and the first other one. */
 static void look_in_node(const struct mt_jitdump *dump, size_t node, uint32_t limit, uint32_t *last,
 			 uint32_t *later)
 {

@@ -33,10 +33,10 @@ void mt_jitdump_destroy(struct mt_jitdump *dump);
 size_t mt_jitdump_count(const struct mt_jitdump *dump);
 size_t mt_jitdump_left_out(const struct mt_jitdump *dump);
 
-/* Whether times are on the caller's clock; else the last code at an address counts. */
+/* True if times are on the caller's clock; otherwise the last code at an address counts. */
 bool mt_jitdump_is_timed(const struct mt_jitdump *dump);
 
-/* Whether any function has lines, or unwind tables. */
+/* True if any function has lines, or unwind tables. */
 bool mt_jitdump_has_lines(const struct mt_jitdump *dump);
 bool mt_jitdump_has_unwind(const struct mt_jitdump *dump);
 

@@ -1,6 +1,6 @@
 /*
  * libdw finds an entry's sibling by reading all its children. The walk visits the children anyway,
- * and takes the sibling's place from the end of their list.
+ * and finds the sibling at the end of their list.
  */
 #include "symbols/lines/die_walk.h"
 
@@ -15,7 +15,7 @@ enum {
 struct walk {
 	const struct mt_die_visitor *visitor;
 	Dwarf_Die die;
-	const unsigned char *end; /* of the unit */
+	const unsigned char *end; /* end of the unit */
 	struct mt_die_level levels[DEPTH_MAX];
 	size_t level;
 };
@@ -49,7 +49,7 @@ static bool is_visited(int tag)
 	}
 }
 
-/* Where a unit ends in memory. */
+/* The end of a unit in memory. */
 static const unsigned char *end_of(Dwarf_Die *unit)
 {
 	Dwarf_Off within = dwarf_cuoffset(unit), start = dwarf_dieoffset(unit) - within, next;
@@ -61,7 +61,7 @@ static const unsigned char *end_of(Dwarf_Die *unit)
 	return (const unsigned char *)unit->addr - within + (next - start);
 }
 
-/* Behind the end of a list, which is a 0, and of those around it that end there, too. */
+/* Moves past the 0 that ends a list, and past the ends of outer lists that follow it. */
 static enum next leave(struct walk *walk, const unsigned char *at)
 {
 	for (; at < walk->end && !*at; at++) {
@@ -87,7 +87,7 @@ static enum next step_over(struct walk *walk)
 	return NEXT_DIE;
 }
 
-/* To the entry that stands behind this one, or in it. */
+/* Moves to the entry after this one, or to its first child. */
 static enum next step(struct walk *walk, bool enter, const struct mt_die_level *own)
 {
 	Dwarf_Die child;

@@ -1,4 +1,4 @@
-/* Steps over abbreviations and line program headers to count their bytes. */
+/* Steps over abbreviations and headers of line programs to count their bytes. */
 #include "symbols/lines/dwarf_bounds.h"
 
 #include <dwarf.h>
@@ -12,12 +12,12 @@
 enum {
 	LINE_PROGRAM_MAX = 4 << 20, /* bytes: 400 MB of rows at most */
 	PATHS_MAX = 256 << 20,	    /* bytes of all paths of a unit */
-	FORMATS_MAX = 16,	    /* columns of a table of files */
+	FORMATS_MAX = 16,	    /* columns in a table of files */
 };
 
 /* ---- Abbreviations ---- */
 
-/* Bytes of a table up to the abbreviation of that code, which may be none; all of it without. */
+/* Bytes of a table up to the abbreviation of that code, or of all of it if there is none. */
 static uint64_t abbrev_bytes(const struct mt_span *abbrev, uint64_t offset, uint64_t code)
 {
 	struct mt_cursor c = mt_cursor_init(abbrev->bytes, abbrev->bytes ? abbrev->size : 0);
@@ -59,9 +59,9 @@ struct header {
 	const struct mt_dwarf_file *file;
 	struct mt_cursor c;
 	uint8_t offset_size;
-	uint64_t comp_dir;	/* its length */
-	uint64_t directory_max; /* the longest one's */
-	uint64_t paths;		/* bytes of all */
+	uint64_t comp_dir;	/* length of the compilation directory */
+	uint64_t directory_max; /* length of the longest directory */
+	uint64_t paths;		/* bytes of all paths */
 };
 
 static uint64_t offset_of(struct header *h)
@@ -76,7 +76,7 @@ static uint64_t length_at(const struct mt_span *strings, uint64_t offset)
 	return strnlen((const char *)strings->bytes + offset, strings->size - offset);
 }
 
-/* Steps over a value; the length of the string that it is or leads to. */
+/* Steps over a value; returns its length if it is or refers to a string. */
 static uint64_t string_length(struct header *h, uint64_t form)
 {
 	const char *string;
@@ -110,7 +110,7 @@ static uint64_t string_length(struct header *h, uint64_t form)
 	case DW_FORM_block:
 		mt_cursor_bytes(&h->c, mt_cursor_uleb(&h->c));
 		return 0;
-	default: /* no compiler writes it here */
+	default: /* no compiler uses other forms here */
 		h->c.bad = true;
 		return 0;
 	}
@@ -127,7 +127,7 @@ static void add_file(struct header *h, uint64_t length)
 	h->paths += h->comp_dir + h->directory_max + length + 3;
 }
 
-/* A table of version 5: its columns, then its rows. */
+/* Reads a table of version 5: its columns, then its rows. */
 static void add_table(struct header *h, void (*add)(struct header *h, uint64_t length))
 {
 	uint64_t forms[FORMATS_MAX], count;
@@ -135,7 +135,7 @@ static void add_table(struct header *h, void (*add)(struct header *h, uint64_t l
 
 	h->c.bad |= columns > FORMATS_MAX;
 	for (uint8_t i = 0; i < columns && !h->c.bad; i++) {
-		mt_cursor_uleb(&h->c); /* what it is */
+		mt_cursor_uleb(&h->c); /* content type */
 		forms[i] = mt_cursor_uleb(&h->c);
 	}
 	count = mt_cursor_uleb(&h->c);
@@ -149,7 +149,7 @@ static void add_table(struct header *h, void (*add)(struct header *h, uint64_t l
 	}
 }
 
-/* The tables before version 5: strings up to an empty one. Programs can name further files. */
+/* Reads the tables before version 5: strings up to an empty one. Programs can add further files. */
 static void add_old_tables(struct header *h)
 {
 	const char *name;
@@ -168,7 +168,7 @@ static void add_old_tables(struct header *h)
 	h->paths += program / 8 * (h->comp_dir + h->directory_max);
 }
 
-/* From the version on. */
+/* Reads the header from the version on. */
 static void read_header(struct header *h)
 {
 	uint16_t version = mt_cursor_u16(&h->c);

@@ -20,7 +20,7 @@
 #include "formats/base/err.h"
 #include "formats/base/foreign_file.h"
 
-/* What this libdw cannot read though it be there. */
+/* Existing files that this version of libdw cannot read. */
 #if _ELFUTILS_PREREQ(0, 191)
 #define CANNOT_READ ", or one with type units of DWARF 5"
 #else
@@ -29,7 +29,7 @@
 
 MT_DEFINE_CLEANUP(mt_dwarf_file, struct mt_dwarf_file)
 
-/* The sections that are read here, and the one that names them, as a table of section names. */
+/* Names of the sections passed to libdw, as a section name table. */
 static const char section_names[] = "\0.debug_abbrev\0.debug_addr\0.debug_info\0.debug_line\0"
 				    ".debug_line_str\0.debug_ranges\0.debug_rnglists\0.debug_str\0"
 				    ".debug_str_offsets\0.debug_types\0.shstrtab";
@@ -88,12 +88,12 @@ static bool fill_view(Elf *view, struct mt_elf *elf)
 	return gelf_update_ehdr(view, &header);
 }
 
-/* libdw takes the directory of .dwo files from the descriptor, which is not read. */
+/* libdw finds the directory of .dwo files by the descriptor, which it does not read. */
 static Dwarf *begin(struct mt_dwarf_file *file, struct mt_elf *elf, const char *path)
 {
 	MT_CLEANUP_CLOSE int fd = open(path ? path : "/", O_PATH | O_CLOEXEC);
 
-	if (fd < 0) /* what is carried has no path */
+	if (fd < 0) /* a carried file has no path */
 		fd = open("/", O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
@@ -146,11 +146,11 @@ void mt_dwarf_file_destroy(struct mt_dwarf_file *file)
 	free(file);
 }
 
-/* ---- Files beside ---- */
+/* ---- Other files ---- */
 
 /*
- * Debug information may name any path. These are not to be opened: what is no regular file may
- * never answer.
+ * True if the path is a regular file or missing. Debug information may name any path, and opening a
+ * file that is not regular may block.
  */
 static bool is_harmless(const char *path)
 {
@@ -160,7 +160,7 @@ static bool is_harmless(const char *path)
 	       errno == ENOTDIR;
 }
 
-/* The directory of a file, with its slash; "" where it has none. */
+/* Length of a path's directory with its slash; 0 if it has none. */
 static int directory_length(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -168,7 +168,7 @@ static int directory_length(const char *path)
 	return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* A file named from within another; NULL out of memory, too. */
+/* Path of a file named in another file; NULL out of memory. */
 static char *alongside(const char *neighbour, const char *name)
 {
 	char *path;
@@ -202,7 +202,7 @@ static bool has_id(const struct mt_elf *elf, const uint8_t *id, size_t size)
 	return own.size == size && size && !memcmp(own.bytes, id, size);
 }
 
-/* Opens the file of that id; NULL in file->supplement where path is not it. */
+/* Opens the file if it has that id; otherwise file->supplement stays NULL. */
 static void try_supplement(struct mt_dwarf_file *file, const char *path, const uint8_t *id,
 			   size_t size)
 {
@@ -225,7 +225,10 @@ static void try_supplement(struct mt_dwarf_file *file, const char *path, const u
 		mt_elf_destroy(elf);
 }
 
-/* One that names itself has none: its references would lead in a circle. */
+/*
+ * Opens dwz's supplementary file. A file that names itself is ignored: its references would form a
+ * cycle.
+ */
 static void open_supplement(struct mt_dwarf_file *file, struct mt_elf *elf, const char *path)
 {
 	struct mt_span link = mt_elf_section(elf, ".gnu_debugaltlink");
@@ -263,7 +266,7 @@ const char *mt_die_string(Dwarf_Die *die, unsigned int attribute)
 	return dwarf_attr(die, attribute, &value) ? dwarf_formstring(&value) : NULL;
 }
 
-/* Whether all that libdw would open for this name is a file, or not there. */
+/* True if each path that libdw would try for this name is a regular file or missing. */
 static bool may_open(const char *path, const char *directory, const char *name)
 {
 	MT_CLEANUP_FREE char *built = NULL, *found = alongside(path, name), *package = NULL;

@@ -11,7 +11,7 @@
 #include "formats/base/strings.h"
 #include "symbols/lines/dwarf_file.h"
 
-/* Makes room for a row, one for each address: the last that is listed counts. */
+/* Makes room for a row. A row at the same address as the last one replaces it. */
 static bool add_row(struct mt_line_rows *rows, const struct mt_line_row *row)
 {
 	size_t count = rows->rows.count;
@@ -29,7 +29,10 @@ static bool add_row(struct mt_line_rows *rows, const struct mt_line_row *row)
 	return slot;
 }
 
-/* Keeps a path, whole; libdw leaves some relative to where the compiler ran. NULL out of memory. */
+/*
+ * Interns a full path. libdw leaves some paths relative to the compiler's directory. NULL out of
+ * memory.
+ */
 static const char *keep_path(struct mt_strings *strings, const char *directory, const char *path)
 {
 	MT_CLEANUP_FREE char *joined = NULL;
@@ -42,7 +45,7 @@ static const char *keep_path(struct mt_strings *strings, const char *directory, 
 	return id == MT_STRING_NONE ? NULL : mt_strings_get(strings, id);
 }
 
-/* Keeps all paths of a unit; false out of memory. */
+/* Interns all paths of a unit; false out of memory. */
 static bool keep_files(Dwarf_Die *unit, struct mt_strings *strings, struct mt_line_rows *out)
 {
 	const char *directory = mt_die_string(unit, DW_AT_comp_dir);
@@ -62,7 +65,7 @@ static bool keep_files(Dwarf_Die *unit, struct mt_strings *strings, struct mt_li
 	return true;
 }
 
-/* What a row of libdw's says. */
+/* Converts a row of libdw. */
 static struct mt_line_row row_of(Dwarf_Line *line)
 {
 	struct mt_line_row row = {.file = MT_LINE_FILE_NONE};

@@ -1,6 +1,6 @@
 /*
- * Asks a forked process for lines: an address goes there, frames and the first problem come back. A
- * socket is what both sides share; each sees the other's end on it.
+ * Asks a forked process for lines: sends an address, receives frames and the first problem. The two
+ * sides share a socket, and each notices when the other one closes it.
  */
 #include "symbols/lines/line_worker.h"
 
@@ -23,15 +23,15 @@
 #include "formats/base/strings.h"
 
 enum {
-	REPLY_MAX = 1 << 20,	/* bytes; of 64 frames with names and paths far less */
+	REPLY_MAX = 1 << 20,	/* bytes; 64 frames with names and paths need far less */
 	DESCRIPTORS_MAX = 4096, /* closed one by one before Linux 5.9 */
 };
 
 /* The first byte of a reply. */
 enum state {
 	STATE_LINES,	/* frames follow */
-	STATE_NO_DWARF, /* of the first reply alone: the file has none */
-	STATE_FAILED,	/* likewise: it cannot be read, the problem says why */
+	STATE_NO_DWARF, /* only in the first reply: the file has no DWARF */
+	STATE_FAILED,	/* only in the first reply: the DWARF cannot be read, see the problem */
 };
 
 typedef MT_ARRAY(uint8_t) reply_bytes;
@@ -39,7 +39,7 @@ typedef MT_ARRAY(uint8_t) reply_bytes;
 struct mt_line_worker {
 	pid_t pid;
 	int fd;	       /* -1: the process has ended */
-	char *problem; /* the first one */
+	char *problem; /* the first problem */
 	struct mt_strings *strings;
 	reply_bytes reply;
 };
@@ -87,7 +87,7 @@ static bool put(reply_bytes *reply, const void *bytes, size_t size)
 	return true;
 }
 
-/* A byte that says whether there is one, then its characters and a NUL. */
+/* Puts a byte that says whether there is a text, then the text with its NUL. */
 static bool put_text(reply_bytes *reply, const char *text)
 {
 	const uint8_t given = text != NULL;
@@ -105,7 +105,7 @@ static bool put_frame(reply_bytes *reply, const struct mt_lines_frame *frame)
 	       put_text(reply, frame->file);
 }
 
-/* Size, state, problem, frames. */
+/* Sends a reply: size, state, problem, frames. */
 static bool answer(int fd, enum state state, const char *problem,
 		   const struct mt_lines_frame *frames, size_t count, reply_bytes *reply)
 {
@@ -123,8 +123,8 @@ static bool answer(int fd, enum state state, const char *problem,
 }
 
 /*
- * What the reporter has open is not kept open by this: a reader of its output would wait. What
- * libdw says as it dies is nobody's output.
+ * Closes all descriptors but fd: an open copy of the reporter's output would keep its reader
+ * waiting. Redirects standard output and error to /dev/null, because libdw may print when it dies.
  */
 static int keep_only(int fd)
 {
@@ -156,7 +156,8 @@ static void serve(int fd, const struct mt_elf *image, struct mt_elf *debug, cons
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		signal(ends[i], SIG_DFL);
-	signal(SIGINT, SIG_IGN); /* of a terminal: the reporter's last report has lines, too */
+	signal(SIGINT, SIG_IGN); /* Ctrl-C in a terminal: the reporter still needs lines for its
+				    last report */
 	setrlimit(RLIMIT_CORE, &no_core);
 	fd = keep_only(fd);
 	err = mt_lines_create(image, debug, path, &lines);
@@ -171,9 +172,9 @@ static void serve(int fd, const struct mt_elf *image, struct mt_elf *debug, cons
 	}
 }
 
-/* ---- Its owner ---- */
+/* ---- The reporter's side ---- */
 
-/* Ends the process. What it died of is the problem, if nothing was before. */
+/* Ends the process. Its cause of death becomes the problem, if there was none before. */
 static void worker_end(struct mt_line_worker *worker, bool failed)
 {
 	int status = 0;
@@ -206,7 +207,7 @@ void mt_line_worker_destroy(struct mt_line_worker *worker)
 	free(worker);
 }
 
-/* A text that is in the reply until the next one. */
+/* A text in the reply, valid until the next reply. */
 static const char *get_text(struct mt_cursor *c)
 {
 	return mt_cursor_u8(c) ? mt_cursor_cstring(c) : NULL;
@@ -223,7 +224,7 @@ static const char *get_kept_text(struct mt_line_worker *worker, struct mt_cursor
 	return id == MT_STRING_NONE ? NULL : mt_strings_get(worker->strings, id);
 }
 
-/* Leaves *c after the state and the problem of a reply. False: the process has ended. */
+/* Receives a reply; leaves *c after its state and problem. False: the process has ended. */
 static bool receive(struct mt_line_worker *worker, enum state *state, struct mt_cursor *c)
 {
 	const char *problem;

@@ -22,28 +22,28 @@
 #include "symbols/tables/interval_table.h"
 
 enum {
-	ROWS_HELD_MAX = 1 << 20, /* bytes of line programs that a handle holds rows of */
+	ROWS_HELD_MAX = 1 << 20, /* bytes of line programs whose rows a handle may hold */
 };
 
-/* What units are read with. */
+/* Everything needed to read units. */
 struct reader {
 	struct mt_dwarf_file *file;
-	Dwarf *rows;	    /* a handle for line tables, which are large: given back in time */
-	uint64_t rows_held; /* bytes of line programs that it has read */
+	Dwarf *rows; /* a handle for line tables only, because these are large: closed at a limit */
+	uint64_t rows_held; /* bytes of line programs read by `rows` */
 	struct mt_strings *strings;
 	struct mt_scope_names names;
 };
 
-/* A unit that was asked about. */
+/* The tables of a unit that was looked up. */
 struct tables {
 	struct mt_scopes scopes;
 	struct mt_line_rows rows;
 };
 
-/* A unit, by its place in .debug_info. */
+/* A unit and its offsets. */
 struct unit {
 	uint64_t entry, size, abbrev_offset;
-	struct tables *tables; /* NULL: nobody asked */
+	struct tables *tables; /* NULL: not looked up yet */
 };
 
 struct mt_lines {
@@ -52,13 +52,13 @@ struct mt_lines {
 	const char *path;
 	struct reader reader;
 	MT_ARRAY(struct unit) units;
-	struct mt_interval_table *by_address; /* to a unit's number */
+	struct mt_interval_table *by_address; /* address -> index of a unit */
 	char *problem;
 };
 
 MT_DEFINE_CLEANUP(mt_lines, struct mt_lines)
 
-/* Only code that is mapped: what the linker dropped is left at 0, 1 or -1. */
+/* True for mapped code. Code that the linker dropped is left at 0, 1 or -1. */
 static bool is_code(const void *context, uint64_t address)
 {
 	size_t count;
@@ -72,7 +72,7 @@ static bool is_code(const void *context, uint64_t address)
 	return false;
 }
 
-/* Keeps the first thing that was wrong. Takes err, which may be NULL. */
+/* Keeps the first problem. Takes err, which may be NULL. */
 static void note_problem(struct mt_lines *lines, struct mt_error *err)
 {
 	if (err && !lines->problem)
@@ -80,7 +80,7 @@ static void note_problem(struct mt_lines *lines, struct mt_error *err)
 	mt_error_destroy(err);
 }
 
-/* The handle for line tables; a new one where the rows of the last are many. */
+/* The handle for line tables; opens a new one if the last one holds many rows. */
 static Dwarf *rows_handle(struct reader *reader)
 {
 	if (reader->rows && reader->rows_held > ROWS_HELD_MAX) {
@@ -129,7 +129,7 @@ static bool has_code(Dwarf_Die *unit)
 	return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit;
 }
 
-/* Where a unit has code. */
+/* Adds the address ranges of a unit's code. */
 static struct mt_error *index_unit(struct indexing *indexing, const struct unit *unit)
 {
 	const struct mt_range_sink sink = {add_interval, indexing};
@@ -154,7 +154,7 @@ static struct mt_error *index_unit(struct indexing *indexing, const struct unit 
 	return NULL;
 }
 
-/* All units, up to one whose header is damaged: no way leads on to the next. */
+/* Lists all units up to one with a damaged header, after which no unit can be found. */
 static void list_units(struct indexing *indexing)
 {
 	struct mt_lines *lines = indexing->lines;
@@ -284,7 +284,7 @@ static struct mt_error *read_scopes(struct mt_lines *lines, const struct unit *u
 	return err ? err : mt_scopes_read(&full, filter, &reader->file->budget, scopes);
 }
 
-/* Reads a unit; of one that is damaged, what can be read. NULL out of memory. */
+/* Reads a unit, or the readable part of a damaged one. NULL out of memory. */
 static struct tables *read_tables(struct mt_lines *lines, const struct unit *unit)
 {
 	const struct mt_code_filter filter = {is_code, lines->image};
@@ -297,7 +297,7 @@ static struct tables *read_tables(struct mt_lines *lines, const struct unit *uni
 	return tables;
 }
 
-/* libdw answers "there is none" where memory is short, too. */
+/* Notes a problem if memory is short, because libdw then also returns "none". */
 static void note_shortage(struct mt_lines *lines)
 {
 	int error = dwarf_errno();
@@ -306,9 +306,9 @@ static void note_shortage(struct mt_lines *lines)
 		note_problem(lines, mt_error_nomem());
 }
 
-/* ---- Answers ---- */
+/* ---- Lookups ---- */
 
-/* The chain of calls from a scope outwards. */
+/* Lists the chain of calls from a scope outwards. */
 static size_t list_scopes(struct reader *reader, struct tables *tables, uint32_t scope,
 			  struct mt_lines_frame out[MT_LINES_DEPTH])
 {

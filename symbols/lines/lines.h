@@ -29,7 +29,8 @@ struct mt_lines_frame {
 
 /*
  * image is the mapped file; debug has the DWARF: the same file, or a debug file; path is debug's,
- * to find more files beside it, or NULL. Borrows all of them. *out is NULL without DWARF.
+ * used to find more files in its directory, or NULL. Borrows all of them. *out is NULL without
+ * DWARF.
  */
 struct mt_error *mt_lines_create(const struct mt_elf *image, struct mt_elf *debug, const char *path,
 				 struct mt_lines **out);

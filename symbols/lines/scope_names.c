@@ -1,6 +1,6 @@
 /*
- * Qualified names. DWARF entries do not refer to their parents, so the units of names are walked,
- * each once.
+ * Qualified names. DWARF entries do not refer to their parents, so units are walked, each once, to
+ * find the parents.
  */
 #include "symbols/lines/scope_names.h"
 
@@ -14,8 +14,8 @@
 #include "symbols/lines/die_walk.h"
 
 enum {
-	REFERENCES_MAX = 16, /* from an entry to the declaration of what it is */
-	SCOPES_MAX = 16,     /* around a function */
+	REFERENCES_MAX = 16, /* references from an entry to its declaration */
+	SCOPES_MAX = 16,     /* scopes around a function */
 	NAME_MAX_BYTES = 4096,
 };
 
@@ -40,7 +40,10 @@ static bool is_language_with_scopes(Dwarf_Die *unit)
 	}
 }
 
-/* What is in an instance of a function is declared where it is an instance of. */
+/*
+ * Notes an entry's parent. Skips instances of functions: entries in them are declared in the
+ * original function.
+ */
 static enum mt_die_way note_parent(void *context, Dwarf_Die *die, int tag,
 				   const struct mt_die_level *above, struct mt_die_level *own)
 {
@@ -56,7 +59,7 @@ static enum mt_die_way note_parent(void *context, Dwarf_Die *die, int tag,
 	return MT_DIE_ENTER;
 }
 
-/* Walks a unit, unless that was done. */
+/* Walks a unit on first use. */
 static void walk_unit(struct mt_scope_names *names, Dwarf_Die *unit)
 {
 	const struct mt_die_visitor visitor = {note_parent, names};
@@ -70,7 +73,7 @@ static void walk_unit(struct mt_scope_names *names, Dwarf_Die *unit)
 		mt_error_destroy(mt_die_walk(unit, &top, &visitor));
 }
 
-/* The entry that declares what this one is of, or itself. */
+/* The entry that declares this one, or itself. */
 static Dwarf_Die declaration_of(Dwarf_Die die)
 {
 	Dwarf_Attribute attribute;
@@ -87,7 +90,7 @@ static Dwarf_Die declaration_of(Dwarf_Die die)
 	return die;
 }
 
-/* The entry around one; false where that is the unit, or not known. */
+/* The parent of an entry; false if that is the unit, or unknown. */
 static bool find_parent(struct mt_scope_names *names, Dwarf_Die *die)
 {
 	Dwarf_Die unit;

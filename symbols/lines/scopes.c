@@ -1,4 +1,4 @@
-/* Converts entries with code to intervals, the innermost with the highest rank. */
+/* Converts entries with code to intervals; the innermost has the highest rank. */
 #include "symbols/lines/scopes.h"
 
 #include <dwarf.h>
@@ -12,8 +12,8 @@
 #include "symbols/lines/scope_names.h"
 
 enum {
-	REFERENCES_MAX = 16, /* from an entry to the one that has the name */
-	RANGE_COST = 16,     /* of the budget, about what is kept of a range */
+	REFERENCES_MAX = 16, /* references from an entry to the one with the name */
+	RANGE_COST = 16,     /* cost of keeping a range, in units of the budget */
 };
 
 struct reading {
@@ -21,14 +21,14 @@ struct reading {
 	const struct mt_code_filter *filter;
 	struct mt_dwarf_budget *budget;
 	MT_ARRAY(struct mt_interval) intervals;
-	struct mt_interval like; /* rank and value of what is added */
-	bool declares_only;	 /* types outside of functions do not hold code */
+	struct mt_interval like; /* rank and value for new intervals */
+	bool declares_only;	 /* types outside of functions do not contain code */
 	bool nomem;
 };
 
 /*
- * What an entry says of its code, in one pass over it: libdw's own functions take a pass each, and
- * one tenth of the time that 30,000 addresses of 100 MB take.
+ * An entry's attributes about code, read in one pass over the entry. libdw's functions take a pass
+ * each, and together a tenth of the time for 30,000 addresses of 100 MB.
  */
 struct code {
 	Dwarf_Addr low;
@@ -91,7 +91,7 @@ static bool add_interval(void *context, uint64_t start, uint64_t end)
 	return interval;
 }
 
-/* Makes a scope of an entry that has code. */
+/* Makes a scope of an entry if the entry has code. */
 static bool add_scope(struct reading *reading, Dwarf_Die *die, uint32_t parent,
 		      struct mt_die_level *own)
 {
@@ -101,7 +101,7 @@ static bool add_scope(struct reading *reading, Dwarf_Die *die, uint32_t parent,
 
 	reading->like.rank = own->rank;
 	reading->like.value = (uint32_t)reading->scopes->items.count;
-	(void)mt_die_ranges(die, reading->budget, &sink); /* what is damaged has no code */
+	(void)mt_die_ranges(die, reading->budget, &sink); /* a damaged entry has no code */
 	if (reading->nomem || !reading->budget->left)
 		return false;
 	if (reading->intervals.count == before)
@@ -143,7 +143,9 @@ static enum mt_die_way visit(void *context, Dwarf_Die *die, int tag,
 	}
 }
 
-/* In C and C++ a type has declarations in it, but for one that is local to a function. */
+/*
+ * True for C and C++, where types contain only declarations, unless they are local to a function.
+ */
 static bool declares_in_types(Dwarf_Die *unit)
 {
 	switch (dwarf_srclang(unit)) {
@@ -223,7 +225,7 @@ static bool follow(Dwarf_Die *die)
 	return true;
 }
 
-/* The name of what an entry is an instance of; names NULL: without what is around it. */
+/* Finds the name of the function that an entry is an instance of. names NULL: unqualified. */
 static void find_name(Dwarf_Die die, struct mt_scope_names *names, struct mt_strings *strings,
 		      struct mt_scope_detail *out)
 {
@@ -283,7 +285,7 @@ struct mt_scope_detail mt_scope_detail(struct mt_scopes *scopes, uint32_t index,
 	scope->detail = (uint32_t)scopes->details.count;
 	detail->call_file = number_of(&scope->die, DW_AT_call_file);
 	detail->call_line = number_of(&scope->die, DW_AT_call_line);
-	if (scope->parent == MT_SCOPE_NONE) /* the symbol's name is as good, and qualified */
+	if (scope->parent == MT_SCOPE_NONE) /* the symbol table's name is as good, and qualified */
 		find_name(scope->die, NULL, strings, detail);
 	else
 		find_name_once(scopes, scope->die, names, strings, detail);

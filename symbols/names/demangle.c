@@ -1,5 +1,5 @@
 /*
- * Demangles with libiberty, like perf, so that names are identical, and bounds it, because mangled
+ * Demangles with libiberty, like perf, so that names are identical. Bounds it, because mangled
  * names are untrusted. libiberty limits its recursion (left enabled) but not its output: back
  * references double the output every few bytes.
  */
@@ -21,11 +21,11 @@
 struct printed {
 	char *bytes;
 	size_t length, capacity;
-	bool full; /* the demangler is to be left at the next piece */
+	bool full; /* stop the demangler at the next piece */
 	jmp_buf enough;
 };
 
-/* False where that would be beyond the bound, or out of memory. */
+/* False past the bound, or out of memory. */
 static bool make_room(struct printed *out, size_t need)
 {
 	size_t capacity = out->capacity ? out->capacity : 256;
@@ -51,9 +51,9 @@ static bool is_ascii(const char *bytes, size_t length)
 }
 
 /*
- * Jumping out is the only way to stop the demangler. It holds memory of its own while it prints one
- * kind of piece, an identifier of Rust in Punycode, which is never all ASCII: such a piece is
- * dropped, and the next one, a separator at least, ends it.
+ * Jumping out is the only way to stop the demangler. It holds allocated memory only while it prints
+ * a Rust identifier in Punycode, which is never all ASCII. So such a piece is dropped, and the jump
+ * is made at the next piece, at least a separator.
  */
 static void append(const char *bytes, size_t length, void *opaque)
 {
@@ -71,7 +71,7 @@ static void append(const char *bytes, size_t length, void *opaque)
 	out->bytes[out->length] = '\0';
 }
 
-/* Legacy Rust names are C++ names as well, hence Rust first: so does DMGL_AUTO. */
+/* Tries Rust first, like DMGL_AUTO: legacy Rust names are also valid C++ names. */
 static bool print_demangled(const char *name, struct printed *out)
 {
 	if (rust_demangle_callback(name, DMGL_NO_OPTS, append, out))
@@ -87,7 +87,7 @@ static char *demangle(const char *name)
 
 	if (!out)
 		return NULL;
-	/* on the heap, where longjmp leaves it as it is */
+	/* on the heap, where longjmp() does not change it */
 	if (!setjmp(out->enough) && print_demangled(name, out) && out->length) {
 		result = out->bytes;
 		out->bytes = NULL;

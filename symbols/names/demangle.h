@@ -6,9 +6,9 @@
 #define MT_SYMBOLS_NAMES_DEMANGLE_H
 
 /*
- * The demangled name, the caller's to free. NULL if the name is not mangled, is too long, or
- * expands past a limit (a few hundred bytes can stand for gigabytes), and out of memory: use the
- * name itself.
+ * The demangled name; the caller frees it. NULL if the name is not mangled, is too long, or expands
+ * past a limit (a few hundred bytes can expand to gigabytes), and out of memory: use the original
+ * name.
  */
 char *mt_demangle(const char *name);
 

@@ -1,7 +1,7 @@
 /*
  * Kernel symbols from text in the form of /proc/kallsyms: "ffffffff81000000 T _text", with a tab
  * and "[module]" after symbols of modules, BPF and trampolines. The text is kept, and names point
- * into it. Padding (__pfx_NAME) and lines that only mark an end name nothing.
+ * into it. Padding (__pfx_NAME) and lines that only mark an end give no names.
  */
 #include "symbols/names/kernel.h"
 
@@ -28,7 +28,7 @@ struct kernel_symbol {
 	uint32_t name;	 /* offset in the text */
 	uint32_t module; /* offset in the text, 0: the kernel proper */
 	uint32_t order : 31;
-	uint32_t end : 1; /* names nothing: the one before ends here */
+	uint32_t end : 1; /* no name: the previous symbol ends here */
 };
 
 struct mt_kernel_symbols {
@@ -47,7 +47,7 @@ void mt_kernel_symbols_destroy(struct mt_kernel_symbols *symbols)
 	free(symbols);
 }
 
-/* A hexadecimal number at *p, which moves behind it; false without digits or with too many. */
+/* Reads a hexadecimal number at *p and moves *p past it; false if it has no digits or too many. */
 static bool take_hex(const char **p, uint64_t *value)
 {
 	const char *digits = *p;
@@ -67,7 +67,7 @@ static bool take_hex(const char **p, uint64_t *value)
 	return *p > digits && *p - digits <= 16;
 }
 
-/* Cuts "name\t[module]" in the text; the offsets of both, 0 without a module. */
+/* Cuts "name\t[module]" in the text. *module: its offset; 0 without a module. */
 static void cut_module(char *text, char *name, uint32_t *module)
 {
 	char *tab = strpbrk(name, "\t "), *bracket, *end;
@@ -89,10 +89,7 @@ bool mt_kernel_is_padding(const char *name, size_t size)
 	return size > 6 && !memcmp(name, "__pfx_", 6);
 }
 
-/*
- * Takes one line, which ends in NUL. Lines of another form and symbols that are no code are passed
- * over.
- */
+/* Takes one line, which ends in NUL. Skips malformed lines and symbols that are not code. */
 static bool take_line(struct mt_kernel_symbols *symbols, char *line)
 {
 	struct kernel_symbol *symbol;
@@ -112,7 +109,8 @@ static bool take_line(struct mt_kernel_symbols *symbols, char *line)
 	symbol->end = p[1] == MT_KERNEL_END;
 	if (start && mt_kernel_is_padding(p + 3, strlen(p + 3))) {
 		symbol->end = true;
-		symbol->start++; /* where a function ends with a call, the call returns there */
+		symbol->start++; /* the return address of a call at the end of a function is still
+				    in that function */
 	}
 	cut_module(symbols->text, symbols->text + symbol->name, &symbol->module);
 	return true;
@@ -142,7 +140,7 @@ static int compare_symbols(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* The kernel's own symbols come sorted, those of modules mostly do not. */
+/* The kernel's symbols are sorted, those of modules mostly are not. */
 static void sort(struct mt_kernel_symbols *symbols)
 {
 	const struct kernel_symbol *list = symbols->list.items;
@@ -155,8 +153,8 @@ static void sort(struct mt_kernel_symbols *symbols)
 }
 
 /*
- * Keeps the last of those that start at one address: perf gives an end to that one alone, and then
- * prefers the one that has an end. The list is sorted. Mere ends yield to symbols.
+ * Keeps the last of several symbols at one address: perf gives only the last one an end, and
+ * prefers symbols with an end. Symbols have priority over end marks. The list is sorted.
  */
 static void settle(struct mt_kernel_symbols *symbols)
 {
@@ -174,7 +172,7 @@ static void settle(struct mt_kernel_symbols *symbols)
 	symbols->list.count = kept;
 }
 
-/* Takes the text, of `size` bytes and room for one more. */
+/* Parses the text of `size` bytes and one spare byte; takes it. */
 static struct mt_error *parse(char *text, size_t size, struct mt_kernel_symbols **out)
 {
 	MT_CLEANUP(mt_kernel_symbols_destroy_p)
@@ -218,7 +216,7 @@ struct mt_error *mt_kernel_symbols_parse(const char *text, size_t size,
 	return parse(copy, size, out);
 }
 
-/* Reads to the end: files of /proc say that their size is zero. */
+/* Reads up to the end, because files of /proc have size zero. */
 static struct mt_error *read_all(int fd, const char *path, char **text, size_t *size)
 {
 	MT_ARRAY(char) bytes = {0};
@@ -275,8 +273,8 @@ static const struct kernel_symbol *symbol_before(const struct mt_kernel_symbols 
 }
 
 /*
- * There are no sizes: a symbol reaches to the next one of the same module, and the last of a module
- * to the end of the page after its own (as perf has it).
+ * True if the symbol covers the address. kallsyms has no sizes: a symbol reaches to the next one of
+ * the same module, and the last of a module to the end of the page after its page, as in perf.
  */
 static bool reaches(const struct mt_kernel_symbols *symbols, const struct kernel_symbol *symbol,
 		    uint64_t address)

@@ -1,7 +1,7 @@
 /*
- * The addresses divide the others into gaps. Of each gap the first and the last line suffice: the
- * last one at or before an address, and the first one after it. If that one covers no address, its
- * symbol type says so, and addresses past it do not get its name.
+ * The addresses divide the lines into gaps. Only the first and the last line of each gap matter:
+ * the last line at or before an address, and the first one after it. If the latter covers no
+ * address, its symbol type marks an end, so that addresses past it do not get its name.
  */
 #include "symbols/names/kernel_lines.h"
 
@@ -13,21 +13,21 @@
 #include "formats/base/cleanup.h"
 #include "symbols/names/kernel.h"
 
-/* From behind an address up to the next one. */
+/* The range between an address and the next one. */
 struct gap {
-	uint64_t first, last; /* lines in it; last 0: there is none */
+	uint64_t first, last; /* lowest and highest line in it; last 0: none */
 };
 
 struct wanted {
 	uint64_t start;
-	bool covers; /* an address; else it is where the one before ends */
+	bool covers; /* covers an address; otherwise only marks an end */
 };
 
 struct mt_kernel_lines {
 	const uint64_t *addresses;
 	size_t count;
-	struct gap *gaps;      /* count + 1: gap i ends with address i */
-	struct wanted *wanted; /* starts, rising, once all have been seen */
+	struct gap *gaps;      /* count + 1: gap i ends at address i */
+	struct wanted *wanted; /* selected starts, ascending, after the first pass */
 	size_t wanted_count;
 };
 
@@ -60,7 +60,7 @@ void mt_kernel_lines_destroy(struct mt_kernel_lines *lines)
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* The value of eight hexadecimal digits, all bytes at once; false where one is none. */
+/* The value of eight hexadecimal digits, computed in parallel; false if any is invalid. */
 static bool read_digits(const char *text, uint64_t *value)
 {
 	uint64_t x = mt_get_le64(text), letters = (x & EACH(0x40)) >> 6;
@@ -81,8 +81,8 @@ static bool is_function(char letter)
 }
 
 /*
- * "ffffffff81000000 T _text": the address of a function; 0 for other lines. What pads a function
- * belongs to the one before it.
+ * The address of a function in a line like "ffffffff81000000 T _text"; 0 for other lines. The
+ * padding of a function belongs to the function before it.
  */
 static uint64_t line_start(const char *line, size_t size)
 {
@@ -94,7 +94,7 @@ static uint64_t line_start(const char *line, size_t size)
 	return high << 32 | low;
 }
 
-/* The size of the line that begins there, with its newline. */
+/* The size of the line at text, with its newline. */
 static size_t line_size(const char *text, size_t size)
 {
 	const char *newline = memchr(text, '\n', size);
@@ -146,7 +146,7 @@ static void want(struct mt_kernel_lines *lines, uint64_t start, bool covers)
 		lines->wanted[lines->wanted_count++] = (struct wanted){start, covers};
 }
 
-/* All have been seen: the starts that are wanted, rising. */
+/* After the first pass: selects starts, ascending. */
 static void choose_starts(struct mt_kernel_lines *lines)
 {
 	uint64_t before = 0;

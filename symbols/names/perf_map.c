@@ -8,7 +8,7 @@
 #include "formats/base/array.h"
 #include "symbols/tables/interval_table.h"
 
-#define NAME_MAX_SIZE 4096 /* of a name, for it goes into memory and outputs whole */
+#define NAME_MAX_SIZE 4096 /* bytes of a name, because all of it is stored and printed */
 #define LINES_MAX 33554432
 
 struct entry {
@@ -31,7 +31,7 @@ void mt_perf_map_destroy(struct mt_perf_map *map)
 	free(map);
 }
 
-/* A hexadecimal number and blanks behind it, of the line; false where there is none. */
+/* Reads a hexadecimal number and the blanks after it; false if there is none. */
 static bool take_number(const char **at, const char *end, uint64_t *out)
 {
 	const char *p = *at;

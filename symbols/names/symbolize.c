@@ -1,6 +1,6 @@
 /*
- * Names for addresses: for each image a table of its functions, built on first use, and all results
- * kept. Also names places in images without symbols.
+ * Names for addresses: builds a table of functions for each image on first use, and keeps all
+ * results. Also names places in images without symbols.
  */
 #include "symbols/names/symbolize.h"
 
@@ -22,39 +22,39 @@
 #define KERNEL_NAME "[kernel.kallsyms]"
 #define SYMBOLS_PER_BLOCK 512
 
-/* What is known of one image. */
+/* State of one image. */
 struct image_names {
 	struct mt_image *image;
-	size_t named, nameless;	  /* places that have a name, and have none */
+	size_t named, nameless;	  /* places with a name, and without */
 	const char *fallback;	  /* "[libc.so.6]" */
 	const char *shown;	  /* mt_image_shown() */
 	struct mt_symtab *symtab; /* NULL: no symbols */
-	struct mt_symtab *whole;  /* of the file that a carried image was made from; else NULL */
+	struct mt_symtab *whole;  /* of the file that a carried image was made from, or NULL */
 	bool whole_tried;
-	bool go;		      /* Go linked it */
-	struct mt_elf *elf;	      /* that the table was made of */
-	struct mt_map64 answers;      /* file offset to struct mt_symbol *, where there are lines */
-	struct mt_symbol last;	      /* else the last answer; its name is NULL: there is none, */
-	uint64_t last_offset;	      /* where that is, */
-	uint32_t last_function;	      /* and of which function, if it is resolved, */
-	struct mt_symtab *last_table; /* of which table */
-	struct mt_map64 functions;    /* number in symtab to name */
-	struct mt_line_worker *lines; /* NULL: none, or not asked for */
-	struct mt_map64 inlined;      /* address of a name in the DWARF to the name as printed */
-	char *lines_problem;	      /* where lines could not be made at all */
+	bool go;		      /* linked by Go */
+	struct mt_elf *elf;	      /* the file from which the table was made */
+	struct mt_map64 answers;      /* with lines: file offset -> struct mt_symbol * */
+	struct mt_symbol last;	      /* without lines: the last answer; name NULL: none */
+	uint64_t last_offset;	      /* its file offset */
+	uint32_t last_function;	      /* and its function, if resolved */
+	struct mt_symtab *last_table; /* in this table */
+	struct mt_map64 functions;    /* number in symtab -> name */
+	struct mt_line_worker *lines; /* NULL: no lines, or not requested */
+	struct mt_map64 inlined;      /* address of a name in the DWARF -> printed name */
+	char *lines_problem;	      /* why there are no lines, or NULL */
 };
 
 struct mt_symbolizer {
 	struct mt_symbolizer_options options;
 	struct mt_strings *strings;
-	MT_ARRAY(struct image_names *) images; /* by image id, NULL where not asked yet */
-	struct mt_map64 kernel_answers;	       /* address or image to struct mt_symbol * */
+	MT_ARRAY(struct image_names *) images; /* by image id; NULL: not looked up yet */
+	struct mt_map64 kernel_answers;	       /* address or image -> struct mt_symbol * */
 	MT_ARRAY(struct mt_symbol *) blocks;
 	size_t block_used;
-	size_t lost; /* names that memory was short for */
+	size_t lost; /* names missing because memory ran out */
 };
 
-/* No image, no memory, no kernel symbols: answers that need no storage. */
+/* Answers without storage: no image, no memory, no kernel symbols. */
 static const struct mt_symbol unknown = {.name = "[unknown]", .dso = "[unknown]"};
 static const struct mt_symbol kernel_unknown = {.name = KERNEL_NAME, .dso = KERNEL_NAME};
 
@@ -112,8 +112,8 @@ void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer)
 }
 
 /*
- * Interns. fallback is in the place of an empty name, and of one that memory was short for, as NULL
- * says. Takes string.
+ * Interns a string. Returns fallback for an empty string, or out of memory, which NULL also means.
+ * Takes string.
  */
 static const char *keep_string(struct mt_symbolizer *symbolizer, char *string, const char *fallback)
 {
@@ -141,7 +141,7 @@ static const char *fallback_name(struct mt_symbolizer *symbolizer, const struct 
 	return keep_string(symbolizer, name, unknown.name);
 }
 
-/* Room by image id; false out of memory. */
+/* Makes room up to an image id; false out of memory. */
 static bool reserve_images(struct mt_symbolizer *symbolizer, uint32_t id)
 {
 	while (symbolizer->images.count <= id) {
@@ -151,7 +151,9 @@ static bool reserve_images(struct mt_symbolizer *symbolizer, uint32_t id)
 	return true;
 }
 
-/* An image without lines is a common thing; one whose lines cannot be read is worth a word. */
+/*
+ * Starts the line worker. An image without lines is normal; lines that cannot be read are reported.
+ */
 static void load_lines(struct image_names *names, struct mt_image *image)
 {
 	const char *path;
@@ -164,10 +166,7 @@ static void load_lines(struct image_names *names, struct mt_image *image)
 	mt_error_destroy(err);
 }
 
-/*
- * Builds the tables anew where the image's ELF file is no longer the one it was made of (a build id
- * came in).
- */
+/* Builds the tables again if the image's ELF file has changed since, because a build id arrived. */
 static void load_tables(struct mt_symbolizer *symbolizer, struct image_names *names,
 			struct mt_image *image)
 {
@@ -223,7 +222,10 @@ static const char *function_name(struct mt_symbolizer *symbolizer, struct image_
 	return name;
 }
 
-/* What a recording cut short does not carry, the file may have. */
+/*
+ * The table of the file that a carried image was made from: a recording that was cut short may lack
+ * symbols.
+ */
 static struct mt_symtab *whole_table(struct image_names *names)
 {
 	struct mt_elf *file;
@@ -236,7 +238,7 @@ static struct mt_symtab *whole_table(struct image_names *names)
 	return names->whole;
 }
 
-/* Stores an answer, one behind the other; NULL out of memory. Blocks never move. */
+/* Appends answers to the blocks, which never move; NULL out of memory. */
 static const struct mt_symbol *keep_symbols(struct mt_symbolizer *symbolizer,
 					    const struct mt_symbol *symbols, size_t count)
 {
@@ -259,7 +261,7 @@ static const struct mt_symbol *keep_symbols(struct mt_symbolizer *symbolizer,
 	return kept;
 }
 
-/* Keeps the answer to a question; what cannot be kept is unknown. */
+/* Keeps an answer; out of memory it becomes unknown. */
 static const struct mt_symbol *answer(struct mt_symbolizer *symbolizer, struct mt_map64 *answers,
 				      uint64_t key, const struct mt_symbol *symbols, size_t count)
 {
@@ -316,8 +318,9 @@ static const char *inlined_name(struct mt_symbolizer *symbolizer, struct image_n
 }
 
 /*
- * Puts what was inlined at an address before the function that has the code, chain[0], which keeps
- * its name: the symbol table knows more of it (clones, namespaces). Gives the number of symbols.
+ * Puts the functions inlined at an address before the function that contains the code, chain[0].
+ * That function keeps its name: the symbol table has more detail (clones, namespaces). Returns the
+ * number of symbols.
  */
 static size_t resolve_lines(struct mt_symbolizer *symbolizer, struct image_names *names,
 			    uint64_t vaddr, struct mt_symbol chain[MT_LINES_DEPTH])
@@ -340,7 +343,7 @@ static size_t resolve_lines(struct mt_symbolizer *symbolizer, struct image_names
 	}
 	if (symbolizer->options.inlined)
 		return count;
-	/* the line of the code itself, wherever it came from */
+	/* the line of the code itself, also if it was inlined */
 	function.file = chain[0].file;
 	function.line = chain[0].line;
 	chain[0] = function;
@@ -355,7 +358,10 @@ static struct mt_symbol nameless(const struct image_names *names)
 				  .go = names->go};
 }
 
-/* Without what was inlined there: not worth remembering, for each place is asked about once. */
+/*
+ * Looks a place up without inlined functions. Keeps only the last answer, because each place is
+ * looked up once.
+ */
 static const struct mt_symbol *symbolize_place(struct mt_symbolizer *symbolizer,
 					       struct image_names *names, uint64_t file_offset)
 {
@@ -404,14 +410,14 @@ static const struct mt_symbol *symbolize_user(struct mt_symbolizer *symbolizer,
 	}
 	if (names->lines)
 		return symbolize_lines(symbolizer, names, file_offset);
-	/* without symbols one answer for all of it */
+	/* without symbols there is one answer for the whole image */
 	return symbolize_place(symbolizer, names, names->symtab ? file_offset : 0);
 }
 
 static const struct mt_symbol *symbolize_kernel(struct mt_symbolizer *symbolizer,
 						const struct mt_image *image, uint64_t address)
 {
-	/* Without names, all of an image is one place. */
+	/* without names there is one answer for the whole image */
 	uint64_t key = symbolizer->options.kernel ? address : image->id;
 	struct mt_symbol symbol = kernel_unknown;
 	const char *module = NULL, *name;
@@ -447,7 +453,10 @@ const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt
 	return symbolize_user(symbolizer, image, file_offset);
 }
 
-/* A section that was left out of what is carried keeps its name. */
+/*
+ * True if the recorded host had lines but the carried image lacks them: an omitted section keeps
+ * its name.
+ */
 static bool lacks_lines(const struct mt_symbolizer *symbolizer, const struct image_names *names)
 {
 	if ((!symbolizer->options.inlined && !symbolizer->options.lines) || !names->elf ||

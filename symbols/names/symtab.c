@@ -1,8 +1,8 @@
 /*
- * The table of an image's functions. Functions are read once and sorted by start; what needs no
- * names is settled then, as perf does (ends of symbols without a size, ranks of equal starts), and
- * overlaps are cut into disjoint pieces, each owned by the innermost symbol. Comparisons of
- * demangled names wait for a lookup of their address.
+ * The table of an image's functions. Reads functions once and sorts them by start. First settles
+ * what needs no names, like perf: ends of symbols without a size, ranks of equal starts. Then cuts
+ * overlapping functions into disjoint pieces, each owned by the innermost symbol. Demangled names
+ * are compared only when their address is looked up.
  */
 #include "symbols/names/symtab.h"
 
@@ -20,7 +20,7 @@
 #include "symbols/tables/address_sort.h"
 
 /*
- * A last symbol without size and section reaches to the end of the page after its own, as in perf.
+ * A last symbol without size and section reaches to the end of the page after its page, as in perf.
  */
 #define LAST_SYMBOL_PAGE ((uint64_t)4096)
 
@@ -31,12 +31,12 @@ struct function {
 		const char *name;  /* borrowed from the ELF */
 		uint64_t resolver; /* of a PLT stub: the address of the IFUNC that has the name */
 	};
-	uint32_t order;	  /* in which it was met */
-	uint16_t section; /* which bounds it where it has no size of its own */
+	uint32_t order;	  /* order of reading */
+	uint16_t section; /* bounds it if it has no size */
 	uint8_t rank;
-	bool plt : 1;	/* a stub: "@plt" is put behind the name */
+	bool plt : 1;	/* a stub: "@plt" is appended to the name */
 	bool ifunc : 1; /* the name is the resolver's */
-	bool tied : 1;	/* the next one has the same start, end and rank: their names decide */
+	bool tied : 1;	/* same start, end and rank as the next one: names decide */
 };
 
 struct mt_symtab {
@@ -116,9 +116,9 @@ static bool add_stub(void *context, const struct mt_plt_stub *stub)
 	return true;
 }
 
-/* ---- Settling ---- */
+/* ---- Ends and ranks ---- */
 
-/* By start; among equal starts by rank, the best first; then as they were met. */
+/* By start; for equal starts the best rank first; then in order of reading. */
 static int compare_functions(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
@@ -165,7 +165,7 @@ static bool sort_functions(struct function *f, size_t count)
 	return true;
 }
 
-/* Where the next function starts; of the last one, the end of the page behind its own. */
+/* Where the next function starts; after the last one, the end of the page after its page. */
 static uint64_t next_start(const struct mt_symtab *symtab, size_t to, uint64_t start)
 {
 	if (to < symtab->functions.count)
@@ -184,10 +184,7 @@ static uint64_t end_without_size(const struct mt_elf *elf, const struct function
 	return end < section.vaddr + section.size ? end : section.vaddr + section.size;
 }
 
-/*
- * Whether the later function's name is the better one; NULL names, out of memory, lose nothing but
- * the choice.
- */
+/* True if the later function's name is better. If names are NULL (out of memory), returns false. */
 static bool names_better(struct mt_symtab *symtab, uint32_t later, uint32_t first)
 {
 	MT_CLEANUP_FREE char *a = mt_symtab_name(symtab, first, true);
@@ -209,8 +206,8 @@ static size_t best_name(struct mt_symtab *symtab, size_t from, size_t to)
 }
 
 /*
- * The function of [from, to) that was met last. Among those without a size it is the one: perf
- * gives an end to it alone, and then prefers what has an end.
+ * The function of [from, to) that was read last. It is chosen among functions without a size: perf
+ * gives only the last one an end, and prefers symbols with an end.
  */
 static size_t last_met(const struct mt_symtab *symtab, size_t from, size_t to)
 {
@@ -223,8 +220,8 @@ static size_t last_met(const struct mt_symtab *symtab, size_t from, size_t to)
 }
 
 /*
- * Of the functions [from, to) that start at one address, moves the best rank to `kept` on; where
- * several have it and the same end, all of them, tied. Gives how many were kept.
+ * Moves the best of the functions [from, to), which have equal starts, to `kept`. If several have
+ * the best rank and the same end, keeps all of them, tied. Returns how many were kept.
  */
 static size_t settle_start(struct mt_symtab *symtab, size_t from, size_t to, size_t kept)
 {
@@ -267,14 +264,14 @@ static void settle(struct mt_symtab *symtab)
 	symtab->functions.count = kept;
 }
 
-/* What flattening keeps: the functions open at pos, the innermost last. */
+/* State of flattening: the functions open at pos, innermost last. */
 struct sweep {
 	struct mt_symtab *symtab;
 	MT_ARRAY(uint32_t) open;
 	uint64_t pos;
 };
 
-/* From pos on, owner has the addresses. There is room: flatten() sees to that. */
+/* The owner has the addresses from pos on. flatten() reserved the room. */
 static inline void add_piece(struct sweep *sweep, uint64_t pos, uint32_t owner)
 {
 	struct mt_symtab *symtab = sweep->symtab;
@@ -289,8 +286,8 @@ static inline void add_piece(struct sweep *sweep, uint64_t pos, uint32_t owner)
 }
 
 /*
- * Goes on to the start of the next function: closes what ends before, and gives its place to what
- * is open around it.
+ * Moves to the start of the next function: closes functions that end before it; the function around
+ * a closed one owns the addresses after it.
  */
 static void sweep_to(struct sweep *sweep, uint64_t next)
 {
@@ -325,13 +322,13 @@ static bool open_function(struct sweep *sweep, uint32_t i)
 	return true;
 }
 
-/* A bare label inside a function that has a size is a place in it, not its end. */
+/* True for a bare label inside a function with a size: the function does not end there. */
 static bool is_inner_label(const struct sweep *sweep, const struct function *f)
 {
 	return f->rank < MT_SYMBOL_TYPED && sweep->open.count;
 }
 
-/* Cuts the functions into disjoint pieces: at most two for each. */
+/* Cuts the functions into disjoint pieces, at most two per function. */
 static bool flatten(struct mt_symtab *symtab)
 {
 	struct sweep sweep = {.symtab = symtab};
@@ -368,14 +365,14 @@ struct mt_symtab *mt_symtab_create(struct mt_elf *image, struct mt_elf *symbols)
 	return flatten(symtab) ? MT_TAKE(symtab) : NULL;
 }
 
-/* ---- Asking ---- */
+/* ---- Lookups ---- */
 
 size_t mt_symtab_count(const struct mt_symtab *symtab)
 {
 	return symtab->functions.count;
 }
 
-/* The owner of the last piece that starts at or before vaddr; MT_SYMTAB_NONE: there is none. */
+/* The owner of the last piece that starts at or before vaddr, or MT_SYMTAB_NONE. */
 static uint32_t owner_at(const struct mt_symtab *symtab, uint64_t vaddr)
 {
 	size_t below = mt_array_split(symtab->starts.count, i, symtab->starts.items[i] <= vaddr);
@@ -383,7 +380,7 @@ static uint32_t owner_at(const struct mt_symtab *symtab, uint64_t vaddr)
 	return below ? symtab->owners.items[below - 1] : MT_SYMTAB_NONE;
 }
 
-/* Lets the names of tied functions decide, once: the winner takes the first's place. */
+/* Compares the names of tied functions, once. The best one replaces the first. */
 static void untie(struct mt_symtab *symtab, uint32_t first)
 {
 	size_t last = first, best;
@@ -408,7 +405,10 @@ uint32_t mt_symtab_find(struct mt_symtab *symtab, uint64_t vaddr, uint64_t *star
 	return owner;
 }
 
-/* The name without its version: "memcpy@@GLIBC_2.14". A name that is all version stays. */
+/*
+ * The name without its version: "memcpy" of "memcpy@@GLIBC_2.14". Keeps a name that starts with
+ * '@'.
+ */
 static char *without_version(const char *name)
 {
 	const char *at = strchr(name, '@');
@@ -416,10 +416,7 @@ static char *without_version(const char *name)
 	return at && at != name ? strndup(name, (size_t)(at - name)) : strdup(name);
 }
 
-/*
- * The raw name; that of a stub without a symbol is the name of the function its resolver is, once
- * it has one.
- */
+/* The raw name. For a stub without a symbol, the name of the function at its resolver. */
 static const char *raw_name(struct mt_symtab *symtab, const struct function *f)
 {
 	uint32_t owner;

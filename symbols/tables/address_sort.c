@@ -1,4 +1,4 @@
-/* A radix sort from the lowest digit; digits that all addresses share are skipped. */
+/* A radix sort from the lowest digit. Skips digits that all addresses share. */
 #include "symbols/tables/address_sort.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum {
 	DIGITS = 1 << DIGIT_BITS,
 };
 
-/* Items begin with their number; all loops over them are compiled once for each size. */
+/* Items begin with their number. All loops over them are compiled once for each item size. */
 #define FOR_EACH_SIZE static inline __attribute__((always_inline))
 
 FOR_EACH_SIZE uint64_t number_of(const uint8_t *items, size_t i, size_t size)
@@ -38,7 +38,7 @@ FOR_EACH_SIZE void sort_digit(const uint8_t *from, uint8_t *to, size_t count, si
 		       from + i * size, size);
 }
 
-/* The bits in which numbers differ; 0 where they are in order already. */
+/* The bits in which numbers differ; 0 if the items are already in order. */
 FOR_EACH_SIZE uint64_t differing(const uint8_t *items, size_t count, size_t size)
 {
 	uint64_t bits = 0, first = count ? number_of(items, 0, size) : 0, last = first;

@@ -8,11 +8,11 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 
-/* From start to the next piece's. */
+/* A range from start to the next piece's start. */
 struct piece {
 	uint64_t start;
 	uint32_t value;
-} __attribute__((packed, aligned(4))); /* there are many */
+} __attribute__((packed, aligned(4))); /* packed, because there are many */
 
 struct mt_interval_table {
 	MT_ARRAY(struct piece) pieces;
@@ -22,7 +22,7 @@ MT_DEFINE_CLEANUP(mt_interval_table, struct mt_interval_table)
 
 struct sweep {
 	const struct mt_interval *items;
-	size_t *heap; /* indices of items, the one that wins first */
+	size_t *heap; /* indices of items, the winner first */
 	size_t open;
 	struct mt_interval_table *table;
 };
@@ -43,7 +43,7 @@ static void sort_few(struct mt_interval *items, size_t count)
 	}
 }
 
-/* Merges two sorted runs that follow each other; `other` has room for the first. */
+/* Merges two adjacent sorted runs; `other` has room for the first one. */
 static void merge(struct mt_interval *items, size_t first, size_t count, struct mt_interval *other)
 {
 	size_t a = 0, b = first, to = 0;
@@ -56,10 +56,7 @@ static void merge(struct mt_interval *items, size_t first, size_t count, struct 
 			b < count && items[b].start < other[a].start ? items[b++] : other[a++];
 }
 
-/*
- * By start, those of one start as they were listed; false out of memory. They come nearly sorted
- * from most debug information.
- */
+/* Sorts by start, stable; false out of memory. Most debug information is nearly sorted. */
 static bool sort_intervals(struct mt_interval *items, size_t count)
 {
 	MT_CLEANUP_FREE struct mt_interval *other = NULL;
@@ -115,7 +112,7 @@ static void heap_pop(struct sweep *s)
 	}
 }
 
-/* From here on value holds; false out of memory. */
+/* Sets the value from `start` on; false out of memory. */
 static bool mark(struct sweep *s, uint64_t start, uint32_t value)
 {
 	size_t count = s->table->pieces.count;
@@ -135,7 +132,7 @@ static bool mark(struct sweep *s, uint64_t start, uint32_t value)
 	return piece;
 }
 
-/* Closes what ends before `until`, one winner after the other. */
+/* Closes intervals that end before `until`, one winner after the other. */
 static bool advance(struct sweep *s, uint64_t until)
 {
 	while (s->open && s->items[s->heap[0]].end <= until) {
