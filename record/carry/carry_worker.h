@@ -62,7 +62,7 @@ void mt_carry_worker_offer_seen(struct mt_carry_worker *embed, const struct mt_i
 void mt_carry_worker_offer_lines(struct mt_carry_worker *embed, const struct mt_image_file *file,
 				 uint64_t *offsets, size_t count, uint64_t time);
 
-/* Offers the names of a process's own code. exec_time not 0: the process calls exec then. */
+/* Offers the names of generated code of a process. exec_time not 0: the process calls exec then. */
 void mt_carry_worker_offer_process(struct mt_carry_worker *embed, int32_t pid, uint64_t exec_time);
 
 /*

@@ -29,8 +29,8 @@ size_t mt_file_pages_size(const struct mt_file_pages *pages);
 bool mt_file_pages_has(const struct mt_file_pages *pages, const uint8_t *bytes);
 
 /*
- * Populates these bytes, as far as the file has them: until the next call (1 MiB at most), or with
- * `keep` for good (64 MiB at most of all that is kept).
+ * Populates these bytes, up to the end of the file: until the next call (1 MiB at most), or with
+ * `keep` for good (64 MiB at most in total).
  */
 void mt_file_pages_need(struct mt_file_pages *pages, uint64_t offset, uint64_t size, bool keep);
 

@@ -39,9 +39,9 @@ bool mt_mapped_file_is_elsewhere(const struct mt_mapped_file *file);
 #define MT_STARTED_SIZE 16 /* of a comm */
 
 /*
- * The name by which the process was started if it runs this file, and the name is another one of
- * the file in the same directory; else "". The kernel makes a comm of the last part of the started
- * path, which may be a script's, and a process may set it: so the inodes are compared.
+ * The name by which the process was started, if it runs this file and the name is another name of
+ * the file in the same directory; otherwise "". The kernel takes the comm from the last part of the
+ * started path, which may be a script's, and a process may change it. So the inodes are compared.
  */
 void mt_mapped_file_started(const struct mt_mapped_file *file, char out[MT_STARTED_SIZE]);
 

@@ -1,8 +1,8 @@
 /*
  * Populates memory before the drains need it: blocks of the spool and images of stacks. Drains must
- * not allocate (record/rings/spool.c says why), and allocating all at the start would cost a short
- * recording more than its samples do. So a thread of the drains' priority allocates more whenever
- * little is left.
+ * not allocate (see record/rings/spool.c), and allocating everything at the start would cost a
+ * short recording more than its samples do. So a thread of the drains' priority allocates more
+ * whenever little is left.
  */
 #ifndef MT_RECORD_RINGS_AHEAD_H
 #define MT_RECORD_RINGS_AHEAD_H

@@ -51,7 +51,7 @@ void mt_drain_pin_again(struct mt_drain *drain);
  */
 void mt_drain_stop(struct mt_drain *drain);
 
-/* Allocates the memory that its streams need. Call on another thread than the drain's own. */
+/* Allocates the memory that its streams need. Call on any thread except the drain's. */
 void mt_drain_grow(struct mt_drain *drain);
 
 /* Stops the thread if it runs. NULL-safe. */

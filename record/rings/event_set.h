@@ -41,7 +41,9 @@ struct mt_event_set_closed {
 struct mt_event_set {
 	MT_ARRAY(struct mt_event_set_cpu) cpus;
 	MT_ARRAY(struct mt_event_set_event) events;
-	/* Kernel event id -> index in the plan. Readers must load it anew: it is replaced. */
+	/*
+	 * Kernel event id -> index in the plan. Load the pointer for each use: the map is replaced.
+	 */
 	_Atomic(struct mt_map64 *) ids;
 	struct mt_map64 *next_ids;	     /* ids with events being opened; mostly equal to ids */
 	MT_ARRAY(struct mt_map64 *) old_ids; /* replaced maps, which a drain may still read */
@@ -116,8 +118,8 @@ void mt_event_set_close_event(struct mt_event_set *opened, uint32_t event);
 uint64_t mt_event_set_count(const struct mt_event_set *opened, uint32_t event);
 
 /*
- * Number of lost records of an event by the kernel's count (PERF_FORMAT_LOST), those in LOST
- * records included; 0 if the kernel does not count.
+ * Number of lost records of an event by the kernel's count (PERF_FORMAT_LOST), including those in
+ * LOST records; 0 if the kernel does not count.
  */
 uint64_t mt_event_set_lost(const struct mt_event_set *opened, uint32_t event);
 

@@ -36,7 +36,7 @@ void mt_prefault_request(struct mt_prefault *prefault, uint32_t pid, uint64_t ad
 /* The counts so far. */
 struct mt_prefault_counts mt_prefault_counts(const struct mt_prefault *prefault);
 
-/* Whether a mapping covers an address and the byte before it. */
+/* The mappings of an address and the byte before it. */
 enum mt_prefault_answer {
 	MT_PREFAULT_UNKNOWN,   /* unknown; errno says why */
 	MT_PREFAULT_ENDS,      /* no mapping covers both */

@@ -1,4 +1,4 @@
-/* Chooses the sizes of rings by what the events of a plan write. */
+/* Chooses the sizes of rings from the events of a plan. */
 #ifndef MT_RECORD_RINGS_RING_SIZES_H
 #define MT_RECORD_RINGS_RING_SIZES_H
 

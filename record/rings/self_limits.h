@@ -33,7 +33,7 @@ struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams,
 
 /*
  * Makes malloc return freed blocks of 128 KiB and more to the system: by default each of several
- * arenas keeps as much as it once had. Call before there are threads.
+ * arenas keeps its largest size. Call before there are threads.
  */
 void mt_self_limits_bound_heap(void);
 
@@ -48,8 +48,8 @@ bool mt_self_limits_lock_memory(void);
 
 /*
  * If memory is locked, populates everything mapped so far: code, data and stacks. Otherwise the
- * first touch of a page is a fault, which takes mmap_lock, and a thread of the lowest priority may
- * hold that while a ring overflows. False if memory is not locked.
+ * first touch of a page is a fault, which takes mmap_lock. A thread of the lowest priority may hold
+ * that lock while a ring overflows. False if memory is not locked.
  */
 bool mt_self_limits_have_memory(void);
 

@@ -21,7 +21,7 @@ struct mt_spool;
 struct mt_stream;
 struct mt_task_filter;
 
-/* What all streams share: borrowed, constant while streams run. */
+/* Configuration shared by all streams: borrowed, constant while streams run. */
 struct mt_stream_config {
 	const struct mt_plan *plan;
 	/* Kernel event id -> index in the plan. The map may be replaced; old maps stay valid. */
@@ -116,9 +116,7 @@ enum mt_stream_result mt_stream_help(struct mt_stream *stream);
  */
 bool mt_stream_flush(struct mt_stream *stream);
 
-/*
- * Allocates the stack images that are needed now. Call on another thread than those that drain.
- */
+/* Allocates the stack images that are needed now. Call on a thread that does not drain. */
 void mt_stream_grow(struct mt_stream *stream);
 
 /* The fd to poll for a ring that has reached its watermark. */

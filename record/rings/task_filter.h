@@ -43,7 +43,7 @@ struct mt_error *mt_task_filter_create(const char *comm, const char *user,
 bool mt_task_filter_only(struct mt_task_filter *filter, const struct mt_number_list *pids,
 			 const struct mt_number_list *tids);
 
-/* The user whose threads it keeps; false: whosever. */
+/* The user whose threads it keeps; false: threads of all users. */
 bool mt_task_filter_user(const struct mt_task_filter *filter, uint32_t *uid);
 
 void mt_task_filter_destroy(struct mt_task_filter *filter);

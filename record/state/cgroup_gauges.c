@@ -15,13 +15,11 @@
 #include "record/rings/state_writer.h"
 
 #define CGROUPS_MAX 512
-#define LIMITED_MAX 256 /* of these, cgroups without a known target */
-#define DEPTH_MAX 16	/* of directories: one is open for each level */
-#define LOOKS_MAX 4096	/* directories, about 50 ms */
-#define LIMIT 1		/* index into sources */
-#define NO_LIMIT                                                                        \
-	((uint64_t)1 << 62) /* version 1 prints a number near 2^63 if there is no limit \
-			     */
+#define LIMITED_MAX 256		     /* of these, cgroups without a known target */
+#define DEPTH_MAX 16		     /* of directories: one is open for each level */
+#define LOOKS_MAX 4096		     /* directories, about 50 ms */
+#define LIMIT 1			     /* index into sources */
+#define NO_LIMIT ((uint64_t)1 << 62) /* version 1 prints about 2^63 for no limit */
 
 /* A value: its name, its file, and the key of its line in a file of several lines. */
 struct source {

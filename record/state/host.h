@@ -34,8 +34,8 @@ struct mt_target_choice {
 void mt_host_describe_choice(struct mt_state *head, const struct mt_target_choice *choice);
 
 /*
- * Writes when the recording began, on its clock, and the process that is to exec the command (0:
- * none, or its samples begin with its exec), to a state that goes out before any data.
+ * Writes the start time of the recording, on its clock, and the process that will exec the command
+ * (0: none, or its samples begin with its exec). The state must be written before any data.
  */
 void mt_host_begin(struct mt_state *state, uint64_t start, pid_t command);
 

@@ -41,7 +41,7 @@ struct mt_strip_counts {
 	struct mt_code_images_counts images;
 };
 
-/* Borrows what config points to. NULL out of memory. */
+/* Borrows the pointers in config. NULL out of memory. */
 struct mt_strip *mt_strip_create(const struct mt_strip_config *config);
 void mt_strip_destroy(struct mt_strip *strip);
 

@@ -1,4 +1,4 @@
-/* Which symbols name functions: those are looked up by address, and carried. */
+/* Selects the symbols that name functions: these are looked up by address, and carried. */
 #ifndef MT_SYMBOLS_CARRIED_FUNCTION_SYMBOL_H
 #define MT_SYMBOLS_CARRIED_FUNCTION_SYMBOL_H
 
@@ -13,7 +13,7 @@ struct mt_elf_symbol_table;
 /* A function; or, in a code section, an assembler symbol without a type or with a wrong type. */
 bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol *symbol);
 
-/* Whether mt_symbol_is_function() reads names: for untyped symbols of some machines. */
+/* True if mt_symbol_is_function() reads names: for untyped symbols of some machines. */
 bool mt_symbol_names_report(const struct mt_elf *elf);
 
 /* A function's address range and its symbol's index in the table. */

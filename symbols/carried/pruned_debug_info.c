@@ -24,7 +24,7 @@
 #include "symbols/tables/interval_table.h"
 
 #define TABLE_MAX ((size_t)32 << 20) /* bytes of .debug_abbrev, .debug_aranges */
-#define KEPT_MAX ((size_t)64 << 20)  /* bytes of units; more are kept as they are */
+#define KEPT_MAX ((size_t)64 << 20)  /* bytes of units; a larger result is not pruned */
 
 /* DWARF 5, section 7.5.6; named here, as the recorder has no libdw. */
 enum {

@@ -19,14 +19,13 @@
 #include "symbols/elf/elf_input.h"
 
 /*
- * For a place that no entry covers, the unwinder looks for a call in the uncovered code up to this
- * distance before it. So all entries in that range are kept.
+ * If no entry covers a place, the unwinder accepts a call to any uncovered address up to this
+ * distance before it. All entries in that range are kept, so that covered addresses are known.
  */
 #define UNREPORTED_SPAN ((uint64_t)64 << 10)
 #define UNREPORTED_MAX ((size_t)1 << 20) /* bound on the number of these units */
 
-#define KEPT_MAX \
-	((size_t)32 << 20) /* bytes of entries; if more are needed, the section is kept whole */
+#define KEPT_MAX ((size_t)32 << 20) /* bytes of entries; a larger result is not pruned */
 
 struct fde {
 	struct mt_frame_entry entry;

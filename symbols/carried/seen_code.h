@@ -20,7 +20,7 @@ struct mt_seen_code {
 /* Number of places that end at or below the address. */
 size_t mt_seen_code_before(const struct mt_seen_code *seen, uint64_t address);
 
-/* Whether a place has a byte of [start, end). */
+/* True if a place has a byte of [start, end). */
 bool mt_seen_code_within(const struct mt_seen_code *seen, uint64_t start, uint64_t end);
 
 #endif

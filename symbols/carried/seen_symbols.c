@@ -6,10 +6,10 @@
  *    without a size end that start before it.
  * 3. If that start may be a plain label, the functions around it: a label inside a function, or at
  *    a place where a function ends, does not count.
- * 4. Resolvers whose address a stub's relocation has instead of a symbol, as if they had been seen.
+ * 4. Resolvers whose address a stub's relocation has instead of a symbol, like seen places.
  * 5. The first start after the last place: there the last function without a size ends.
  *
- * Names are only read on machines where they tell functions from mapping symbols.
+ * Names are only read on machines where they distinguish functions from mapping symbols.
  */
 #include "symbols/carried/seen_symbols.h"
 

@@ -19,7 +19,7 @@ struct mt_skeleton;
 
 struct mt_skeleton_wish {
 	bool names, unwind, lines;
-	/* borrowed; NULL: all functions; else only the functions with these places */
+	/* borrowed; NULL: all functions; otherwise only functions with these places */
 	const struct mt_seen_code *seen;
 };
 

@@ -1,8 +1,8 @@
 /*
  * The bounds-checked bytes of one ELF file: headers, segments, sections, symbols, notes. ELF64
  * little-endian (x86-64, AArch64), and ELF32 for naming. Every offset and size is checked against
- * the file before use; an inconsistent part is lost alone. Needs no library, because the recorder
- * uses it.
+ * the file before use; an inconsistent part does not affect the others. Needs no library, because
+ * the recorder uses it.
  *
  * Borrowed bytes are valid as long as the mt_elf. Reading an mt_elf is thread-safe.
  */
@@ -66,8 +66,8 @@ struct mt_error *mt_elf_open_skeleton(const void *bytes, size_t size, const char
 
 /*
  * An image of which a recording carries several skeletons, each with a part; together they form one
- * file. Damaged skeletons and those of another image are skipped; an error if none is left. Borrows
- * the bytes, not the array.
+ * file. Skips damaged skeletons and those of another image; an error if none is left. Borrows the
+ * bytes, not the array.
  */
 struct mt_error *mt_elf_open_pieces(const struct mt_span *pieces, size_t count, const char *name,
 				    struct mt_elf **out);
@@ -97,15 +97,15 @@ uint16_t mt_elf_machine(const struct mt_elf *elf);
 bool mt_elf_is_64(const struct mt_elf *elf);
 
 /*
- * The build id: that of the NT_GNU_BUILD_ID note, from PT_NOTE or else SHT_NOTE; without one the
- * last MT_BUILD_ID_MAX bytes of Go's own; size 0 where there is neither.
+ * The build id from the NT_GNU_BUILD_ID note in PT_NOTE or else SHT_NOTE. Without one, the last
+ * MT_BUILD_ID_MAX bytes of Go's build id. Size 0 if there is neither.
  */
 struct mt_span mt_elf_build_id(const struct mt_elf *elf);
 
-/* Whether a build id is Go's: text, of which debuginfod and .build-id folders do not know. */
+/* True if a build id is Go's: text, which debuginfod and .build-id folders do not support. */
 bool mt_is_go_build_id(const uint8_t *id, size_t size);
 
-/* Whether Go linked it: its heap is collected, and has no malloc. Holds for stripped files, too. */
+/* True if Go linked the file, stripped or not: its heap is garbage-collected, without malloc. */
 bool mt_elf_is_go(const struct mt_elf *elf);
 
 /* The whole file, unchanged. */

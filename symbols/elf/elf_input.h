@@ -1,4 +1,4 @@
-/* The bytes of an ELF file of which few are in memory at a time. */
+/* The bytes of an ELF file, of which only few are in memory at a time. */
 #ifndef MT_SYMBOLS_ELF_ELF_INPUT_H
 #define MT_SYMBOLS_ELF_ELF_INPUT_H
 

@@ -1,6 +1,6 @@
 /*
- * An image carried in several skeletons, each with the code seen by then: the first is the image
- * and lists the others. Their symbols are merged into one table; sections stay separate.
+ * An image carried in several skeletons, each with the code sampled up to a time. The first one is
+ * the image and lists the others. Their symbols are merged into one table; sections stay separate.
  */
 #include <elf.h>
 #include <stdlib.h>

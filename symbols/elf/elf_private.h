@@ -48,7 +48,7 @@ struct mt_elf {
 	const uint8_t *bytes;
 	size_t size;
 	bool mapped;		  /* bytes are unmapped on destroy */
-	struct mt_elf_copy *copy; /* whose bytes they are, or NULL */
+	struct mt_elf_copy *copy; /* owner of the bytes, or NULL */
 	bool skeleton;		  /* the segments' bytes are absent */
 	bool is_64;
 	uint16_t type, machine;
@@ -58,7 +58,7 @@ struct mt_elf {
 	MT_ARRAY(struct mt_elf_section_header) sections;
 	struct mt_span section_names;
 	const struct mt_elf_codec *codec;
-	pthread_mutex_t lock; /* guards what is made on first use: inflated, tables */
+	pthread_mutex_t lock; /* guards the parts made on first use: inflated, tables */
 	struct mt_elf_inflated *inflated;
 	uint64_t inflated_size;		      /* total bytes, including failed sections */
 	struct mt_elf_symbol_table tables[2]; /* .symtab, .dynsym */

@@ -22,7 +22,7 @@ struct mt_jitdump;
 
 enum mt_image_kind {
 	MT_IMAGE_FILE,	    /* a path */
-	MT_IMAGE_VDSO,	    /* [vdso]: carried, or this process's own if the build id agrees */
+	MT_IMAGE_VDSO,	    /* [vdso]: carried, or this process's if the build id agrees */
 	MT_IMAGE_ANONYMOUS, /* //anon, [heap], JIT code: no file, possibly a perf map */
 	MT_IMAGE_KERNEL,    /* [kernel.kallsyms] and modules */
 };
@@ -138,8 +138,8 @@ void mt_image_set_set_notes(struct mt_image_set *set, struct mt_code_notes *note
 enum mt_image_kind mt_image_kind_of_path(const char *path);
 
 /*
- * The same with all that is known: a memfd is JIT code, unless a build id shows that it is an ELF
- * file.
+ * The kind of image from its full identity: a memfd is JIT code, unless a build id shows that it is
+ * an ELF file.
  */
 enum mt_image_kind mt_image_kind_of(const struct mt_image_identity *identity);
 
@@ -168,8 +168,8 @@ bool mt_image_set_started(struct mt_image_set *set, const char *path, const char
 bool mt_image_set_run_as(struct mt_image_set *set, const char *path, const char *name);
 
 /*
- * The path to show of an image: the one it was started by, if all that run it have that name; else
- * its recorded one. Borrowed.
+ * The path to show for an image: the path it was started by, if that is the same for all processes
+ * that run it; otherwise the recorded path. Borrowed.
  */
 const char *mt_image_shown(const struct mt_image *image);
 

@@ -18,7 +18,7 @@
 struct mt_error;
 
 /*
- * A bound on what damaged or crafted debug information may cost: bytes of abbreviations, entries,
+ * A bound on the cost of damaged or crafted debug information: bytes of abbreviations, entries,
  * ranges and line programs that libdw reads. Real files stay far below.
  */
 struct mt_dwarf_budget {

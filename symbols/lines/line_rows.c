@@ -11,7 +11,7 @@
 #include "formats/base/strings.h"
 #include "symbols/lines/dwarf_file.h"
 
-/* Makes room for a row. A row at the same address as the last one replaces it. */
+/* Adds a row. Replaces the last row at the same address; skips a row with the same line. */
 static bool add_row(struct mt_line_rows *rows, const struct mt_line_row *row)
 {
 	size_t count = rows->rows.count;

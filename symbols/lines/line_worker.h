@@ -14,8 +14,8 @@
 struct mt_line_worker;
 
 /*
- * As mt_lines_create(), in a process of its own, which ends with the worker. Both files are mapped
- * or in memory: the process has no other descriptors.
+ * Like mt_lines_create(), in a new process, which ends with the worker. Both files are mapped or in
+ * memory: the process has no other descriptors.
  */
 struct mt_error *mt_line_worker_create(const struct mt_elf *image, struct mt_elf *debug,
 				       const char *path, struct mt_line_worker **out);

@@ -43,7 +43,7 @@ void mt_lines_destroy(struct mt_lines *lines);
 size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 		     struct mt_lines_frame out[MT_LINES_DEPTH]);
 
-/* What was damaged or missing so far, one line, or NULL. */
+/* Damaged or missing data found so far, one line, or NULL. */
 const char *mt_lines_problem(const struct mt_lines *lines);
 
 #endif

@@ -18,7 +18,7 @@ struct mt_kernel_symbols;
  */
 #define MT_KERNEL_END '-'
 
-/* Whether the name, of `size` bytes, is a function's padding (__pfx_NAME). */
+/* True if the name, of `size` bytes, is a function's padding (__pfx_NAME). */
 bool mt_kernel_is_padding(const char *name, size_t size);
 
 /* Reads a kallsyms file. All-zero addresses (kptr_restrict) are an error. */

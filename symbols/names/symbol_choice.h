@@ -1,5 +1,5 @@
 /*
- * Which of several symbols at one address names it. In this order: with a size; with a type;
+ * Chooses the name among several symbols at one address. In this order: with a size; with a type;
  * global, then weak, then local; fewer leading underscores; the longer name; the first. This is
  * perf's order except that weak precedes local: a stripped file then gives the same names.
  */
@@ -23,7 +23,7 @@ static inline unsigned int mt_symbol_rank(bool sized, uint8_t type, uint8_t bind
 	return (sized ? MT_SYMBOL_SIZED : 0) | (type != STT_NOTYPE ? MT_SYMBOL_TYPED : 0) | reach;
 }
 
-/* For equal ranks: whether `later`, demangled, is a better name than `first`. */
+/* For equal ranks: true if `later`, demangled, is a better name than `first`. */
 static inline bool mt_symbol_name_better(const char *later, const char *first)
 {
 	size_t a = strspn(first, "_"), b = strspn(later, "_");

@@ -66,7 +66,7 @@ struct mt_named_image {
 bool mt_symbolizer_image(const struct mt_symbolizer *symbolizer, size_t i,
 			 struct mt_named_image *out);
 
-/* What was wrong with an image's DWARF so far, one line, and which image; NULL without problems. */
+/* The problem with an image's DWARF so far, one line, and which image; NULL without problems. */
 const char *mt_symbolizer_lines_problem(const struct mt_symbolizer *symbolizer,
 					const struct mt_image **image);
 

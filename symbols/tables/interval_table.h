@@ -1,6 +1,6 @@
 /*
- * Maps an address to the interval that contains it, of many that may overlap; flattened once, so
- * that a lookup is one binary search. Of several the one of highest rank counts, and of equal ranks
+ * Maps an address to the interval that contains it. Intervals may overlap; they are flattened once,
+ * so that a lookup is one binary search. The interval of highest rank is chosen, and of equal ranks
  * the last in the list.
  */
 #ifndef MT_SYMBOLS_TABLES_INTERVAL_TABLE_H
