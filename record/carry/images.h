@@ -28,7 +28,7 @@ struct mt_image_sink {
 /* All borrowed. */
 struct mt_images_config {
 	struct mt_image_sink sink;
-	const struct mt_plan *plan; /* how the side-band records decode */
+	const struct mt_plan *plan;	/* how the side-band records decode */
 	struct mt_image_choice *choice; /* receives records of processes; or NULL */
 	struct mt_sampled_places *code; /* receives the mappings of images; or NULL */
 	struct mt_image_files *files;	/* receives all mapped files */

@@ -314,7 +314,7 @@ static struct mt_error *open_one(struct mt_event_set *opened, const struct mt_ev
 	const struct mt_planned_event *planned = &opened->plan->events.items[event];
 	bool member = is_member(opened, event);
 	struct perf_event_attr attr = planned->attr;
-	/* for names and maps of all tasks: a task may move into the cgroup later */
+	/* names and maps of all tasks, because a task may move into the cgroup later */
 	struct mt_perf_place place = {
 		.pid = tid,
 		.cgroup = planned->role != MT_ROLE_SIDEBAND ? opened->cgroup : -1,

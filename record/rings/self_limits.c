@@ -24,9 +24,10 @@
 #define MIB ((uint64_t)1 << 20)
 #define DEFAULT_MEMORY (64 * MIB)
 #define UNWINDING_MEMORY (160 * MIB)
-#define BASE (10 * MIB)	     /* code, libraries, zstd, the writer's buffers, the tables of images */
-#define CARRYING (14 * MIB)  /* tables and symbols of one image, zstd, chunks that wait */
-#define UNWINDING (10 * MIB) /* rules, stack images, a block, maps of processes, headers of files \
+#define BASE (10 * MIB)	    /* code, libraries, zstd, the writer's buffers, the tables of images */
+#define CARRYING (14 * MIB) /* tables and symbols of one image, zstd, chunks that wait */
+#define UNWINDING                                                                                 \
+	(10 * MIB)	     /* rules, stack images, a block, maps of processes, headers of files \
 			      */
 #define TABLES_MIN (6 * MIB) /* a compiler's or a browser's largest library has 5 to 15 */
 #define HOLD_MIN (4 * MIB)

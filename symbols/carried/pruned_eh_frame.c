@@ -23,7 +23,7 @@
  * distance before it. All entries in that range are kept, so that covered addresses are known.
  */
 #define UNREPORTED_SPAN ((uint64_t)64 << 10)
-#define UNREPORTED_MAX ((size_t)1 << 20) /* bound on the number of these units */
+#define UNREPORTED_MAX ((size_t)1 << 20) /* units of places and these ranges */
 
 #define KEPT_MAX ((size_t)32 << 20) /* bytes of entries; a larger result is not pruned */
 
