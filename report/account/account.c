@@ -1,6 +1,4 @@
-/*
- * Adds and removes ranges, and applies found mappings and readings. Calls are applied in effects.c.
- */
+/* Adds and removes ranges, and applies found mappings and readings. effects.c applies calls. */
 #include "report/account/account.h"
 
 #include <stdlib.h>
@@ -37,7 +35,7 @@ void mt_account_destroy(struct mt_account *account)
 	free(account);
 }
 
-/* Regions that madvise(MADV_DONTFORK) keeps from children. */
+/* Removes regions that madvise(MADV_DONTFORK) keeps from children. */
 static bool drop_unforked(struct mt_account *account)
 {
 	const struct mt_extent *region = mt_extents_after(account->regions, 0);
@@ -83,7 +81,7 @@ static bool settle(struct mt_account *account, uint64_t start, uint64_t end)
 	       mt_extents_remove(account->doubts, start, end, NULL);
 }
 
-/* The pieces are those in scratch afterwards. */
+/* The removed pieces are then in account->scratch. */
 bool mt_account_take(struct mt_account *account, uint64_t start, uint64_t end)
 {
 	account->scratch.count = 0;
@@ -163,7 +161,7 @@ uint64_t mt_account_doubtful(const struct mt_account *account, uint64_t start, u
 	return sum;
 }
 
-/* ---- What no call made ---- */
+/* ---- Mappings without a call ---- */
 
 static struct mt_region_attrs attrs_of(const struct mt_account *account,
 				       const struct mt_found *found)
@@ -182,8 +180,9 @@ static struct mt_region_attrs attrs_of(const struct mt_account *account,
 }
 
 /*
- * exec maps the whole span of a file first and its further segments over that; what it unmaps of
- * the first is told by no record. So a later segment ends the first one.
+ * exec first maps the whole span of a file, then maps the file's other segments over it. No record
+ * reports the parts of the first mapping that exec unmaps. So a later segment ends the first
+ * mapping.
  */
 static bool clip_first(struct mt_account *account, const struct mt_region_attrs *attrs,
 		       uint64_t start)
@@ -204,7 +203,7 @@ static bool clip_first(struct mt_account *account, const struct mt_region_attrs 
 	return true;
 }
 
-/* A file that exec maps. */
+/* Applies a file mapping by exec. */
 static bool replace(struct mt_account *account, const struct mt_found *found,
 		    const struct mt_region_attrs *attrs)
 {
@@ -221,7 +220,7 @@ static bool replace(struct mt_account *account, const struct mt_found *found,
 	       mt_account_add(account, found->start, found->end, attrs, found->time, found->origin);
 }
 
-/* Whether a region may be what the record tells of, with other protection. */
+/* True if a region may be the mapping in the record, with a different protection. */
 static bool same_thing(const struct mt_region_attrs *a, const struct mt_region_attrs *b)
 {
 	if (a->kind == MT_REGION_FILE || b->kind == MT_REGION_FILE)
@@ -229,7 +228,7 @@ static bool same_thing(const struct mt_region_attrs *a, const struct mt_region_a
 	return (a->flags & MT_REGION_SHARED) == (b->flags & MT_REGION_SHARED);
 }
 
-/* Pieces known already take the protection, gaps between them are new. */
+/* Known pieces take the new protection; gaps between them are new mappings. */
 static bool fill_in(struct mt_account *account, const struct mt_found *found,
 		    const struct mt_region_attrs *attrs)
 {
@@ -275,14 +274,16 @@ bool mt_account_found(struct mt_account *account, const struct mt_found *found)
 {
 	struct mt_region_attrs attrs = attrs_of(account, found);
 
-	/* Where no call tells that exec is over, memory that grew is told of as a whole. */
+	/*
+	 * Without an event for the end of exec, a region that grew has a record of its whole range.
+	 */
 	return found->exec && attrs.kind == MT_REGION_FILE ? replace(account, found, &attrs)
 							   : fill_in(account, found, &attrs);
 }
 
 /* ---- Readings ---- */
 
-/* One line of a reading, where `old` is what stood there. */
+/* Applies one line of a reading; `old` are the regions that the account had there. */
 static bool confirm(struct mt_account *account, const struct mt_reading_piece *piece,
 		    const struct mt_extent *line, const mt_extent_list *old)
 {
@@ -299,7 +300,7 @@ static bool confirm(struct mt_account *account, const struct mt_reading_piece *p
 			continue;
 		if (!mt_account_add(account, at, was.start, attrs, piece->time, piece->origin))
 			return false;
-		/* A thread's stack is known as such by its call alone. */
+		/* Only the call shows that a region is a thread's stack. */
 		if (known->kind != MT_REGION_THREAD_STACK || known->prot != attrs->prot)
 			was.attrs = line->attrs;
 		if (!mt_extents_insert(account->regions, &was))
@@ -309,7 +310,7 @@ static bool confirm(struct mt_account *account, const struct mt_reading_piece *p
 	return mt_account_add(account, at, line->end, attrs, piece->time, piece->origin);
 }
 
-/* What stood there before and is not confirmed has gone unseen. */
+/* Known regions that the reading does not confirm were unmapped by an unseen call. */
 static bool report_gone(struct mt_account *account, const struct mt_reading_piece *piece,
 			const mt_extent_list *old)
 {
@@ -349,8 +350,8 @@ static bool report_gone(struct mt_account *account, const struct mt_reading_piec
 }
 
 /*
- * A line of the heap, which may have several: it ends where the last one does. Before a second
- * reading a call's answer is the newer one.
+ * Notes a line of the heap. The heap may have several lines and ends where the last one does.
+ * Before a second reading, the result of a brk call is newer than the reading.
  */
 static void note_heap(struct mt_account *account, uint64_t end, bool again)
 {

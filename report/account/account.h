@@ -1,7 +1,7 @@
 /*
- * The account of one address space: its regions, and how each call changes them. Calls are applied
- * by their results; what a failed call may still have done is marked as doubtful. Effects arrive in
- * the order in which they took place, changes go to the sink. No I/O.
+ * The account of one address space: its regions, and how each call changes them. The result of a
+ * call decides what it changed. Ranges that a failed call may have changed are marked as doubtful.
+ * Pass effects in the order in which they took place. The sink receives the changes. No I/O.
  */
 #ifndef MT_REPORT_ACCOUNT_ACCOUNT_H
 #define MT_REPORT_ACCOUNT_ACCOUNT_H
@@ -21,9 +21,9 @@ struct mt_change {
 	uint64_t time;
 	uint64_t start, end;
 	int sign;	 /* +1 mapped, -1 unmapped; 0: unknown whether it changed */
-	uint32_t attrs;	 /* nature id */
+	uint32_t attrs;	 /* attributes id */
 	uint32_t origin; /* origin id of the change */
-	/* -1: origin that had reserved the range, and when; else as above. */
+	/* The origin that had reserved the range, and when. For sign 1: `origin` and `time`. */
 	uint32_t reserved_by;
 	uint64_t reserved;
 };
@@ -32,9 +32,10 @@ struct mt_change {
 struct mt_account_sink {
 	bool (*change)(void *context, struct mt_account *account, const struct mt_change *change);
 	/*
-	 * A mapped range is of another nature now: mprotect gave it some access (+1), or took all
-	 * of it away (-1), and the nature is the one with access; or something else (0). With +1
-	 * the range is reserved by `origin` from then on. May be NULL.
+	 * mprotect or madvise changed the attributes of a mapped range. Sign +1: the range got some
+	 * access; `attrs` are the new attributes, and the range is reserved by `origin` from then
+	 * on. Sign -1: the range lost all access; `attrs` are the old attributes. Sign 0: another
+	 * change. May be NULL.
 	 */
 	bool (*access)(void *context, struct mt_account *account, const struct mt_change *change);
 	/* Regions moved with their pages and keep their origin. May be NULL. */
@@ -58,7 +59,7 @@ struct mt_account {
 	bool has_first;
 	bool unforked;	    /* some regions are MT_REGION_NOT_FORKED */
 	bool moves_checked; /* mremap as in Linux 6.17 and later; set by the creator */
-	uint32_t first;	    /* nature of the first mapping that exec made of a file */
+	uint32_t first;	    /* attributes of the first mapping that exec made of a file */
 	mt_extent_list scratch;
 };
 
@@ -93,8 +94,8 @@ bool mt_account_found(struct mt_account *account, const struct mt_found *found);
 
 /*
  * A reading of /proc/PID/maps over [start, end): `lines` are its regions. Known regions keep their
- * origin, new ones get `origin`. `again` (not the first reading): regions that are gone were
- * unmapped by `origin`, too.
+ * origin; new regions get `origin`. `again` (not the first reading): `origin` also unmapped the
+ * regions that are missing.
  */
 struct mt_reading_piece {
 	uint64_t time;

@@ -13,7 +13,7 @@
 /* Passes a change to the sink. */
 bool mt_account_emit(struct mt_account *account, const struct mt_change *change);
 
-/* Removes a range without telling the sink; its regions are then in account->scratch. */
+/* Removes a range without a call of the sink; the removed regions are then in account->scratch. */
 bool mt_account_take(struct mt_account *account, uint64_t start, uint64_t end);
 
 /* Removes a range; the changes have this origin. */

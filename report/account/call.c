@@ -23,7 +23,7 @@
 #define HUGE_MASK 0x3f
 #define HUGE_DEFAULT 21 /* 2 MiB */
 
-/* With the numbers of x86-64. */
+/* Call numbers of x86-64. */
 static const struct {
 	const char *name;
 	int64_t number;
@@ -43,7 +43,7 @@ static const struct {
 	{"io_uring_setup", 425, MT_VM_IO_URING_SETUP},
 };
 
-/* What follows the prefix; NULL where text begins otherwise. */
+/* The text after the prefix; NULL if text does not begin with the prefix. */
 static const char *after(const char *text, const char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -51,7 +51,7 @@ static const char *after(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) ? NULL : text + length;
 }
 
-/* The name may be followed by a filter. Calls that fail are in no account. */
+/* The name may be followed by a filter. Events for failed calls are in no account. */
 static enum mt_vm_call_kind kind_by_name(const char *name)
 {
 	size_t length = strcspn(name, "/");
@@ -199,8 +199,8 @@ static bool changes_forks(const struct mt_vm_call *call)
 }
 
 /*
- * MAP_FIXED takes away what stands there before the mapping itself can be refused, by a driver or
- * for want of memory; not where the file is refused first.
+ * With MAP_FIXED the kernel unmaps the old mappings before a driver or a lack of memory can make
+ * the mapping fail. A file that is rejected earlier leaves them mapped.
  */
 static bool mmap_partial(const struct mt_vm_call *call)
 {
@@ -214,9 +214,8 @@ static bool mmap_partial(const struct mt_vm_call *call)
 }
 
 /*
- * To a fixed place: what stands there goes before the rest is looked at (until Linux 6.17), so that
- * EINVAL, too, may come behind that. Not where the arguments alone are reason enough: they are
- * looked at first.
+ * With a fixed destination, kernels before Linux 6.17 unmap the destination before they check the
+ * rest, so EINVAL may follow that. Errors in the arguments alone are detected before.
  */
 static bool mremap_partial(const struct mt_vm_call *call)
 {
@@ -252,7 +251,7 @@ bool mt_vm_call_partial(const struct mt_vm_call *call)
 	}
 }
 
-/* What mprotect got through with before it was refused the rest. */
+/* The length that mprotect changed before it failed. */
 static uint64_t protected_length(const struct mt_vm_call *call)
 {
 	uint64_t length = mt_page_up(call->args[1]);
@@ -275,7 +274,7 @@ size_t mt_vm_call_ranges(const struct mt_vm_call *call, struct mt_range out[MT_V
 	case MT_VM_MMAP:
 		return add_range(out, 0, failed ? args[0] : result, mt_vm_call_mmap_length(call));
 	case MT_VM_MREMAP:
-		/* Of no length it maps what stands there a second time. */
+		/* With length 0, mremap maps the same pages a second time. */
 		count = add_range(out, count, args[0], args[1] ? mt_page_up(args[1]) : PAGE);
 		if (failed && !(args[3] & MREMAP_FIXED))
 			return count;

@@ -13,7 +13,7 @@
 struct mt_attr;
 struct mt_sample;
 
-/* How the name of an event ends that is only of calls that fail with ENOMEM. */
+/* Name ending of an event that records only calls that failed with ENOMEM. */
 #define MT_FAILED_CALLS "/ret == -12/"
 
 enum mt_vm_call_kind {
@@ -49,11 +49,11 @@ struct mt_vm_call {
 	int64_t result;
 	uint64_t enter, time, exit; /* time: when the call took effect */
 	/* From the MMAP2 record inside the call; file 0: none. */
-	uint32_t file;	     /* file id in the ledger's natures */
+	uint32_t file;	     /* file id in the ledger's attribute table */
 	uint64_t start, end; /* the whole mapping that the call's range became part of */
 	/*
-	 * The call's records are complete. Each mapping that the call made or changed has left one;
-	 * `end` is their highest end, 0 without any.
+	 * The call's records are complete: each mapping that the call made or changed has a record.
+	 * `end` is the highest end of these mappings, 0 without any.
 	 */
 	bool reported;
 };
@@ -76,7 +76,10 @@ enum mt_vm_call_moment {
  */
 enum mt_vm_call_moment mt_vm_call_moment(const char *name, enum mt_vm_call_kind *kind);
 
-/* The call of a sample: that of its event, or for MT_VM_BY_NUMBER the sample's own. */
+/*
+ * The call of a sample: the call of its event, or for MT_VM_BY_NUMBER the call with the sample's
+ * number.
+ */
 enum mt_vm_call_kind mt_vm_call_kind_in(enum mt_vm_call_kind of_event,
 					const struct mt_sample *sample);
 

@@ -8,13 +8,13 @@
 #include "formats/records/sample.h"
 
 #define FILTER "id == "
-#define NUMBER_AT 8 /* in both formats: u64 id behind the common fields */
+#define NUMBER_AT 8 /* in both formats: u64 id after the common fields */
 #define ABI_32 1
 
 int64_t mt_call_number(const char *name)
 {
 	const char *filter = strchr(name, '/');
-	bool more = filter && filter[1] == '('; /* && what the user filters by */
+	bool more = filter && filter[1] == '('; /* && and the user's filter */
 	const char *digits = filter ? filter + 1 + more + strlen(FILTER) : NULL;
 	char *end;
 	long number;

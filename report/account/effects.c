@@ -1,6 +1,6 @@
 /*
- * Applies each call to an address space as the kernel does, including what failed calls leave
- * behind.
+ * Applies each call to an address space as the kernel does, including the partial effects of failed
+ * calls.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,7 @@ enum {
 	GIGANTIC_PAGE = 1 << 30,
 };
 
-/* The nature of the byte at address; false where nothing is known to stand there. */
+/* The attributes of the byte at address; false if no mapping is known there. */
 static bool attrs_at(const struct mt_account *account, uint64_t address,
 		     struct mt_region_attrs *out)
 {
@@ -35,7 +35,7 @@ static bool attrs_at(const struct mt_account *account, uint64_t address,
 	return true;
 }
 
-/* What a call may have done before it was refused the rest. */
+/* Marks the ranges that a call may have changed before it failed. */
 static bool failed_effect(struct mt_account *account, const struct mt_vm_call *call)
 {
 	struct mt_range ranges[MT_VM_RANGES];
@@ -57,14 +57,14 @@ static bool grow_heap(struct mt_account *account, const struct mt_vm_call *call,
 					     .kind = MT_REGION_HEAP};
 	uint64_t to = mt_page_up((uint64_t)call->result);
 
-	/* Whatever stood there has gone unseen. */
+	/* A mapping that is known there was unmapped by an unseen call. */
 	return mt_account_remove(account, from, to, call->time, doers->lost) &&
 	       mt_account_add(account, from, to, &heap, call->time, origin);
 }
 
 /*
- * The result is where the heap ends now. Without a loss it differs from the last result by what
- * this call did; with one, the difference is nobody's.
+ * The result is the heap's new end. Without lost records this call made the difference to the last
+ * result; otherwise the difference belongs to lost calls.
  */
 static bool move_brk(struct mt_account *account, const struct mt_vm_call *call,
 		     const struct mt_doers *doers, bool its)
@@ -77,16 +77,16 @@ static bool move_brk(struct mt_account *account, const struct mt_vm_call *call,
 	if (to > from && !grow_heap(account, call, from, doers, origin))
 		return false;
 	/*
-	 * Of a child that was forked while another thread moved the heap's end: fork copies that
-	 * before it takes the lock under which it copies the mappings.
+	 * The child of a fork while another thread moved the heap's end: fork copies brk before it
+	 * takes the lock under which it copies the mappings.
 	 */
 	return mt_account_doubt(account, account->brk_copied.start, account->brk_copied.end,
 				call->time);
 }
 
 /*
- * A call that moves nothing changes nothing, even if it answers with another end than is known:
- * most likely that of a call which ran beside it, and which is told of after it or was before.
+ * A call that does not move brk changes nothing. If it returns another end than the known one, a
+ * call that ran at the same time has most likely moved brk; its record comes earlier or later.
  */
 static bool doubt_answer(struct mt_account *account, const struct mt_vm_call *call)
 {
@@ -134,7 +134,7 @@ static struct mt_region_attrs mmap_attrs(const struct mt_account *account,
 		attrs.kind = (uint8_t)(anonymous    ? MT_REGION_SHM
 				       : call->file ? mt_region_kind_of(file.name, shared)
 						    : MT_REGION_FILE);
-		/* A private mapping of /dev/zero is of no file. */
+		/* A private mapping of /dev/zero is anonymous memory. */
 		if (attrs.kind == MT_REGION_ANONYMOUS)
 			attrs.file = 0, attrs.delta = 0;
 	} else if (flags & (MAP_STACK | MAP_GROWSDOWN)) {
@@ -148,8 +148,8 @@ static struct mt_region_attrs mmap_attrs(const struct mt_account *account,
 }
 
 /*
- * A file of huge pages is mapped in whole ones, which its flags do not say: the record inside the
- * call does, where it reaches on over what nothing else is known to be mapped to.
+ * A file on hugetlbfs is mapped in whole huge pages, and the flags of the call do not show that.
+ * The MMAP2 record inside the call has the real end. Use it up to the next known mapping.
  */
 static uint64_t end_in_file(const struct mt_account *account, const struct mt_vm_call *call,
 			    uint64_t start, uint64_t end)
@@ -174,7 +174,10 @@ static bool mmap_effect(struct mt_account *account, const struct mt_vm_call *cal
 	if (__builtin_add_overflow(start, mt_vm_call_mmap_length(call), &end))
 		return true;
 	end = end_in_file(account, call, start, end);
-	/* The kernel chooses free places: what is known to stand there has gone unseen. */
+	/*
+	 * Without MAP_FIXED the kernel chooses a free range, so a known mapping there was unmapped
+	 * unseen.
+	 */
 	return mt_account_remove(account, start, end, call->time,
 				 fixed ? doers->origin : doers->lost) &&
 	       mt_account_add(account, start, end, &attrs, call->time, doers->origin);
@@ -200,7 +203,7 @@ struct move {
 	uint64_t flags;
 };
 
-/* In whole pages of what stands there; UINT64_MAX: it does not fit. */
+/* Rounds to pages of the mapping's page size; UINT64_MAX on overflow. */
 static uint64_t whole_pages(const struct mt_region_attrs *attrs, uint64_t length)
 {
 	uint64_t page = attrs->flags & MT_REGION_GIGANTIC ? GIGANTIC_PAGE : HUGE_PAGE;
@@ -224,7 +227,7 @@ static bool read_move(const struct mt_account *account, const struct mt_vm_call 
 	       !__builtin_add_overflow(out->to, whole_pages(&attrs, call->args[2]), &out->new_end);
 }
 
-/* The nature of what goes on at `address` beyond what `known` is at its own. */
+/* The attributes of a region that continues `known` at a distance of `by` bytes. */
 static struct mt_region_attrs continued(const struct mt_region_attrs *known, uint64_t by)
 {
 	struct mt_region_attrs attrs = *known;
@@ -235,8 +238,8 @@ static struct mt_region_attrs continued(const struct mt_region_attrs *known, uin
 }
 
 /*
- * Clears what a piece lands on. Only pieces clear their place: a range moved with holes in it, as
- * Linux 6.17 and later do, leaves what stands where the holes come.
+ * Clears the destination of a piece. Linux 6.17 and later can move a range with holes; mappings at
+ * the destination of a hole stay.
  */
 static bool land(struct mt_account *account, const struct mt_vm_call *call,
 		 const struct mt_extent *piece, const struct mt_doers *doers)
@@ -253,7 +256,7 @@ static bool report_moved(struct mt_account *account, const struct mt_extent *pie
 					   piece->end - piece->start);
 }
 
-/* Puts the pieces of a range where they are now; offsets in files move along. */
+/* Puts the pieces of a range at their new addresses, with adjusted file offsets. */
 static bool put_moved(struct mt_account *account, const struct mt_vm_call *call,
 		      const struct move *move, const struct mt_doers *doers)
 {
@@ -282,7 +285,7 @@ static bool put_moved(struct mt_account *account, const struct mt_vm_call *call,
 	return good;
 }
 
-/* DONTUNMAP: the old range stays as it is, and empty. */
+/* MREMAP_DONTUNMAP: the old range stays mapped, and is empty. */
 static bool copy_range(struct mt_account *account, const struct mt_vm_call *call,
 		       const struct move *move, const struct mt_doers *doers)
 {
@@ -291,7 +294,7 @@ static bool copy_range(struct mt_account *account, const struct mt_vm_call *call
 	       put_moved(account, call, move, doers);
 }
 
-/* Shared memory mapped a second time, by a range of no length. */
+/* A second mapping of shared memory: mremap with an old length of 0. */
 static bool duplicate(struct mt_account *account, const struct mt_vm_call *call,
 		      const struct move *move, const struct mt_doers *doers)
 {
@@ -338,7 +341,10 @@ static bool move_range(struct mt_account *account, const struct mt_vm_call *call
 	return new <= old || grow(account, call, move, doers);
 }
 
-/* What was in doubt where it was is so where it is now; what grew of it, all of that. */
+/*
+ * Doubtful ranges move with the memory. If the last byte is doubtful, the grown part is doubtful,
+ * too.
+ */
 static bool move_doubts(struct mt_account *account, const struct mt_vm_call *call,
 			const struct move *move, const mt_extent_list *doubts)
 {
@@ -365,8 +371,8 @@ static bool is_segment(const struct mt_account *account, const struct mt_region_
 }
 
 /*
- * Of several regions moved at once those that come before one that has to stay: a System V segment.
- * Other files that choose their own addresses are not known as such.
+ * If several regions are moved at once, mremap moves the regions before the first one that cannot
+ * move: a System V segment. Other files that choose their own addresses are not recognized.
  */
 static bool move_until_refused(struct mt_account *account, const struct mt_vm_call *call,
 			       struct move *move, const struct mt_doers *doers)
@@ -391,7 +397,10 @@ static bool move_until_refused(struct mt_account *account, const struct mt_vm_ca
 	return failed_effect(account, call);
 }
 
-/* A second mapping that went where its first one was: that has been taken away for it. */
+/*
+ * A second mapping whose destination includes the first one: the kernel had unmapped the first one
+ * by then.
+ */
 static bool duplicate_refused(struct mt_account *account, const struct mt_vm_call *call,
 			      const struct move *move, const struct mt_doers *doers)
 {
@@ -405,8 +414,8 @@ static bool duplicate_refused(struct mt_account *account, const struct mt_vm_cal
 }
 
 /*
- * Linux 6.17 and later look at what is to be moved before they take away what stands where it goes;
- * from then on, too, several regions are moved, one after the other.
+ * Linux 6.17 and later check the source before they unmap the destination. They also move several
+ * regions, one after the other.
  */
 static bool refused_move(struct mt_account *account, const struct mt_vm_call *call,
 			 const struct mt_doers *doers)
@@ -449,7 +458,7 @@ static bool mremap_effect(struct mt_account *account, const struct mt_vm_call *c
 
 /* ---- mprotect, madvise ---- */
 
-/* The end of what is mapped without a hole from start on, at most `end`. */
+/* The end of the mappings without a hole from start on, at most `end`. */
 static uint64_t first_hole(const struct mt_account *account, uint64_t start, uint64_t end)
 {
 	while (start < end) {
@@ -465,8 +474,8 @@ static uint64_t first_hole(const struct mt_account *account, uint64_t start, uin
 typedef void change_attrs(struct mt_region_attrs *attrs, uint64_t how);
 
 /*
- * Memory that had no access is reserved anew by the call that gives it some: a heap of a thread's
- * arena is 64 MiB of address space, and grows by mprotect.
+ * When memory without access gets access, the call reserves it anew: the heap of a thread's arena
+ * is 64 MiB of address space, and grows by mprotect.
  */
 static bool report_access(struct mt_account *account, const struct mt_extent *was,
 			  const struct mt_extent *is, uint64_t time, uint32_t origin)
@@ -496,7 +505,10 @@ static bool change_all_attrs(struct mt_account *account, uint64_t start, uint64_
 			     change_attrs *change, uint64_t how)
 {
 	mt_extent_list pieces = {0};
-	/* What is in doubt stays so: this tells how it is, not what. */
+	/*
+	 * Doubtful ranges stay doubtful: the call shows the protection, not whether the range is
+	 * mapped.
+	 */
 	bool good = mt_extents_remove(account->regions, start, end, &pieces);
 
 	for (size_t i = 0; good && i < pieces.count; i++) {
@@ -530,7 +542,9 @@ static void set_forked(struct mt_region_attrs *attrs, uint64_t forked)
 	attrs->flags |= forked ? 0 : MT_REGION_NOT_FORKED;
 }
 
-/* Where holes are in doubt, so is how far a call came that stopped at one. */
+/*
+ * If the place of a hole is doubtful, the end of a call that stopped at the hole is doubtful, too.
+ */
 static bool doubt_after(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time)
 {
 	const struct mt_extent *doubt = mt_extents_after(account->doubts, start);
@@ -540,8 +554,8 @@ static bool doubt_after(struct mt_account *account, uint64_t start, uint64_t end
 }
 
 /*
- * Where it meets a hole, or is refused a part, mprotect has changed what lies before: each region
- * that it changed has left a record.
+ * At a hole, or at a region that cannot be changed, mprotect has changed the regions before. Each
+ * region that it changed has left a record.
  */
 static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call *call,
 			    const struct mt_doers *doers)
@@ -554,7 +568,7 @@ static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call 
 		return change_all_attrs(account, start, end, call, doers, set_prot, call->args[2]);
 	if (!mt_vm_call_partial(call))
 		return true;
-	/* A region that it became a part of is protected alike: it may reach too far. */
+	/* A merged neighbour has the same protection, so the range may be too long. */
 	if (call->reported)
 		return change_all_attrs(account, start, call->end < end ? call->end : end, call,
 					doers, set_prot, call->args[2]);
@@ -565,7 +579,7 @@ static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call 
 	       doubt_after(account, start, end, call->time);
 }
 
-/* Of all advice only that on forks counts here; holes are passed over, and said by ENOMEM. */
+/* Only advice on forks counts here. madvise skips holes and then returns ENOMEM. */
 static bool madvise_effect(struct mt_account *account, const struct mt_vm_call *call,
 			   const struct mt_doers *doers)
 {
@@ -582,7 +596,7 @@ static bool madvise_effect(struct mt_account *account, const struct mt_vm_call *
 
 /* ---- System V shared memory ---- */
 
-/* Its size is the segment's, which the MMAP2 record alone tells. */
+/* The size is the segment's size, which only the MMAP2 record has. */
 static bool shmat_effect(struct mt_account *account, const struct mt_vm_call *call,
 			 const struct mt_doers *doers)
 {
@@ -609,8 +623,8 @@ static bool shmat_effect(struct mt_account *account, const struct mt_vm_call *ca
 }
 
 /*
- * Every piece of the segment that stands where it was attached, whatever stands between them: as
- * far as the segment may reach.
+ * Removes every piece of the segment at its attach address, up to the largest segment size. Other
+ * mappings may be between the pieces.
  */
 static bool detach(struct mt_account *account, const struct mt_vm_call *call,
 		   const struct mt_doers *doers)
@@ -642,7 +656,7 @@ static bool detach(struct mt_account *account, const struct mt_vm_call *call,
 	return true;
 }
 
-/* Of what is in doubt there it is not known which pieces were the segment's. */
+/* In a doubtful range the pieces of the segment are not known. */
 static bool shmdt_effect(struct mt_account *account, const struct mt_vm_call *call,
 			 const struct mt_doers *doers)
 {
@@ -660,7 +674,7 @@ static bool shmdt_effect(struct mt_account *account, const struct mt_vm_call *ca
 
 /* ---- remap_file_pages ---- */
 
-/* As mmap of another part of the same file, at the same place. */
+/* As an mmap of another part of the same file at the same address. */
 static bool remap_effect(struct mt_account *account, const struct mt_vm_call *call,
 			 const struct mt_doers *doers)
 {

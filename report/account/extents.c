@@ -6,7 +6,7 @@
 
 enum {
 	LEAF_EXTENTS = 120, /* with the head, below 4 KiB */
-	LEAF_FIRST = 15,    /* of a small space, which most are */
+	LEAF_FIRST = 15,    /* for a small space; most spaces are small */
 };
 
 struct leaf {
@@ -15,7 +15,7 @@ struct leaf {
 	struct mt_extent regions[];
 };
 
-/* Of a leaf that is not empty, with its first address beside it: a search reads few lines. */
+/* A leaf that is not empty, with its first address in the entry: a search reads few cache lines. */
 struct entry {
 	uint64_t start;
 	struct leaf *leaf;
@@ -82,7 +82,7 @@ static struct leaf *new_leaf(uint32_t capacity)
 	return leaf;
 }
 
-/* The first region that ends above address; a leaf behind the last where there is none. */
+/* The first region that ends above address; without one, a leaf after the last. */
 static struct place find(const struct mt_extents *regions, uint64_t address)
 {
 	size_t below = mt_array_split(regions->leaves.count, at,
@@ -106,7 +106,9 @@ const struct mt_extent *mt_extents_after(const struct mt_extents *regions, uint6
 		       : NULL;
 }
 
-/* Makes a leaf this copy's own, with room for one more region if `room`; NULL out of memory. */
+/*
+ * Makes a leaf private to this copy, with room for one more region if `room`; NULL out of memory.
+ */
 static struct leaf *make_writable(struct mt_extents *regions, size_t i, bool room)
 {
 	struct leaf *leaf = regions->leaves.items[i].leaf, *mine;
@@ -145,7 +147,7 @@ static void drop_leaf(struct mt_extents *regions, size_t i)
 		(regions->leaves.count - i) * sizeof(struct entry));
 }
 
-/* Halves a full leaf; one that grows at its end leaves nearly all where it is. */
+/* Halves a full leaf; a leaf that grows at its end keeps nearly all its entries. */
 static bool split(struct mt_extents *regions, struct place *at)
 {
 	struct leaf *leaf = regions->leaves.items[at->leaf].leaf, *right;
@@ -193,7 +195,7 @@ static bool alike(const struct mt_extent *a, const struct mt_extent *b)
 	       a->origin == b->origin;
 }
 
-/* Lengthens the region before or behind the place; false where neither is of its like. */
+/* Extends the region before or after the place; false if neither has the same fields. */
 static bool join(struct mt_extents *regions, struct place at, const struct mt_extent *region)
 {
 	struct leaf *leaf = regions->leaves.items[at.leaf].leaf;
@@ -232,7 +234,8 @@ bool mt_extents_insert(struct mt_extents *regions, const struct mt_extent *regio
 		return true;
 	}
 	/*
-	 * Between two leaves it goes to the end of the left one: what grows upwards fills leaves.
+	 * A region between two leaves goes to the end of the left leaf: a space that grows upwards
+	 * fills its leaves.
 	 */
 	if (at.leaf && !at.region)
 		at = (struct place){at.leaf - 1, regions->leaves.items[at.leaf - 1].leaf->count};
@@ -252,7 +255,7 @@ static bool deliver(mt_extent_list *list, const struct mt_extent *region, uint64
 	return true;
 }
 
-/* The range lies within one region, at neither end of it. */
+/* Removes a range inside one region that touches neither end of it. */
 static bool punch(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end)
 {
 	struct leaf *leaf = make_writable(regions, at.leaf, false);
@@ -267,7 +270,7 @@ static bool punch(struct mt_extents *regions, struct place at, uint64_t start, u
 	return insert_at(regions, at, &right);
 }
 
-/* Takes out of one leaf what lies in the range; *more where the range goes on behind it. */
+/* Removes the range from one leaf; *more if the range continues after it. */
 static bool clear_leaf(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end,
 		       bool *more)
 {

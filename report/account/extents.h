@@ -1,7 +1,7 @@
 /*
- * The regions mapped in one address space, sorted by address, without overlaps. Each has a nature
- * (an id with a meaning for the caller), an origin and a time. Copies share memory until one of
- * them changes.
+ * The regions mapped in one address space, sorted by address, without overlaps. Each has an
+ * attributes id, whose meaning the caller defines, an origin and a time. Copies share memory until
+ * one of them changes.
  */
 #ifndef MT_REPORT_ACCOUNT_EXTENTS_H
 #define MT_REPORT_ACCOUNT_EXTENTS_H

@@ -4,24 +4,24 @@
 #include <stdlib.h>
 
 enum {
-	CALLS_KEPT = 64, /* past them all of a call that is slower is in doubt */
+	CALLS_KEPT = 64, /* all ranges of a call that outlasts these are doubtful */
 };
 
-#define PERIOD_NS 5000000000ull /* what calls of so long changed is remembered apart */
+#define PERIOD_NS 5000000000ull /* changes by calls of this period are kept as one range */
 
-/* Calls of some time that are not in the ring any more. */
+/* Calls of a period that have left the ring. */
 struct dropped_calls {
-	uint64_t began, exit;  /* the latest exit before them, and of them */
-	struct mt_range range; /* around all that they changed, the heap apart */
-	uint64_t brk_exit;     /* the latest exit of calls to brk */
-	struct mt_range brk;   /* around all ends of the heap that these moved */
+	uint64_t began, exit;  /* latest exit before these calls, and of these calls */
+	struct mt_range range; /* around all their changes except the heap */
+	uint64_t brk_exit;     /* latest exit of brk calls */
+	struct mt_range brk;   /* around all positions of the heap's end by brk calls */
 };
 
 struct mt_overlaps {
 	struct mt_timed_call ring[CALLS_KEPT];
-	uint64_t count; /* of all that came */
+	uint64_t count; /* calls added so far */
 	struct dropped_calls dropped, long_dropped;
-	uint64_t loose; /* the latest exit of those whose place is not known */
+	uint64_t loose; /* latest exit of calls whose order is unknown */
 };
 
 struct mt_overlaps *mt_overlaps_create(void)
@@ -34,7 +34,7 @@ void mt_overlaps_destroy(struct mt_overlaps *overlaps)
 	free(overlaps);
 }
 
-/* The number of the oldest call that is kept. */
+/* The number of the oldest call in the ring. */
 static uint64_t oldest(const struct mt_overlaps *overlaps)
 {
 	return overlaps->count > CALLS_KEPT ? overlaps->count - CALLS_KEPT : 0;
@@ -65,9 +65,9 @@ struct mt_timed_call mt_timed_call_of(const struct mt_vm_call *call, uint64_t br
 	return timed;
 }
 
-/* ---- What is in doubt ---- */
+/* ---- Doubtful ranges ---- */
 
-/* Two that changed the same addresses; two calls to brk move the same end. */
+/* True if two calls changed the same addresses. Two brk calls always do: they move the same end. */
 static bool meet(const struct mt_timed_call *a, const struct mt_timed_call *b)
 {
 	for (size_t i = 0; i < a->count; i++) {
@@ -103,7 +103,7 @@ static bool follow_move(const struct mt_timed_call *call, const uint32_t origins
 	       sink->moved(sink->context, &call->moved, call->to, origins);
 }
 
-/* What was moved on since the call of that number. */
+/* Follows the moves by all calls from number `from` on. */
 static bool follow_moves(const struct mt_overlaps *overlaps, uint64_t from,
 			 const uint32_t origins[2], const struct mt_overlap_sink *sink)
 {
@@ -127,7 +127,7 @@ static uint64_t latest_dropped(const struct mt_overlaps *overlaps)
 static bool compare_all(const struct mt_overlaps *overlaps, const struct mt_timed_call *call,
 			const struct mt_overlap_sink *sink)
 {
-	/* A call so long that those it ran beside are forgotten. */
+	/* A long call: calls that ran at the same time have left the ring. */
 	bool whole = !call->ordered && latest_dropped(overlaps) > call->enter;
 	uint64_t first = whole ? oldest(overlaps) : overlaps->count;
 	uint32_t origins[2] = {call->origin, call->origin};
@@ -190,7 +190,7 @@ bool mt_overlaps_add(struct mt_overlaps *overlaps, const struct mt_timed_call *c
 
 	if (!call->count)
 		return true;
-	/* Beside calls whose places are all known nothing is in doubt. */
+	/* If the order of all calls is known, nothing is doubtful. */
 	if ((!call->ordered || overlaps->loose > call->enter) && !compare_all(overlaps, call, sink))
 		return false;
 	if (overlaps->count >= CALLS_KEPT)
@@ -216,7 +216,7 @@ bool mt_overlaps_since(const struct mt_overlaps *overlaps, uint64_t since, int32
 	return true;
 }
 
-/* Widens a range by what dropped calls changed, where any of them ended after `since`. */
+/* Widens a range by the changes of dropped calls, if any of them ended after `since`. */
 static void widen_by(struct mt_range *all, const struct dropped_calls *dropped, uint64_t since)
 {
 	if (dropped->exit > since)

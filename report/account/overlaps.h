@@ -1,7 +1,8 @@
 /*
- * Finds calls of an address space whose order is unknown. Two calls that ran at the same time and
- * have an address in common leave all ranges of both in doubt, and whatever was moved from there
- * since. Keeps the latest calls of a space, and of older ones the range that they changed.
+ * Finds calls of an address space whose order is unknown. If two calls ran at the same time and
+ * have an address in common, all ranges of both calls are doubtful, and so is memory that was moved
+ * from these ranges later. The latest calls of a space are kept one by one. Older calls are kept as
+ * one range around their changes.
  */
 #ifndef MT_REPORT_ACCOUNT_OVERLAPS_H
 #define MT_REPORT_ACCOUNT_OVERLAPS_H
@@ -46,26 +47,26 @@ struct mt_overlaps *mt_overlaps_create(void);
 void mt_overlaps_destroy(struct mt_overlaps *overlaps);
 
 /*
- * Tells the sink what a call leaves in doubt, and keeps the call. Add calls in the order of their
- * exits. False out of memory, or from the sink.
+ * Adds a call, and passes the ranges that it makes doubtful to the sink. Add calls in the order of
+ * their exits. False out of memory, or from the sink.
  */
 bool mt_overlaps_add(struct mt_overlaps *overlaps, const struct mt_timed_call *call,
 		     const struct mt_overlap_sink *sink);
 
 /*
- * Tells the sink the ranges of other threads' calls that ended after `since`: a fork may have
- * copied the space before them.
+ * Passes the ranges of other threads' calls that ended after `since` to the sink: a fork may have
+ * copied the space before these calls.
  */
 bool mt_overlaps_since(const struct mt_overlaps *overlaps, uint64_t since, int32_t tid,
 		       const struct mt_overlap_sink *sink);
 
 /*
- * A range around all changes of calls that are not kept any more, where one ended after `since`,
- * else an empty one: mt_overlaps_since() does not name these.
+ * A range around all changes of calls that are no longer kept, if one of them ended after `since`,
+ * else an empty range. mt_overlaps_since() does not report these calls.
  */
 struct mt_range mt_overlaps_forgotten(const struct mt_overlaps *overlaps, uint64_t since);
 
-/* Widens a range by all over which calls to brk that ended after `since` moved the heap's end. */
+/* Widens a range by all moves of the heap's end by brk calls that ended after `since`. */
 void mt_overlaps_brk(const struct mt_overlaps *overlaps, uint64_t since, struct mt_range *all);
 
 #endif

@@ -1,4 +1,4 @@
-/* Interned natures and files. */
+/* Interned attributes and files. */
 #include "report/account/region_attrs.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct file_key {
 struct mt_attr_table {
 	struct mt_byte_runs *attr_table, *files;
 	struct mt_strings *strings;
-	MT_ARRAY(uint32_t) names; /* of files, by id less 1 */
+	MT_ARRAY(uint32_t) names; /* names of files, by id - 1 */
 };
 
 struct mt_attr_table *mt_attr_table_create(void)

@@ -1,6 +1,4 @@
-/*
- * Interned natures of regions and identities of files.
- */
+/* Interned attributes of regions and identities of files. */
 #ifndef MT_REPORT_ACCOUNT_REGION_ATTRS_H
 #define MT_REPORT_ACCOUNT_REGION_ATTRS_H
 
@@ -38,7 +36,7 @@ struct mt_file_identity {
 struct mt_attr_table *mt_attr_table_create(void);
 void mt_attr_table_destroy(struct mt_attr_table *attr_table);
 
-/* The id of a nature; UINT32_MAX out of memory. Natures are borrowed and never move. */
+/* The id of region attributes; UINT32_MAX out of memory. Attributes are borrowed and never move. */
 uint32_t mt_attr_table_intern(struct mt_attr_table *attr_table,
 			      const struct mt_region_attrs *attrs);
 const struct mt_region_attrs *mt_attrs_get(const struct mt_attr_table *attr_table, uint32_t id);
@@ -49,7 +47,7 @@ const struct mt_region_attrs *mt_attrs_get(const struct mt_attr_table *attr_tabl
  */
 uint32_t mt_attr_table_file(struct mt_attr_table *attr_table,
 			    const struct mt_file_identity *identity);
-/* A file's identity; the name is borrowed as long as the natures. */
+/* A file's identity; the name is borrowed as long as the attribute table. */
 struct mt_file_identity mt_attr_table_file_get(const struct mt_attr_table *attr_table,
 					       uint32_t file);
 

@@ -61,7 +61,7 @@ const char *mt_region_shown_name(enum mt_region_kind kind, const char *name)
 	if (begins(name, "/dev/zero"))
 		return "[shared anon]";
 	if (!*name || begins(name, "//anon") || begins(name, "/anon_hugepage") ||
-	    begins(name, "[stack")) /* old kernels put a thread's number there */
+	    begins(name, "[stack")) /* old kernels add the thread's number */
 		return kinds[kind].shown;
 	return name;
 }

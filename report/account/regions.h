@@ -1,7 +1,7 @@
 /*
  * Kinds of memory (file, heap, stack, ...), by the names that the kernel gives mappings, and the
- * region of an address. Regions come from /proc/PID/maps and MMAP records; no record tells of
- * munmap, so the last mapping at an address counts as still mapped. The ledger is more exact.
+ * region of an address. Regions come from /proc/PID/maps and MMAP records. munmap leaves no record,
+ * so the last mapping at an address counts as still mapped. The ledger is more exact.
  */
 #ifndef MT_REPORT_ACCOUNT_REGIONS_H
 #define MT_REPORT_ACCOUNT_REGIONS_H

@@ -1,6 +1,6 @@
 /*
- * Turns records into effects in order: pairs each thread's records of entry, lock, mapping and
- * exit, and decides what kind of effect they are and when it took place.
+ * Turns records into effects in order: pairs the entry, lock, mapping and exit records of each
+ * thread, and decides the kind and the time of their effect.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "report/stacks/stacks.h"
 
 enum {
-	WAITING_GAP = 1024, /* stacks that came, before the others move up */
+	WAITING_GAP = 1024, /* waiting stacks that have come, before the others move up */
 };
 
 #define PROT_INITIAL 7
@@ -29,7 +29,7 @@ static struct mt_ledger_thread *find_thread(struct mt_ledger *ledger, int32_t ti
 								    : NULL;
 }
 
-/* NULL out of memory. Holds until the next one is made. */
+/* NULL out of memory. Valid until the next thread is created. */
 static struct mt_ledger_thread *thread_of(struct mt_ledger *ledger, int32_t tid)
 {
 	struct mt_ledger_thread *thread = find_thread(ledger, tid);
@@ -68,7 +68,7 @@ static void give_up_loose(struct mt_ledger *ledger, struct mt_ledger_thread *thr
 	give_up(ledger, &thread->loose[1]);
 }
 
-/* The effect in a place taken before, or in a new one where that is not waited for any more. */
+/* The effect in a place taken before, or in a new place if the old one has been given up. */
 static struct mt_effect *effect_at(struct mt_ledger *ledger, uint64_t *place, uint64_t time,
 				   uint64_t *at)
 {
@@ -88,7 +88,7 @@ static struct mt_task_name name_of(const struct mt_task *task)
 				     task->space->comm, task->space->cgroup, task->space->exe};
 }
 
-/* ---- What no call made ---- */
+/* ---- Mappings without a call ---- */
 
 static bool take_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
 		       const struct mt_found *found, const struct mt_task *task)
@@ -103,14 +103,17 @@ static bool take_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread
 	effect->space = mt_ledger_spaces_of(&ledger->spaces, task->space, ledger->recording);
 	effect->task = name_of(task);
 	effect->found = *found;
-	/* Without mmap and munmap it may be a call's, and gone by now: it counts for nothing. */
+	/*
+	 * Without mmap and munmap events a call may have made the mapping, and it may be unmapped:
+	 * not selected.
+	 */
 	effect->selected = (found->exec || ledger->has_maps) &&
 			   mt_session_selects(ledger->session, task, found->time);
 	effect->ready = true;
 	return effect->space;
 }
 
-/* A mapping kept for a call that did not come. */
+/* Takes a mapping that was kept for a call that did not come. */
 static bool flush_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
 			const struct mt_task *task)
 {
@@ -129,7 +132,10 @@ static bool take_enter(struct mt_ledger *ledger, const struct mt_observed *obser
 
 	if (!thread)
 		return false;
-	/* Neither entry nor exit of its call was recorded: the first reading of /proc has it. */
+	/*
+	 * Neither entry nor exit of the call was recorded: the first reading of /proc has the
+	 * mapping.
+	 */
 	if (ledger->has_marks && !thread->enter && !thread->left)
 		thread->has_found = false;
 	if (!flush_found(ledger, thread, observed->task))
@@ -144,7 +150,7 @@ static bool take_enter(struct mt_ledger *ledger, const struct mt_observed *obser
 	return true;
 }
 
-/* A fork locks its own address space and then, at once, the child's. */
+/* A fork locks its address space and then, at once, the child's. */
 static void note_fork(struct mt_ledger *ledger, struct mt_ledger_thread *thread, uint64_t mm)
 {
 	struct mt_effect *own = mt_order_at(ledger->order, thread->loose[0]);
@@ -155,7 +161,7 @@ static void note_fork(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
 	thread->loose_mm = mm;
 }
 
-/* The first lock of a call is the one it takes effect under. */
+/* The first lock of a call is the lock under which it takes effect. */
 static bool take_lock(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
@@ -225,7 +231,7 @@ static bool wait_for_stack(struct mt_ledger *ledger, uint64_t serial, uint64_t p
 	return waiting;
 }
 
-/* Refused before it got so far as to change anything. */
+/* True if the call failed before it changed anything. */
 static bool refused_unlocked(const struct mt_ledger *ledger, const struct mt_ledger_thread *thread,
 			     const struct mt_vm_call *call)
 {
@@ -272,7 +278,7 @@ static bool take_exit(struct mt_ledger *ledger, const struct mt_observed *observ
 
 /* ---- Pages ---- */
 
-/* The last place, for what happens at once; NULL out of memory. */
+/* Adds an effect at the end, for events that take effect at once; NULL out of memory. */
 static struct mt_effect *add_effect(struct mt_ledger *ledger, const struct mt_observed *observed,
 				    enum mt_effect_kind kind, uint64_t *place)
 {
@@ -346,7 +352,9 @@ static bool take_alloc(struct mt_ledger *ledger, const struct mt_observed *obser
 	return true;
 }
 
-/* The FORK record promised a space of the child's own; its parent's next sample says otherwise. */
+/*
+ * The FORK record reported a space for the child; a sample of its parent shows that they share one.
+ */
 static void drop_unused(struct mt_ledger *ledger, const struct mt_task *parent)
 {
 	struct mt_ledger_thread *thread = find_thread(ledger, parent->tid);
@@ -391,7 +399,7 @@ bool mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *o
 
 /* ---- Kernel records ---- */
 
-/* Its call leaves a record of each region, in the order of their addresses. */
+/* mprotect leaves a record of each region, in the order of their addresses. */
 static bool protects(const struct mt_ledger_thread *thread)
 {
 	return thread->in_call &&
@@ -399,8 +407,9 @@ static bool protects(const struct mt_ledger_thread *thread)
 }
 
 /*
- * A new program's stack, where exec makes it, before exec moves it to its place and tells of it
- * again. Before Linux 6.13 it is told of behind exec, and before exec where its words fill pages.
+ * The stack of a new program, where exec creates it. exec then moves the stack to its final place
+ * and records it again. Before Linux 6.13 the first record comes after exec, and before exec if the
+ * arguments fill pages.
  */
 static bool is_stack_to_be(const struct mt_ledger_thread *thread, uint64_t end)
 {
@@ -424,8 +433,8 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 	};
 	struct mt_ledger_space *space;
 	/*
-	 * The entry of a thread's first call may be older than the recording. Its exit follows, and
-	 * knows which part of the mapping the call changed.
+	 * The entry of a thread's first call may be older than the recording. The exit follows, and
+	 * has the part of the mapping that the call changed.
 	 */
 	bool late;
 
@@ -465,7 +474,9 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 	return true;
 }
 
-/* The older of two locks is its own space's, the other one the child's. */
+/*
+ * The older of two locks is the lock of the parent's space, the other one the lock of the child's.
+ */
 static bool take_fork(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_kernel_record *record = observed->kernel;
@@ -491,11 +502,11 @@ static bool take_fork(struct mt_ledger *ledger, const struct mt_observed *observ
 	effect->task = name_of(observed->task);
 	effect->ready = true;
 	parent->forked = effect->space;
-	parent->left = record->time; /* its next fork comes after that */
+	parent->left = record->time; /* the next fork comes after this time */
 	return effect->parent && effect->space;
 }
 
-/* A space that no thread runs in any more. */
+/* Queues the end of a space without threads. */
 static bool take_end(struct mt_ledger *ledger, const struct mt_observed *observed, bool exec)
 {
 	struct mt_ledger_space *space;
@@ -601,10 +612,7 @@ bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *obse
 
 	if (map->start >= map->end)
 		return true;
-	/*
-	 * It is posted before the first effect, of whatever process: the space must be known by
-	 * then.
-	 */
+	/* It is posted before the first effect of any process: the space must be known by then. */
 	if (observed->space &&
 	    !mt_ledger_spaces_of(&ledger->spaces, observed->space, ledger->recording))
 		return false;

@@ -21,9 +21,9 @@ enum {
 	MOST_WAITING = 1 << 18, /* effects */
 };
 
-#define PATIENCE_NS 100000000ull /* for a lock that belongs to no call known here */
+#define PATIENCE_NS 100000000ull /* for a lock outside any recorded call */
 
-/* ---- What others borrow ---- */
+/* ---- Borrowed tables ---- */
 
 const struct mt_origin *mt_ledger_origin(const struct mt_ledger *ledger, uint32_t id)
 {
@@ -38,7 +38,7 @@ uint32_t mt_ledger_because(const struct mt_ledger *ledger, uint32_t origin,
 
 bool mt_ledger_pages_lost(const struct mt_ledger *ledger, uint64_t from, uint64_t to)
 {
-	/* Sorting is all that asking changes. */
+	/* The query only sorts the losses. */
 	return mt_losses_between((struct mt_losses *)&ledger->page_losses, from, to);
 }
 
@@ -55,7 +55,7 @@ bool mt_ledger_inherited(const struct mt_ledger_space *space, const struct mt_ex
 uint64_t mt_ledger_doubtful(const struct mt_ledger *ledger, const struct mt_ledger_space *space,
 			    const struct mt_extent *region)
 {
-	/* Sorting is all that asking changes. */
+	/* The query only sorts the losses. */
 	struct mt_losses *losses = (struct mt_losses *)&ledger->losses;
 	uint64_t known = region->time > space->watch->read ? region->time : space->watch->read;
 
@@ -64,7 +64,7 @@ uint64_t mt_ledger_doubtful(const struct mt_ledger *ledger, const struct mt_ledg
 	return space->account ? mt_account_doubtful(space->account, region->start, region->end) : 0;
 }
 
-/* ---- From one recording to the next ---- */
+/* ---- Changing recordings ---- */
 
 static void forget_recording(struct mt_ledger *ledger)
 {
@@ -101,7 +101,7 @@ void mt_ledger_destroy(struct mt_ledger *ledger)
 	free(ledger);
 }
 
-/* ---- The moment that is asked for ---- */
+/* ---- The requested moment ---- */
 
 static void begin_recording(struct mt_ledger *ledger, uint32_t recording)
 {
@@ -115,7 +115,7 @@ static void begin_recording(struct mt_ledger *ledger, uint32_t recording)
 				(major > 6 || (major == 6 && minor >= 17));
 }
 
-/* Tells how all spaces stand that have not been told of. */
+/* Closes all open spaces. */
 static bool close_all(struct mt_ledger *ledger, uint64_t time)
 {
 	bool good = true;
@@ -176,7 +176,7 @@ static bool end_recording(struct mt_ledger *ledger)
 	return true;
 }
 
-/* ---- What the session shows ---- */
+/* ---- Records from the session ---- */
 
 static bool wants(void *context, const struct mt_facts_event *event)
 {
@@ -201,7 +201,7 @@ static bool take_event(struct mt_ledger *ledger, uint32_t index)
 	}
 	event = &ledger->events.items[index];
 	event->moment = mt_vm_call_moment(facts->name, &event->kind);
-	if (event->kind == MT_VM_BY_NUMBER) /* most likely beside the calls' own events */
+	if (event->kind == MT_VM_BY_NUMBER) /* most likely in addition to events for single calls */
 		event->moment = MT_MOMENT_NONE;
 	if (ledger->options->touched)
 		event->page = mt_page_event_of(facts);
@@ -214,8 +214,8 @@ static bool take_event(struct mt_ledger *ledger, uint32_t index)
 }
 
 /*
- * Where it is not known whose records were lost, they may have been anybody's. The kernel names the
- * event that found room again in a buffer that all calls share: it may have been any of them.
+ * If the event of lost records is unknown, any event may have lost them. The kernel names the event
+ * that first found room again in a buffer that all calls share: any of them may have lost records.
  */
 static bool take_loss(struct mt_ledger *ledger, uint32_t event, const struct mt_loss_record *loss)
 {

@@ -35,7 +35,7 @@ struct mt_ledger_space {
 	bool uncertain;		       /* records about the space may be lost */
 	uint32_t unseen;	       /* bits of enum mt_unseen_calls: its figures may be off */
 	uint64_t mapped;	       /* bytes mapped at present */
-	struct mt_account *account;    /* NULL after `stood` */
+	struct mt_account *account;    /* NULL after `remaining` */
 	struct mt_ledger_watch *watch; /* private to the ledger */
 };
 
@@ -61,18 +61,19 @@ struct mt_ledger_touch {
 
 /* The kernel's count of an address space's pages changed. */
 struct mt_ledger_count {
-	const struct mt_ledger_space *space; /* the thread's, also for another's count */
+	const struct mt_ledger_space
+		*space; /* the thread's space, also for a count of another space */
 	uint64_t time;
 	const struct mt_page_count *count;
-	uint32_t origin; /* of the thread, without a stack: MT_ORIGIN_UNSEEN */
+	uint32_t origin; /* the thread's origin without a stack: MT_ORIGIN_UNSEEN */
 	int32_t tid;
 };
 
 struct mt_ledger_options {
 	struct mt_at at;
 	/*
-	 * Both may be NULL and return false out of memory. `stood` is called once for each space,
-	 * when the space or the recording ends, with its regions at the time of `at`.
+	 * Both may be NULL and return false out of memory. `remaining` is called once for each
+	 * space, when the space or the recording ends, with its regions at the time of `at`.
 	 */
 	bool (*change)(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *change);
@@ -80,8 +81,8 @@ struct mt_ledger_options {
 			  const struct mt_ledger_space *space, const struct mt_extents *regions,
 			  uint64_t time);
 	/*
-	 * mprotect gave mapped memory some access, or took all of it away; with a sign of 0 a call
-	 * made something else different from what is around it. May be NULL.
+	 * mprotect gave mapped memory some access, or removed all access. Sign 0: a call changed
+	 * other attributes. May be NULL.
 	 */
 	bool (*accessed)(void *context, const struct mt_ledger *ledger,
 			 const struct mt_ledger_change *change);
@@ -136,12 +137,12 @@ uint32_t mt_ledger_because(const struct mt_ledger *ledger, uint32_t origin,
 /* True if records of page events were lost between two times. */
 bool mt_ledger_pages_lost(const struct mt_ledger *ledger, uint64_t from, uint64_t to);
 
-/* True if a region is older than the fork that made the space. Call within `stood`. */
+/* True if a region is older than the fork that made the space. Call within `remaining`. */
 bool mt_ledger_inherited(const struct mt_ledger_space *space, const struct mt_extent *region);
 
 /*
- * Bytes of a region that may not exist: they are in doubt, or records were lost since. Call within
- * `stood`.
+ * Bytes of a region that may not exist: the range is doubtful, or records were lost since. Call
+ * within `remaining`.
  */
 uint64_t mt_ledger_doubtful(const struct mt_ledger *ledger, const struct mt_ledger_space *space,
 			    const struct mt_extent *region);

@@ -123,10 +123,10 @@ bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect);
 /* Applies readings of /proc/PID/maps up to a time. */
 bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
 
-/* Calls `stood` for a space and frees its account; does nothing the second time. */
+/* Calls `remaining` for a space and frees its account; does nothing the second time. */
 bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);
 
-/* Sinks of all accounts: add space, origin and nature, and call the options' callbacks. */
+/* Sinks of all accounts: add space, origin and attributes, and call the options' callbacks. */
 bool mt_ledger_deliver_moved(void *ledger, struct mt_account *account, uint64_t from, uint64_t to,
 			     uint64_t size);
 

@@ -67,13 +67,13 @@ struct mt_ledger_space *mt_ledger_spaces_of(struct mt_ledger_spaces *spaces,
 											 : NULL;
 }
 
-/* Effects are posted later than they are read: the end of the older space may still be ahead. */
+/* Effects are posted later than they are read: the end of the older space may not be posted yet. */
 static bool has_not_begun(const struct mt_ledger_space *space)
 {
 	return !space->account && space->watch->older && !space->watch->older->ended;
 }
 
-/* Those that ended are not looked at again. */
+/* Spaces that ended are skipped. */
 struct mt_ledger_space *mt_ledger_spaces_of_pid(struct mt_ledger_spaces *spaces, int32_t pid)
 {
 	struct mt_ledger_space *last, *space;

@@ -6,7 +6,7 @@
 
 enum {
 	FIRST_CAPACITY = 1024, /* a power of two */
-	FORKS_PATIENCE = 50,   /* as long as for others */
+	FORKS_PATIENCE = 50,   /* times the patience for other places */
 };
 
 struct mt_order {

@@ -36,8 +36,8 @@ struct mt_effect {
 	 * and is never given up.
 	 */
 	bool ready;
-	bool of_a_call; /* taken inside a call whose exit will fill it in */
-	bool of_a_fork; /* probably of a fork, which may take long: wait longer */
+	bool of_a_call; /* taken inside a call; its exit fills the effect in */
+	bool of_a_fork; /* probably of a fork, which may take long: longer patience */
 	uint64_t time;
 	uint64_t enter, exit; /* times of entry and exit, for calls whose order is unknown */
 	struct mt_ledger_space *space, *parent; /* FORK: space is the child's */
@@ -59,7 +59,7 @@ struct mt_effect {
 
 #define MT_PLACE_NONE UINT64_MAX
 
-/* NULL out of memory. Above `most` waiting effects the oldest is given up. */
+/* NULL out of memory. With more than `most` effects in the queue, the oldest is given up. */
 struct mt_order *mt_order_create(size_t most);
 void mt_order_destroy(struct mt_order *order);
 

@@ -1,4 +1,7 @@
-/* Interned origins. The last origin of each kind is cached, as most repeat it. */
+/*
+ * Interned origins. The last origin of each kind is cached, because the next one is mostly the
+ * same.
+ */
 #include "report/ledger/origins.h"
 
 #include <stdlib.h>
@@ -10,7 +13,7 @@
 struct mt_origins {
 	struct mt_byte_runs *all;
 	struct mt_origin last[MT_ORIGIN_KINDS];
-	uint32_t last_ids[MT_ORIGIN_KINDS]; /* of those, + 1 */
+	uint32_t last_ids[MT_ORIGIN_KINDS]; /* ids of `last`, + 1 */
 };
 
 struct mt_origins *mt_origins_create(void)

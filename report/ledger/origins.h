@@ -36,7 +36,7 @@ struct mt_origin {
 	uint32_t stack; /* CALL: stack id, or MT_STACK_NONE */
 	/* String ids: thread name, process name, cgroup, path of the program. */
 	uint32_t comm, process, cgroup, exe;
-	uint32_t cache; /* string id: the kernel's cache of objects; 0 unless it is one's */
+	uint32_t cache; /* string id: the kernel's cache of objects; 0: none */
 	int32_t pid, tid;
 	uint32_t selected; /* bool: passes the selectors */
 };

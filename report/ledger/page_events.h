@@ -18,7 +18,7 @@ enum mt_page_moment {
 	MT_PAGE_NONE,
 	MT_PAGE_FAULT, /* before the kernel handles the fault */
 	MT_PAGE_COUNT, /* a count changed */
-	MT_PAGE_PART,  /* the same, of those counts that a filter lets through */
+	MT_PAGE_PART,  /* a count changed, with a filter on the counts */
 	MT_PAGE_ALLOC, /* contiguous pages were allocated */
 };
 
@@ -57,8 +57,8 @@ bool mt_page_count_get(const struct mt_page_event *event, const struct mt_sample
 		       struct mt_page_count *out);
 
 /*
- * Order of an allocation (2^order pages); 0 for single pages, and for pages that are not a
- * program's.
+ * Order of an allocation (2^order pages); 0 for single pages, and for pages that are not for a
+ * program.
  */
 uint32_t mt_page_alloc_order(const struct mt_page_event *event, const struct mt_sample *sample);
 

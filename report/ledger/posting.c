@@ -1,6 +1,4 @@
-/*
- * Applies effects to accounts in order, and tells the listener of changes and of the end of spaces.
- */
+/* Applies effects to accounts in order, and delivers changes and ends of spaces to the listener. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,9 +20,9 @@
 #define MADV_DONTNEED_LOCKED 24
 #endif
 
-#define FORK_NS 5000000000ull /* as long as a fork's place is waited for: mt_order_next() */
+#define FORK_NS 5000000000ull /* longest wait for a fork's place: mt_order_next() */
 
-/* ---- Telling ---- */
+/* ---- Delivering ---- */
 
 bool mt_ledger_deliver(void *context, struct mt_account *account, const struct mt_change *change)
 {
@@ -72,14 +70,14 @@ bool mt_ledger_deliver_moved(void *context, struct mt_account *account, uint64_t
 				      size);
 }
 
-/* Its first thread, as far as selectors ask. */
+/* The first thread of a space, with the fields that selectors use. */
 static struct mt_task leader_of(const struct mt_space *of)
 {
 	return (struct mt_task){
 		.pid = of->pid, .tid = of->pid, .comm = of->comm, .space = (struct mt_space *)of};
 }
 
-/* What is nobody's doing, and put down to the process as a whole. */
+/* An origin for changes without a call: the process as a whole. */
 static struct mt_origin process_origin(const struct mt_ledger *ledger,
 				       const struct mt_ledger_space *space,
 				       enum mt_origin_kind kind, uint64_t time)
@@ -100,7 +98,7 @@ static struct mt_origin process_origin(const struct mt_ledger *ledger,
 	};
 }
 
-/* Of all that it can address it is not known what stands there. */
+/* Marks all addresses of a 32-bit program as doubtful. */
 static bool doubt_narrow(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_origin origin = process_origin(ledger, space, MT_ORIGIN_UNSEEN, time);
@@ -120,7 +118,10 @@ static bool doubt_narrow(struct mt_ledger *ledger, struct mt_ledger_space *space
 	       mt_ledger_deliver(ledger, space->account, &change);
 }
 
-/* Before it is told how a space stood: puts in doubt what is, and tells the session. */
+/*
+ * Before `remaining` is called: marks doubtful ranges, and adds unseen calls to the session's
+ * facts.
+ */
 static bool close_unseen(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_space *of = space->watch->space;
@@ -165,7 +166,7 @@ bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, ui
 
 /* ---- Peaks ---- */
 
-/* Before what may take something away: keeps a copy where things stand at the peak. */
+/* Call before an effect that may unmap memory: keeps a copy of the regions at the peak. */
 static bool keep_peak(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	struct mt_ledger_watch *watch = space->watch;
@@ -191,7 +192,7 @@ static void note_peak(struct mt_ledger_watch *watch)
 
 /* ---- Calls whose order is not known ---- */
 
-/* What is told of a range in doubt, in which space. */
+/* A space with doubtful ranges, and the time of the doubt. */
 struct doubting {
 	struct mt_ledger *ledger;
 	struct mt_ledger_space *space;
@@ -242,7 +243,7 @@ static bool move_doubt(void *context, const struct mt_range *range, uint64_t to,
 	return good;
 }
 
-/* Children that were copied while the call ran may or may not have what it did. */
+/* Children that were copied while the call ran may or may not have its changes. */
 static bool doubt_copies(struct mt_ledger *ledger, const struct mt_effect *effect,
 			 const struct mt_timed_call *call)
 {
@@ -282,7 +283,7 @@ static bool find_overlaps(struct mt_ledger *ledger, const struct mt_effect *effe
 	       (call.ordered || !watch->copy_count || doubt_copies(ledger, effect, &call));
 }
 
-/* Regions of a range, each by its own origin, and what may have stood between them. */
+/* Marks the regions of a range, each with its origin, and the gaps between them as doubtful. */
 static bool doubt_regions(const struct doubting *in, const struct mt_range *range)
 {
 	const struct mt_extents *regions = in->space->account->regions;
@@ -302,7 +303,7 @@ static bool doubt_regions(const struct doubting *in, const struct mt_range *rang
 	return true;
 }
 
-/* What calls of other threads did just before a fork may not have been there to copy. */
+/* Calls of other threads just before a fork may have changed the space after the copy. */
 static bool note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_watch *watch = effect->parent->watch;
@@ -361,7 +362,7 @@ static uint32_t origin_of(struct mt_ledger *ledger, const struct mt_effect *effe
 	return mt_origins_intern(ledger->origins, &origin);
 }
 
-/* Pages that a call brings or takes while what is mapped stays the same. */
+/* Reports pages that a call touches or gives back while the regions stay the same. */
 static bool report_advised(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	const struct mt_ledger_options *options = ledger->options;
@@ -419,7 +420,7 @@ static bool post_found(struct mt_ledger *ledger, const struct mt_effect *effect)
 	return found.origin != UINT32_MAX && mt_account_found(effect->space->account, &found);
 }
 
-/* A child that has an account already shares another's space after all. */
+/* If a child already has an account, it shares another space. */
 static bool post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_space *child = effect->space;
@@ -451,7 +452,7 @@ static bool post_end(struct mt_ledger *ledger, const struct mt_effect *effect)
 	return mt_ledger_close(ledger, space, effect->time);
 }
 
-/* What pages do changes no account. */
+/* Page events change no account. */
 static bool post_pages(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	const struct mt_ledger_options *options = ledger->options;
@@ -524,12 +525,12 @@ static int compare_lines(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* What one read() of /proc/PID/maps gave: it holds for some moment between its two times. */
+/* The result of one read() of /proc/PID/maps: valid at one moment between its two times. */
 struct piece {
 	const struct mt_initial_map *lines;
 	size_t count;
-	uint64_t start;	  /* of what it tells of: the end of the piece before */
-	bool first, last; /* of its reading */
+	uint64_t start;	  /* start of its range: the end of the previous piece */
+	bool first, last; /* in its reading */
 };
 
 static bool same_reading(const struct mt_initial_map *a, const struct mt_initial_map *b)
@@ -565,8 +566,8 @@ static bool is_last_reading(const struct mt_ledger *ledger, const struct mt_init
 }
 
 /*
- * Something changed while it was read, and it is not known on which side: what it says is left to
- * the next reading, and to the account where there is none that knows better.
+ * True if the space changed during the read(), so the order of the two is unknown. A later reading
+ * then decides; without one the account does, if it has been read before.
  */
 static bool is_ambiguous(const struct mt_ledger *ledger, const struct mt_ledger_space *space,
 			 const struct piece *piece)
@@ -578,8 +579,8 @@ static bool is_ambiguous(const struct mt_ledger *ledger, const struct mt_ledger_
 }
 
 /*
- * A reading is nobody's doing. What one before it did not have came or went unseen, or in records
- * that were lost.
+ * A reading is no call. A region that came or went between two readings was changed by an unseen
+ * call, or in lost records.
  */
 static struct mt_origin name_reading(struct mt_ledger *ledger, const struct mt_ledger_space *space,
 				     const struct mt_initial_map *line)

@@ -1,4 +1,4 @@
-/* Recognizes programs with unseen calls. */
+/* Recognizes programs whose calls are not recorded. */
 #include "report/ledger/unseen.h"
 
 #include <string.h>
@@ -17,13 +17,13 @@
 
 uint32_t mt_unseen_by_region(const char *name, uint64_t start)
 {
-	/* The kernel puts these next to the end of what the program can address. */
+	/* The kernel puts these next to the end of the program's addresses. */
 	if (start < MT_NARROW_END && (!strcmp(name, "[vdso]") || !strcmp(name, "[stack]")))
 		return MT_UNSEEN_NARROW;
 	return !strcmp(name, "anon_inode:[io_uring]") ? MT_UNSEEN_RING : 0;
 }
 
-/* Whether the advice may take pages away: not one that brings pages in. One that is unknown may. */
+/* True if the advice may remove pages. Advice that brings pages in does not; unknown advice may. */
 static bool may_take_pages(uint64_t advice)
 {
 	return advice != MADV_WILLNEED && advice != MADV_POPULATE_READ &&
