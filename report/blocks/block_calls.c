@@ -1,4 +1,4 @@
-/* Threads in an array, found by tid; those of ended threads are used again. */
+/* Threads in an array, found by tid; entries of ended threads are reused. */
 #include "report/blocks/block_calls.h"
 
 #include <inttypes.h>
@@ -16,10 +16,11 @@
 #include "unwind/dump.h"
 
 enum {
-	DEPTH_MOST = 8, /* functions that a thread is in at once */
+	DEPTH_MOST = 8, /* functions that a thread is in at once, nested */
 	REG_SP = 7,	/* PERF_REG_X86_SP */
 	ERRNO_MOST = 4095,
-	FLAG_MAPPED = 2, /* of glibc's word before a block: it has a mapping of its own */
+	FLAG_MAPPED = 2, /* in the size that glibc keeps before a block: the block has a mapping of
+			    its own */
 	FLAGS = 7,
 	ONE_IN_MOST = 1 << 20,
 };
@@ -29,7 +30,7 @@ struct entry {
 	uint32_t function;
 	bool has_asked;
 	uint64_t asked, old, out, time;
-	uint64_t was; /* as old, whether it was freed meanwhile or not; 0: it is to be freed */
+	uint64_t was; /* as old, but kept if old is freed meanwhile; 0: old is to be freed */
 };
 
 struct thread {
@@ -140,7 +141,7 @@ bool mt_block_event_parse(const struct mt_event_record *record, struct mt_string
 
 /* ---- Threads ---- */
 
-/* NULL out of memory. Holds until the next one is made. */
+/* NULL out of memory. Valid until the next thread is created. */
 static struct thread *thread_of(struct mt_block_calls *calls, int32_t tid)
 {
 	uint64_t index;
@@ -170,7 +171,7 @@ void mt_block_calls_end(struct mt_block_calls *calls, int32_t tid)
 	calls->unused.items[calls->unused.count++] = (uint32_t)index; /* reserved by thread_of() */
 }
 
-/* Takes the thread's entry of this function out; false where none waits. */
+/* Removes the thread's entry of this function; false if no entry waits. */
 static bool take_entry(struct thread *thread, uint32_t function, struct entry *out)
 {
 	size_t i = thread->depth;
@@ -199,7 +200,7 @@ static void take_enter(struct thread *thread, const struct mt_block_event *event
 {
 	struct entry entry;
 
-	take_entry(thread, event->function, &entry); /* its return was not seen */
+	take_entry(thread, event->function, &entry); /* the earlier call's return is missing */
 	if (thread->depth == DEPTH_MOST)
 		memmove(thread->entries, thread->entries + 1,
 			--thread->depth * sizeof(*thread->entries));
@@ -222,7 +223,7 @@ static void take_enter(struct thread *thread, const struct mt_block_event *event
 	thread->entries[thread->depth++] = entry;
 }
 
-/* That block is freed: calls that have not returned free it no more. True if one resizes it. */
+/* Notes that a block was freed: open calls do not free it again. True if one of them resizes it. */
 static bool forget_old(struct thread *thread, uint64_t address)
 {
 	bool resizes = false;
@@ -274,7 +275,7 @@ static uint64_t usable_bytes(uint64_t word)
 	return word > alongside ? word - alongside : 0;
 }
 
-/* What a function that returned `value` did; its address is given->address. */
+/* The effect of a function that returned `value`; sets the address given->address. */
 static enum mt_block_effect effect_of(const struct mt_block_event *event, const struct entry *entry,
 				      uint64_t value, const struct mt_attr *attr,
 				      const struct mt_sample *sample, struct mt_block_given *given)
@@ -289,11 +290,11 @@ static enum mt_block_effect effect_of(const struct mt_block_event *event, const 
 	if (!read_stack(attr, sample, entry->out, &given->address))
 		return MT_BLOCK_UNREADABLE;
 	if (given->address && !mt_address_is_sampled(given->address, event->one_in))
-		return MT_BLOCK_NOTHING; /* the kernel could not see it */
+		return MT_BLOCK_NOTHING; /* the kernel's filter cannot read this address */
 	return given->address ? MT_BLOCK_GIVES : MT_BLOCK_FAILS;
 }
 
-/* Of a failure whose size nobody knows nothing is left out. */
+/* True for a block of a size that the event leaves out. A failure of unknown size is kept. */
 static bool is_left_out(const struct mt_block_event *event, const struct mt_block_call *call)
 {
 	const struct mt_block_given *given = &call->given;

@@ -1,6 +1,6 @@
 /*
  * Calls of allocators from their events (formats/FORMAT.md section 4.3): pairs each thread's
- * entries with returns, and tells what a call did to the blocks.
+ * entries with returns, and decides what a call did to the blocks.
  */
 #ifndef MT_REPORT_BLOCKS_BLOCK_CALLS_H
 #define MT_REPORT_BLOCKS_BLOCK_CALLS_H
@@ -29,22 +29,20 @@ enum mt_block_operation {
 enum mt_block_operation mt_block_operation_of(const char *account);
 
 /*
- * How many blocks one of an event with that `account` stands for: it records 1 in so many, chosen
- * by their addresses.
+ * How many blocks a recorded block represents, by an event's `account`: 1 in so many is recorded,
+ * chosen by address.
  */
 uint32_t mt_block_one_in(const char *account);
 
-/*
- * The bytes of the blocks that an event with that `account` was limited to. False: it was not.
- */
+/* The bytes of the blocks that an event with that `account` was limited to. False: no limit. */
 bool mt_block_sizes(const char *account, uint64_t *least, uint64_t *most);
 
-/* An event's part. All zero: none. */
+/* What an event records. All zero: no call of an allocator. */
 struct mt_block_event {
 	enum mt_block_operation operation;
-	uint32_t function; /* string id of the word of=NAME; of all without one the same */
+	uint32_t function; /* string id of the word of=NAME; the same for all events without it */
 	uint32_t one_in;
-	uint64_t least, most; /* other blocks are left out, by their bytes; most 0: none is */
+	uint64_t least, most; /* only blocks of these bytes are recorded; most 0: all are */
 	struct mt_field ptr, size, count, old, out;
 };
 
@@ -57,14 +55,14 @@ enum mt_block_effect {
 	MT_BLOCK_GIVES,
 	MT_BLOCK_FAILS,
 	MT_BLOCK_FREES,
-	MT_BLOCK_UNREADABLE, /* gave a block at an address that the sample does not show */
+	MT_BLOCK_UNREADABLE, /* the block's address is not in the sample */
 };
 
 struct mt_block_call {
 	enum mt_block_effect effect;
-	struct mt_block_given given; /* GIVES: without origin; FAILS: what was asked for */
+	struct mt_block_given given; /* GIVES: without origin; FAILS: the requested bytes */
 	uint64_t freed; /* FREES: the address; else the block that realloc freed, 0: none */
-	bool resizes;	/* what is freed goes on with another size, as in realloc */
+	bool resizes;	/* the freed block continues with another size, as in realloc */
 };
 
 /* The calls of threads that have not returned. NULL out of memory. */
@@ -72,23 +70,25 @@ struct mt_block_calls *mt_block_calls_create(void);
 void mt_block_calls_destroy(struct mt_block_calls *calls);
 
 /*
- * Blocks are sampled from now on. A return from realloc may be missing because the new block's
- * address was not chosen: its old block is freed at its entry, even if it fails.
+ * Notes that blocks are sampled. The return from realloc is then missing if the address of the new
+ * block was not chosen. So the old block is freed at the entry of realloc, even if realloc fails.
  */
 void mt_block_calls_set_sampled(struct mt_block_calls *calls);
 
 /*
- * Takes a sample or mark of a thread; `attr` is its event's. False out of memory. Rules:
+ * Takes a sample or mark of a thread; `attr` is the attributes of its event. False out of memory.
+ * Rules:
  *
  * 1. An entry belongs to the thread's next return from the same function.
- * 2. Where the caller passes `out`, the function returns an error number, 0: none, and the
- *    address is read from the sample's stack dump. If blocks are sampled, those that are not chosen
- *    are left out.
- * 3. A failure within a call that fails for it counts once, where it happened.
- * 4. Nothing returned where no bytes were asked for is no failure, and frees `old`.
- * 5. What a thread frees in two functions, one right behind the other, is freed once.
- * 6. Blocks of a size that the event leaves out, and failures to give one, are nothing, but for the
- *    block that the call freed. The size is that which was asked for, else the usable one.
+ * 2. If the caller passes `out`, the function returns an error number, 0: none, and the address is
+ *    read from the sample's stack dump. If blocks are sampled, blocks that are not chosen are left
+ *    out.
+ * 3. If a call fails because a call inside it failed, the failure counts once, for the inner call.
+ * 4. If no bytes were requested, a return of NULL is no failure, and frees `old`.
+ * 5. If a thread frees a block in two functions in a row, the block is freed once.
+ * 6. Blocks of a size that the event leaves out have no effect, and neither have failures to
+ *    allocate them, but a block that the call freed is still freed. The size is the requested one,
+ *    else the usable one.
  */
 bool mt_block_calls_take(struct mt_block_calls *calls, const struct mt_block_event *event,
 			 const struct mt_attr *attr, const struct mt_sample *sample, uint64_t time,

@@ -1,7 +1,6 @@
 /*
- * Blocks stand in an array without holes, a hash map finds them by address. What was freed is
- * remembered in two generations of a bounded number, to tell a second free from one of a block that
- * was never seen.
+ * Blocks are in an array without holes; a hash map finds them by address. Freed addresses are kept
+ * in two generations of bounded size, to tell a second free from the free of an unknown block.
  */
 #include "report/blocks/block_map.h"
 
@@ -13,9 +12,9 @@
 #include "formats/base/map64.h"
 
 enum {
-	FREED_MOST = 1 << 15, /* addresses a generation */
-	GROWTHS_MOST = 32,    /* of a block, a power of two: a verdict needs twelve */
-	DOUBT_NS = 1000000,   /* of the order of two threads' records */
+	FREED_MOST = 1 << 15, /* addresses in each generation */
+	GROWTHS_MOST = 32,    /* for each block, a power of two: a verdict needs twelve */
+	DOUBT_NS = 1000000,   /* typical disorder between records of two threads */
 	IN_DOUBT = 1,	      /* bit 0 of a time in `replaced` */
 };
 
@@ -30,12 +29,13 @@ struct mt_block_map {
 	struct mt_map64 by_address; /* to index in blocks */
 	struct mt_map64 freed[2];   /* address to origin; the second generation is the older one */
 	/*
-	 * Addresses given again without a free, to that time. IN_DOUBT: another thread freed the
-	 * block within DOUBT_NS, which may have been the block before.
+	 * Addresses that were returned again without a free, and the time. IN_DOUBT: within
+	 * DOUBT_NS another thread freed the block; this may be the missing free of the previous
+	 * block.
 	 */
 	struct mt_map64 replaced;
 	bool has_peak;
-	uint64_t held, peak, peak_time; /* bytes; hostile sizes wrap around */
+	uint64_t held, peak, peak_time; /* bytes; may overflow with hostile sizes */
 	/* Blocks of the peak that were freed since; cleared at each new peak. */
 	MT_ARRAY(struct mt_block) departed;
 	MT_ARRAY(struct resizing) resizing;
@@ -101,7 +101,9 @@ static void note_peak(struct mt_block_map *map, uint64_t time)
 	map->departed.count = 0;
 }
 
-/* A block goes, or makes place for another one. False out of memory. */
+/*
+ * Removes a block from the sums, and keeps a copy if it was live at the peak. False out of memory.
+ */
 static bool depart(struct mt_block_map *map, const struct mt_block *block)
 {
 	struct mt_block *kept;
@@ -144,7 +146,10 @@ bool mt_block_map_freed_within(struct mt_block_map *map, uint64_t address, uint6
 	return true;
 }
 
-/* An address that was given again without a free is freed. False out of memory. */
+/*
+ * Marks the free of an address that was returned without a free as possibly the missing one. False
+ * out of memory.
+ */
 static bool note_doubt(struct mt_block_map *map, const struct mt_block *block,
 		       const struct mt_block_freeing *freeing)
 {
@@ -156,7 +161,7 @@ static bool note_doubt(struct mt_block_map *map, const struct mt_block *block,
 	       mt_map64_put(&map->replaced, block->address, time | IN_DOUBT);
 }
 
-/* It is not live. */
+/* The kind of a free at an address without a live block. */
 static enum mt_block_freed freed_again(struct mt_block_map *map, uint64_t address, uint64_t *before)
 {
 	uint64_t time;
@@ -177,9 +182,11 @@ bool mt_block_map_replaces(const struct mt_block_map *map, const struct mt_block
 	return block && !is_same(block, given);
 }
 
-/* ---- Other sizes ---- */
+/* ---- Resizing ---- */
 
-/* Merges the two that are nearest in time: the earlier time stays, and so they spread evenly. */
+/*
+ * Merges the two growths that are nearest in time. The earlier time stays, so times spread evenly.
+ */
 static void merge_growths(struct mt_block_sizes *sizes)
 {
 	struct mt_block_growth *growths = sizes->growths;
@@ -194,7 +201,7 @@ static void merge_growths(struct mt_block_sizes *sizes)
 	sizes->count--;
 }
 
-/* Room doubles with the count. False out of memory. */
+/* The capacity doubles with the count. False out of memory. */
 static bool add_growth(struct mt_block_sizes **out, uint64_t time, uint64_t bytes)
 {
 	struct mt_block_sizes *sizes = *out;
@@ -215,7 +222,7 @@ static bool add_growth(struct mt_block_sizes **out, uint64_t time, uint64_t byte
 	return true;
 }
 
-/* The block has other bytes from then on; false out of memory. */
+/* Notes the block's bytes from a time on; false out of memory. */
 static bool note_size(struct mt_block_sizes **sizes, uint64_t time, uint64_t bytes)
 {
 	struct mt_block_sizes *now = *sizes;
@@ -234,7 +241,10 @@ static bool note_size(struct mt_block_sizes **sizes, uint64_t time, uint64_t byt
 	return true;
 }
 
-/* A thread resizes this block, which takes its past along. False out of memory. */
+/*
+ * Notes that a thread resizes this block, and moves the block's history to the note. False out of
+ * memory.
+ */
 static bool begin_resizing(struct mt_block_map *map, struct mt_block *block, int32_t tid)
 {
 	struct resizing *resizing;
@@ -242,7 +252,7 @@ static bool begin_resizing(struct mt_block_map *map, struct mt_block *block, int
 
 	if (mt_map64_get(&map->resizing_of, (uint32_t)tid, &index)) {
 		resizing = &map->resizing.items[index];
-		free(resizing->sizes); /* the last one did not go on */
+		free(resizing->sizes); /* the last resizing did not finish */
 	} else {
 		resizing = mt_array_push(&map->resizing);
 		if (!resizing ||
@@ -256,7 +266,7 @@ static bool begin_resizing(struct mt_block_map *map, struct mt_block *block, int
 	return true;
 }
 
-/* The block is the one that its thread resizes, if it does: it has that one's past. */
+/* If the block is the result of a resizing by its thread, it gets the history of the old block. */
 static bool end_resizing(struct mt_block_map *map, struct mt_block *block,
 			 const struct mt_block_given *given)
 {
@@ -278,7 +288,7 @@ static bool end_resizing(struct mt_block_map *map, struct mt_block *block,
 	return true;
 }
 
-/* ---- Giving and freeing ---- */
+/* ---- Allocating and freeing ---- */
 
 /* A new block, or NULL out of memory. */
 static struct mt_block *add(struct mt_block_map *map, uint64_t address)

@@ -1,6 +1,6 @@
 /*
- * The blocks that live in one address space: from address to block, with what was freed lately and
- * what lived at the peak. 1 M live blocks take about 100 MB.
+ * The live blocks of one address space, by address, with recently freed addresses and the live
+ * blocks at the peak. 1 M live blocks take about 100 MB.
  */
 #ifndef MT_REPORT_BLOCKS_BLOCK_MAP_H
 #define MT_REPORT_BLOCKS_BLOCK_MAP_H
@@ -11,30 +11,30 @@
 
 struct mt_block_map;
 
-/* Bytes that a block got at a time, and still has. */
+/* Bytes that a block grew by at a time, and still has. */
 struct mt_block_growth {
 	uint64_t time, bytes;
 };
 
-/* The past of a block that was given other sizes, as by realloc. */
+/* The history of a block that was resized, as by realloc. */
 struct mt_block_sizes {
-	uint64_t last;	  /* ns; when it was given last */
+	uint64_t last;	  /* ns; time of the last resize */
 	uint32_t resized; /* times */
 	uint32_t count;
-	struct mt_block_growth growths[]; /* in order; those nearest in time are merged into one */
+	struct mt_block_growth growths[]; /* in order; those nearest in time are merged */
 };
 
 struct mt_block {
 	uint64_t address;
-	uint64_t bytes;	 /* asked for; where that is not known, usable */
-	uint64_t usable; /* where that is not known, asked for */
-	uint64_t time;	 /* ns; of its first return */
-	uint32_t origin; /* id of the last caller's path and thread; means nothing here */
+	uint64_t bytes;	 /* requested; if unknown, usable */
+	uint64_t usable; /* if unknown, requested */
+	uint64_t time;	 /* ns; when it was first returned */
+	uint32_t origin; /* id of the last caller's path and thread; defined by the caller */
 	int32_t tid;
-	struct mt_block_sizes *sizes; /* NULL: it has its first size */
+	struct mt_block_sizes *sizes; /* NULL: it was never resized */
 };
 
-/* When a block was given last, ns. */
+/* When a block was last returned or resized, ns. */
 static inline uint64_t mt_block_last(const struct mt_block *block)
 {
 	return block->sizes ? block->sizes->last : block->time;
@@ -45,7 +45,7 @@ struct mt_block_given {
 	uint64_t address;
 	uint64_t asked;	 /* bytes; valid if has_asked */
 	uint64_t usable; /* bytes; 0: unknown */
-	uint64_t was;	 /* where the block was that the function gave another size; 0: none */
+	uint64_t was;	 /* address of the block that the function resized; 0: none */
 	uint64_t enter;	 /* ns, when the function was called; 0: unknown */
 	uint64_t time;	 /* ns, when it returned */
 	uint32_t origin;
@@ -55,48 +55,48 @@ struct mt_block_given {
 
 enum mt_block_freed {
 	MT_FREED_LIVE,
-	MT_FREED_TWICE,	      /* freed before, and not given since */
-	MT_FREED_OUT_OF_TURN, /* the free before was that of the block whose free was not seen */
+	MT_FREED_TWICE,	      /* freed before, and not allocated since */
+	MT_FREED_OUT_OF_TURN, /* the previous free was the missing free of an earlier block */
 	MT_FREED_UNKNOWN, /* not seen live: allocated before the recording, or its record was lost
 			   */
 };
 
 #define MT_BLOCK_NO_ORIGIN UINT32_MAX
 
-/* NULL out of memory. has_peak: keep what lived at the peak. */
+/* NULL out of memory. has_peak: keep the live blocks at the peak. */
 struct mt_block_map *mt_block_map_create(bool has_peak);
 void mt_block_map_destroy(struct mt_block_map *map);
 
 /*
- * Adds a block, or goes on with the one that the thread began to resize at `was`: its time and its
- * growth stay. False out of memory. An address that is live:
+ * Adds a block. If the thread began to resize a block at `was`, the new block takes over its time
+ * and growth. False out of memory. If the address is live:
  *
- * 1. The same thread's, given since `enter` or with `enter` unknown: functions that call each
- *    other. It stays one block, of the outermost function.
- * 2. Else its free was not seen: the block is replaced. *unseen_free is set to true.
+ * 1. The block is from the same thread, returned since `enter` or with `enter` unknown: functions
+ *    that call each other. It stays one block, of the outermost function.
+ * 2. Else the free of the block was missed: the block is replaced. *unseen_free is set to true.
  */
 bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *given,
 		       bool *unseen_free);
 
 /*
- * The free that was not seen, as the address was given again: whether it is that of a function
- * which was called at `enter` and returned now, as realloc.
+ * True if the missing free at an address that was returned again is the free by a function which
+ * was called at `enter` and returns now, as realloc.
  */
 bool mt_block_map_freed_within(struct mt_block_map *map, uint64_t address, uint64_t enter);
 
-/* Whether that replaces a live block, whose free was not seen. */
+/* True if adding the block replaces a live block, whose free was missed. */
 bool mt_block_map_replaces(const struct mt_block_map *map, const struct mt_block_given *given);
 
 /* A thread frees a block. */
 struct mt_block_freeing {
 	uint64_t address, time;
 	int32_t tid;
-	bool resizes; /* it gives the block another size or address */
+	bool resizes; /* the block gets another size or address */
 };
 
 /*
- * Frees the block at an address; false out of memory. *origin: of the block that is, or was, live
- * there; MT_BLOCK_NO_ORIGIN where none was seen.
+ * Frees the block at an address; false out of memory. *origin: of the block that is or was live
+ * there; MT_BLOCK_NO_ORIGIN if no block was seen.
  */
 bool mt_block_map_free(struct mt_block_map *map, const struct mt_block_freeing *freeing,
 		       enum mt_block_freed *out, uint32_t *origin);
@@ -107,8 +107,8 @@ const struct mt_block *mt_block_map_at(const struct mt_block_map *map, uint64_t 
 size_t mt_block_map_count(const struct mt_block_map *map);
 
 /*
- * Calls `tell` for each live block, or with at_peak for each that lived when the most bytes did,
- * and was not replaced before. False if `tell` was.
+ * Calls `tell` for each live block, or with at_peak for each block that was live at the peak and
+ * was not replaced before it. False if `tell` returned false.
  */
 bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,
 		       bool (*deliver)(void *context, const struct mt_block *block), void *context);

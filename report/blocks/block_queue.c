@@ -1,10 +1,10 @@
-/* Items in an array; when half of it is gone the others move up. */
+/* Items in an array; when half of them are removed, the others move up. */
 #include "report/blocks/block_queue.h"
 
 #include <string.h>
 
 enum {
-	GAP = 1024, /* items that are gone before the others move up */
+	GAP = 1024, /* removed items before the others move up */
 };
 
 void mt_block_queue_deinit(struct mt_block_queue *queue)

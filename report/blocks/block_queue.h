@@ -1,6 +1,6 @@
 /*
- * Effects on accounts of blocks in the order of their records. One that gives a block waits for its
- * stack, and all behind it wait for it.
+ * Effects on accounts of blocks in the order of their records. An effect that allocates a block
+ * waits for its stack, and all later effects wait for it.
  */
 #ifndef MT_REPORT_BLOCKS_BLOCK_QUEUE_H
 #define MT_REPORT_BLOCKS_BLOCK_QUEUE_H
@@ -18,12 +18,12 @@ struct mt_block_account;
 enum mt_queued_kind {
 	MT_QUEUED_CALL,
 	MT_QUEUED_END,	/* the end of a space */
-	MT_QUEUED_LAST, /* a thread ended that is not its process's first */
+	MT_QUEUED_LAST, /* a thread ended that is not the process's first */
 };
 
 struct mt_queued {
 	enum mt_queued_kind kind;
-	bool waits;	 /* CALL: for the stack of `serial` */
+	bool waits;	 /* CALL: waits for the stack of sample `serial` */
 	bool execed;	 /* END */
 	uint64_t serial; /* of the sample */
 	uint64_t time;
@@ -41,13 +41,13 @@ struct mt_block_queue {
 
 void mt_block_queue_deinit(struct mt_block_queue *queue);
 
-/* A new item at the end, zeroed; NULL out of memory. Holds until the next one. */
+/* A new item at the end, zeroed; NULL out of memory. Valid until the next add. */
 struct mt_queued *mt_block_queue_add(struct mt_block_queue *queue);
 
-/* The first item, or NULL. Holds until the next add. */
+/* The first item, or NULL. Valid until the next add. */
 struct mt_queued *mt_block_queue_first(struct mt_block_queue *queue);
 
-/* Removes the first item, whose bytes hold until the next add. */
+/* Removes the first item; its memory stays valid until the next add. */
 void mt_block_queue_drop(struct mt_block_queue *queue);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Passes a session's records on to the accounts of their spaces, in order: calls of allocators wait
+ * Passes a session's records to the accounts of their spaces, in order: calls of allocators wait
  * for their stacks, and ends of spaces for the calls before them.
  */
 #include "report/blocks/blocks.h"
@@ -32,13 +32,13 @@ enum {
 /* The account of a space. */
 struct mt_block_account {
 	struct mt_blocks_space space;
-	bool forked;		  /* frees of what it does not know may be of its parent's blocks */
+	bool forked;		  /* frees of unknown blocks may be of the parent's blocks */
 	bool closed;		  /* its end is queued */
-	struct mt_block_map *map; /* NULL once it was told */
+	struct mt_block_map *map; /* NULL after it was delivered */
 	struct mt_map64 anomaly[MT_BLOCK_ODDS]; /* origin to calls */
 };
 
-/* Odd frees of a thread that did nothing else since. */
+/* Anomalous frees of a thread that has done nothing else since. */
 struct pending_free {
 	struct mt_block_account *account;
 	int32_t tid;
@@ -62,12 +62,12 @@ struct mt_blocks {
 	struct mt_map64 by_space; /* id of a struct mt_space to index in accounts */
 	MT_ARRAY(struct pending_free) pending;
 	struct mt_map64 pending_of; /* tids with pending frees */
-	struct mt_map64 last_given; /* by tid, the block that it allocated last; with `gone` */
+	struct mt_map64 last_given; /* tid to address of its last allocated block; with `gone` */
 	uint64_t now, at;
 	bool begun, frozen;
-	uint32_t one_in; /* the most blocks that one stands for */
+	uint32_t one_in; /* the most blocks that one represents */
 	bool limited;	 /* blocks of some sizes are left out */
-	/* Of all: */
+	/* Of all recordings: */
 	uint64_t lost;
 	struct mt_facts_blocks counts;
 };
@@ -118,7 +118,7 @@ void mt_blocks_destroy(struct mt_blocks *blocks)
 
 MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
 
-/* The account `id`; a space's, but for those of the kernel. NULL out of memory. */
+/* The account `id`: of a space, or one of the kernel's accounts. NULL out of memory. */
 static struct mt_block_account *account_of(struct mt_blocks *blocks, const struct mt_space *space,
 					   uint64_t id, uint32_t recording)
 {
@@ -145,7 +145,7 @@ static struct mt_block_account *account_of(struct mt_blocks *blocks, const struc
 	return account;
 }
 
-/* ---- Odd calls ---- */
+/* ---- Anomalies ---- */
 
 static bool count_anomaly(struct mt_block_account *account, enum mt_block_anomaly anomaly,
 			  uint32_t origin, uint64_t calls)
@@ -164,7 +164,10 @@ static bool settle_free(struct mt_blocks *blocks, const struct pending_free *fre
 	       count_anomaly(free->account, free->anomaly, free->origin, free->calls);
 }
 
-/* Removes those of a thread, or of an account where that is not NULL; counts them first, or not. */
+/*
+ * Removes the pending frees of a thread, or of an account if it is not NULL. `count`: counts them
+ * first.
+ */
 static bool end_pending(struct mt_blocks *blocks, int32_t tid,
 			const struct mt_block_account *account, bool count)
 {
@@ -183,7 +186,7 @@ static bool end_pending(struct mt_blocks *blocks, int32_t tid,
 	return good;
 }
 
-/* A thread with pending frees did something else, or ended. */
+/* Ends the pending frees of a thread that did something else, or ended. */
 static bool end_frees(struct mt_blocks *blocks, int32_t tid, bool count)
 {
 	uint64_t none;
@@ -195,8 +198,8 @@ static bool end_frees(struct mt_blocks *blocks, int32_t tid, bool count)
 }
 
 /*
- * The odd frees right before a thread's end are glibc's, which empties the thread's cache of free
- * blocks: each free is pending until the thread does something else.
+ * Anomalous frees right before a thread's end are by glibc, which empties the thread's cache of
+ * free blocks. So each free is pending until the thread does something else.
  */
 static bool add_pending(struct mt_blocks *blocks, const struct pending_free *free)
 {
@@ -224,7 +227,7 @@ static bool add_pending(struct mt_blocks *blocks, const struct pending_free *fre
 	return slot && mt_map64_put(&blocks->pending_of, (uint32_t)free->tid, 0);
 }
 
-/* ---- Telling ---- */
+/* ---- Delivering ---- */
 
 struct delivery {
 	struct mt_blocks *blocks;
@@ -244,7 +247,7 @@ static bool report_block(void *context, const struct mt_block *block)
 		       mt_losses_between(&blocks->losses, mt_block_last(block), delivery->until));
 }
 
-/* Origins are few, and so are odd calls. */
+/* Origins and anomalies are few, so a scan is fast enough. */
 static bool report_anomaly(const struct mt_blocks *blocks, const struct mt_block_account *account,
 			   enum mt_block_anomaly anomaly)
 {
@@ -263,7 +266,7 @@ static bool report_anomaly(const struct mt_blocks *blocks, const struct mt_block
 	return good;
 }
 
-/* Tells how a space stands, or stood at its peak; its account ends with that. */
+/* Delivers an account as of its end or its peak, and ends it. */
 static bool deliver(struct mt_blocks *blocks, struct mt_block_account *account, uint64_t time)
 {
 	struct delivery delivery = {.blocks = blocks, .account = account, .until = time};
@@ -312,7 +315,7 @@ static void compare_with_last(const struct mt_blocks *blocks, const struct mt_qu
 				mt_origins_get(blocks->origins, block->origin)->stack;
 }
 
-/* Tells of the block at an address, which goes. */
+/* Reports the end of the block at an address. */
 static bool report_gone(struct mt_blocks *blocks, const struct mt_queued *queued, uint64_t address,
 			bool freed)
 {
@@ -332,7 +335,9 @@ static bool report_gone(struct mt_blocks *blocks, const struct mt_queued *queued
 							  origin, block, &end);
 }
 
-/* What a thread freed that was not live. `allocated`: by what origin, if that was seen. */
+/*
+ * Notes a free of an address without a live block. `allocated`: the origin of the block, if known.
+ */
 static bool note_anomaly_free(struct mt_blocks *blocks, const struct mt_queued *queued,
 			      enum mt_block_freed freed, uint32_t allocated)
 {
@@ -379,8 +384,9 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 	if (blocks->one_in > 1 || blocks->limited)
 		return true; /* most blocks that are freed were not chosen */
 	/*
-	 * It may have been allocated in between: in bulk, at an address that no sample shows, in a
-	 * lost record, or, as the first time, by a child of vfork.
+	 * The block may have been allocated in between: in bulk, at an address that no sample
+	 * shows, in a lost record, or by a child of vfork, if its first allocation was not seen
+	 * either.
 	 */
 	if (freed == MT_FREED_TWICE &&
 	    (allocated == MT_BLOCK_NO_ORIGIN || blocks->options->kernel ||
@@ -392,8 +398,8 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 }
 
 /*
- * What realloc freed. Another thread may have got that address before it returned, and freed it
- * again: the free that was not seen is this one.
+ * Applies the free by realloc. Before realloc returned, another thread may have got the address and
+ * freed it again: then this is the missing free.
  */
 static bool apply_old(struct mt_blocks *blocks, struct mt_queued *queued)
 {
@@ -484,7 +490,7 @@ static bool apply(struct mt_blocks *blocks, struct mt_queued *queued)
 	return deliver(blocks, account, queued->time);
 }
 
-/* Applies what waits for no stack, or with `all` everything. */
+/* Applies items until one waits for its stack; with `all`, every item. */
 static bool drain(struct mt_blocks *blocks, bool all)
 {
 	struct mt_queued *first;
@@ -497,7 +503,7 @@ static bool drain(struct mt_blocks *blocks, bool all)
 	return good;
 }
 
-/* ---- What the session shows ---- */
+/* ---- Records from the session ---- */
 
 static bool wants(void *context, const struct mt_facts_event *event)
 {
@@ -555,7 +561,10 @@ static bool is_ours(const struct mt_blocks *blocks, uint32_t event)
 	       blocks->events.items[event].operation != MT_BLOCK_NONE;
 }
 
-/* The kernel names the event that found room again, of those that share a buffer. */
+/*
+ * The kernel names the event that first found room again in a shared buffer, so any event may have
+ * lost the records.
+ */
 static bool take_loss(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
 	const struct mt_loss_record *loss = observed->loss;
@@ -570,9 +579,9 @@ static bool take_loss(struct mt_blocks *blocks, const struct mt_observed *observ
 	return mt_losses_add(&blocks->losses, loss->from, loss->to);
 }
 
-/* The account that a call belongs to, and the kernel's cache, a string id. */
+/* The account of a call, and the kernel's object cache, a string id. */
 struct place {
-	uint64_t space; /* id of a struct mt_space; of the kernel's accounts, above those */
+	uint64_t space; /* id of a struct mt_space; for the kernel's accounts, ids above those */
 	uint32_t cache;
 };
 
@@ -604,7 +613,7 @@ static bool take_sample(struct mt_blocks *blocks, const struct mt_observed *obse
 					    observed->attr, observed->sample, observed->time,
 					    &call)))
 		return false;
-	/* A selected sample's stack comes all the same. */
+	/* A selected sample's stack still comes; no item waits for it. */
 	if (call.effect == MT_BLOCK_NOTHING)
 		return true;
 	queued = mt_block_queue_add(&blocks->queue);
@@ -646,7 +655,7 @@ static bool take_fork(struct mt_blocks *blocks, const struct mt_observed *observ
 	return child;
 }
 
-/* A space that no thread runs in any more. */
+/* Queues the end of a space without threads. */
 static bool take_end(struct mt_blocks *blocks, const struct mt_observed *observed, bool execed)
 {
 	struct mt_block_account *account;
@@ -712,7 +721,7 @@ static bool take(struct mt_blocks *blocks, const struct mt_observed *observed)
 		return take_event(blocks, observed);
 	case MT_OBSERVED_LOSS:
 		return take_loss(blocks, observed);
-	case MT_OBSERVED_KERNEL: /* spaces are not the kernel's allocators' concern */
+	case MT_OBSERVED_KERNEL: /* the kernel's allocators have no spaces */
 		return blocks->options->kernel || take_kernel(blocks, observed);
 	case MT_OBSERVED_SAMPLE:
 		return take_sample(blocks, observed);
@@ -728,14 +737,14 @@ static void begin_recording(struct mt_blocks *blocks, uint32_t recording)
 
 	blocks->at = mt_at_clock(&blocks->options->at, facts->start, facts->end);
 	if (facts->blocks_end && !blocks->options->kernel && facts->blocks_end < blocks->at)
-		blocks->at = facts->blocks_end; /* who was freed later is not known */
-	/* Events are switched off one after another: frees may be seen longer than allocations. */
+		blocks->at = facts->blocks_end; /* later frees are not recorded */
+	/* Events are disabled one after another: frees may be recorded longer than allocations. */
 	if (facts->reading->has_end && facts->end > facts->start && facts->end < blocks->at)
 		blocks->at = facts->end;
 	blocks->begun = true;
 }
 
-/* Blocks live on while nothing is recorded. */
+/* Blocks stay live while nothing is recorded. */
 static bool end_recording(struct mt_blocks *blocks, uint32_t recording)
 {
 	uint64_t end = mt_facts_observed_end(
@@ -814,7 +823,9 @@ struct mt_error *mt_blocks_begin(struct mt_session *session,
 	return NULL;
 }
 
-/* Whether a note (FORMAT.md, 4.3) names functions of a file as probed; of any for `path` "". */
+/*
+ * True if a note (FORMAT.md, 4.3) names functions of a file as probed; of any file for `path` "".
+ */
 static bool notes_probes(const struct mt_facts *facts, const char *path)
 {
 	for (size_t i = 0; i < facts->recordings.count; i++) {
@@ -831,7 +842,7 @@ static bool notes_probes(const struct mt_facts *facts, const char *path)
 	return false;
 }
 
-/* A program that another one started may bring an allocator that nobody knew of at the start. */
+/* A started program may load an allocator that mtrec did not know of at the start. */
 static const char *unprobed_allocator(const struct mt_session *session)
 {
 	const struct mt_facts *facts = mt_session_facts(session);

@@ -1,7 +1,7 @@
 /*
- * Accounts of blocks: which blocks of memory live in each address space, by the samples and marks
- * of allocators, in order of time. An account begins empty with its space, by fork or exec, and
- * ends with it: what a child got from its parent by fork is the parent's.
+ * Accounts of blocks: the live blocks of each address space, by the samples and marks of
+ * allocators, in order of time. An account begins empty with its space, by fork or exec, and ends
+ * with it. Blocks that a child inherits by fork belong to the parent's account.
  */
 #ifndef MT_REPORT_BLOCKS_BLOCKS_H
 #define MT_REPORT_BLOCKS_BLOCKS_H
@@ -17,36 +17,36 @@ struct mt_blocks;
 struct mt_error;
 struct mt_session;
 
-/* The account of an address space as it is told. Valid during the call. */
+/* The account of an address space. Valid during the call. */
 struct mt_blocks_space {
 	uint32_t recording; /* index into facts->recordings */
 	int32_t pid;
 	uint32_t generation; /* execs of this process before this space */
-	bool ended, execed;  /* by exit; by exec */
+	bool ended, execed;  /* the space ended; by exec */
 	/*
-	 * The moment in ns: of the peak, of its end or of the recording's, or of --at. Blocks count
-	 * as they stood then. Of a block that is freed: of that.
+	 * The moment in ns: the peak, the end of the space or the recording, or --at. Blocks are as
+	 * of this moment. For a freed block: the time of its free.
 	 */
 	uint64_t time;
 };
 
-/* The end of a block that was freed, or whose address was given again. */
+/* The end of a block that was freed, or whose address was returned again. */
 struct mt_block_end {
 	uint64_t time; /* ns */
 	/* Freed by the thread that allocated it, which allocated nothing in between. */
 	bool temporary;
-	bool resized; /* it goes on with another size, as by realloc */
+	bool resized; /* the block continues with another size, as by realloc */
 	/* Freed by a thread whose last allocation was a larger one, by the same stack. */
 	bool replaced;
 };
 
-/* What is no block's life, and counts by its origin. */
+/* Calls that are not part of a block's life, counted by origin. */
 enum mt_block_anomaly {
-	MT_ANOMALY_FAILED, /* calls that gave nothing, of the path that called */
+	MT_ANOMALY_FAILED, /* failed calls, by the path that called */
 	/*
-	 * Frees, which have no stack. Of a block that was freed before: of the path that allocated
-	 * it, as far as that is known, and of the thread that freed it again. Of a block that was
-	 * not seen allocated: of the thread alone.
+	 * Frees; they have no stack. TWICE: a free of a freed block, by the path that allocated the
+	 * block, if known, and the thread that freed it again. UNKNOWN: a free of a block whose
+	 * allocation was not seen, by the thread.
 	 */
 	MT_ANOMALY_TWICE,
 	MT_ANOMALY_UNKNOWN,
@@ -55,13 +55,13 @@ enum mt_block_anomaly {
 
 struct mt_blocks_options {
 	struct mt_at at;
-	bool alongside; /* the samples that the session gives stay the same; else allocations alone
-			 */
+	bool alongside; /* the session gives the same samples as before; else only allocations */
 	bool kernel;	/* blocks of the kernel's allocators, not of programs': one space */
 	/*
-	 * Called for each block of a space, and with the number of odd calls by each origin, when
-	 * the space or the recording ends, or the moment has come. False out of memory.
-	 * `doubtful`: its free may be among records that were lost. Both may be NULL.
+	 * `block` is called for each block of a space, and `anomaly` with the number of anomalies
+	 * by each origin, when the space or the recording ends, or the requested moment has come.
+	 * False out of memory. `doubtful`: the block's free may be in lost records. Both may be
+	 * NULL.
 	 */
 	bool (*block)(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
@@ -72,7 +72,10 @@ struct mt_blocks_options {
 	bool (*gone)(void *context, const struct mt_blocks_space *space,
 		     const struct mt_origin *origin, const struct mt_block *block,
 		     const struct mt_block_end *end);
-	/* Called behind the blocks of a space, with all that live at the end. The same. */
+	/*
+	 * Called after the blocks of a space, with all blocks that are live at the end. May be
+	 * NULL; false out of memory.
+	 */
 	bool (*remaining)(void *context, const struct mt_blocks_space *space,
 			  const struct mt_block_map *map);
 	void *context;
@@ -84,13 +87,16 @@ struct mt_blocks_options {
  */
 struct mt_error *mt_blocks_begin(struct mt_session *session,
 				 const struct mt_blocks_options *options, struct mt_blocks **out);
-/* Counts what is not in the accounts in the session's facts. Gives what mt_blocks_run() does. */
+/*
+ * Adds calls that are missing in the accounts to the session's facts. Returns the number of lost
+ * records of allocators.
+ */
 uint64_t mt_blocks_end(struct mt_blocks *blocks);
 void mt_blocks_destroy(struct mt_blocks *blocks);
 
 /*
- * Reads the whole session. Borrows the session and options->context. Counts what is not in the
- * accounts in the session's facts. *lost: records of allocators that were lost.
+ * Reads the whole session. Borrows the session and options->context. Adds calls that are missing in
+ * the accounts to the session's facts. *lost: lost records of allocators.
  */
 struct mt_error *mt_blocks_run(struct mt_session *session, const struct mt_blocks_options *options,
 			       uint64_t *lost);

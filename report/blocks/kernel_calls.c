@@ -1,4 +1,4 @@
-/* What each tracepoint is, in a table. */
+/* A table of the tracepoints. */
 #include "report/blocks/kernel_calls.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ struct mt_kernel_event mt_kernel_event_parse(const char *name, const struct mt_t
 	event.address = field(format, allocator->address);
 	event.asked = field(format, allocator->asked);
 	event.usable = field(format, allocator->usable);
-	/* Linux 4.x has no bytes of each CPU's memory but those asked for. */
+	/* Linux 4.x records only the requested bytes of per-CPU memory. */
 	if (!event.usable.size)
 		event.usable = event.asked;
 	if (allocator->has_name_field)
@@ -117,7 +117,7 @@ enum mt_kernel_account mt_kernel_call_take(const struct mt_kernel_event *event,
 	*out = (struct mt_block_call){0};
 	find_name(event, sample, cache, length);
 	if (!address || address == UINT64_MAX)
-		return allocator->account; /* kfree(NULL), or no memory */
+		return allocator->account; /* kfree(NULL), or out of memory */
 	out->effect = allocator->effect;
 	out->freed = address;
 	if (out->effect == MT_BLOCK_FREES)
@@ -133,7 +133,7 @@ enum mt_kernel_account mt_kernel_call_take(const struct mt_kernel_event *event,
 		.address = address,
 		.asked = asked,
 		.usable = usable,
-		.enter = time, /* no call of these contains another of the same addresses */
+		.enter = time, /* no call of these contains another one for the same address */
 		.time = time,
 		.tid = sample->tid,
 		.has_asked = true,

@@ -1,6 +1,6 @@
 /*
- * Calls of the kernel's own allocators from their tracepoints: kmalloc and caches of objects,
- * pages, memory of each CPU.
+ * Calls of the kernel's allocators from their tracepoints: kmalloc and caches of objects, pages,
+ * per-CPU memory.
  */
 #ifndef MT_REPORT_BLOCKS_KERNEL_CALLS_H
 #define MT_REPORT_BLOCKS_KERNEL_CALLS_H
@@ -13,20 +13,20 @@
 struct mt_kernel_allocator;
 struct mt_sample;
 
-/* An event's part. All zero: none. */
+/* What an event records. All zero: no call of an allocator. */
 struct mt_kernel_event {
 	const struct mt_kernel_allocator *allocator; /* NULL: none */
 	struct mt_field address, asked, usable, name;
-	uint32_t one_in; /* set by the caller: objects that one stands for; 0: 1 */
+	uint32_t one_in; /* set by the caller: objects that one represents; 0: 1 */
 };
 
-/* Whether an event of this name is a call of the kernel's allocators. */
+/* True if an event of this name is a call of the kernel's allocators. */
 bool mt_kernel_event_is(const char *name);
 
-/* `name` is the kernel's, a filter behind it is ignored. */
+/* `name` is the kernel's name; a filter after it is ignored. */
 struct mt_kernel_event mt_kernel_event_parse(const char *name, const struct mt_text *format);
 
-/* Addresses of one account do not meet those of another. */
+/* Separate accounts: an address in one is unrelated to the same address in another. */
 enum mt_kernel_account {
 	MT_KERNEL_OBJECTS,
 	MT_KERNEL_PAGES,
@@ -34,8 +34,8 @@ enum mt_kernel_account {
 };
 
 /*
- * What a call gave or freed, and in which account. *cache: the name of the cache of objects, of
- * which *length bytes count; "" without one.
+ * Takes the effect of a call, and returns its account. *cache: the name of the object cache, of
+ * which *length bytes count; "" without a cache.
  */
 enum mt_kernel_account mt_kernel_call_take(const struct mt_kernel_event *event,
 					   const struct mt_sample *sample, uint64_t time,

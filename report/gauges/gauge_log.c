@@ -1,4 +1,4 @@
-/* Collecting gauges. */
+/* Collects gauges. */
 #include "report/gauges/gauge_log.h"
 
 #include <stdlib.h>
@@ -24,13 +24,13 @@
 
 struct process {
 	struct mt_gauged_process reported;
-	uint64_t first_time, last_time; /* of its gauges */
+	uint64_t first_time, last_time; /* times of its gauges */
 	uint64_t next;			/* index of the next process of that pid; NONE */
 };
 
 /*
- * What was said of a process ahead of its first gauge. In a growing recording that comes behind
- * data; otherwise all gauges come first.
+ * Records about a process before its first gauge. In a growing recording gauges come after data;
+ * otherwise all gauges come first.
  */
 struct early {
 	uint32_t comm, cgroup, exe;
@@ -54,9 +54,9 @@ struct mt_gauge_log {
 	struct mt_observer observer;
 	MT_ARRAY(struct process) all;
 	struct mt_lives lives;
-	size_t lives_judged; /* of those that are over: no gauge was read of these */
+	size_t lives_judged; /* ended processes that were checked: they have no gauges */
 	MT_ARRAY(struct mt_brief_processes) brief;
-	struct mt_map64 by_pid; /* of this recording: pid to the index of its first process */
+	struct mt_map64 by_pid; /* of this recording: pid to index of its first process */
 	MT_ARRAY(struct early) early;
 	struct mt_map64 early_by_pid;
 	const struct mt_space *sampled;	    /* the space of the last sample */
@@ -92,7 +92,7 @@ void mt_gauge_log_destroy(struct mt_gauge_log *gauges)
 
 /* ---- Gauges ---- */
 
-/* The host's gauges of one reading have stamps of their own, microseconds apart. */
+/* The host's gauges of one reading have different times, microseconds apart. */
 #define APART ((uint64_t)50000000)
 
 static bool note_reading(struct mt_gauge_log *gauges, uint32_t recording, uint64_t time)
@@ -165,7 +165,7 @@ static void report_early(const struct mt_gauge_log *gauges, struct mt_gauged_pro
 	reported->other = early->judged ? early->other : reported->other;
 }
 
-/* The process of a gauge, made where there is none. NULL out of memory, or of processes. */
+/* The process of a gauge, created if new. NULL out of memory, or above the limit of processes. */
 static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
 	const struct mt_gauge_record *record = observed->gauge;
@@ -235,8 +235,9 @@ static bool take_process(struct mt_gauge_log *gauges, const struct mt_observed *
 /* ---- Names and ends ---- */
 
 /*
- * Which process of a pid a record of the kernel's tells of. Processes of one pid follow one
- * another; a record before the last gauge of one is its own, and so is one behind all gauges.
+ * Finds the process of a pid that a kernel record belongs to. Processes of one pid follow one
+ * another. A record up to the last gauge of a process belongs to it; a record after all gauges
+ * belongs to the last process.
  */
 static struct process *process_at(struct mt_gauge_log *gauges, int32_t pid, uint64_t time)
 {
@@ -307,7 +308,7 @@ static bool take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *o
 			process->reported.to = observed->time;
 		return true;
 	case MT_KERNEL_MMAP:
-	case MT_KERNEL_MMAP2: /* of the program, which tells its path */
+	case MT_KERNEL_MMAP2: /* of the program; it has the path */
 		if (!process)
 			return keep_early(gauges, task, EARLY_EXE);
 		process->reported.exe = task->space ? task->space->exe : process->reported.exe;
@@ -317,7 +318,7 @@ static bool take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *o
 	}
 }
 
-/* Whatever has a sample is a target. */
+/* A process with a sample is a target. */
 static bool take_sample(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
 	struct process *process;
@@ -332,7 +333,7 @@ static bool take_sample(struct mt_gauge_log *gauges, const struct mt_observed *o
 	return true;
 }
 
-/* The process that a gauge met during a life, or NULL. */
+/* The process with a gauge during a life, or NULL. */
 static struct process *gauged_in(struct mt_gauge_log *gauges, const struct mt_life *life)
 {
 	struct process *process;
@@ -349,8 +350,8 @@ static struct process *gauged_in(struct mt_gauge_log *gauges, const struct mt_li
 }
 
 /*
- * Which lives no gauge met is asked when the recording is over: in a growing one, gauges may come
- * behind the records of their time.
+ * Checks which lives have no gauge. This happens at the end of the recording: in a growing
+ * recording gauges may come after other records of their time.
  */
 static void end_recording(struct mt_gauge_log *gauges)
 {
@@ -411,7 +412,7 @@ struct mt_error *mt_gauge_log_listen(struct mt_session *session, struct mt_gauge
 	return NULL;
 }
 
-/* ---- What was read ---- */
+/* ---- Results ---- */
 
 static bool is_selected(const struct mt_selection *selection, const char *comm, int32_t pid)
 {
@@ -431,7 +432,7 @@ static void find_bounds(const struct mt_gauge_log *gauges, uint32_t recording, u
 	*to = *to > facts->end ? facts->end : *to;
 }
 
-/* Between readings of a recording, on average. */
+/* Average interval between readings of a recording. */
 static uint64_t reading_interval(const struct mt_gauge_log *gauges, uint32_t recording)
 {
 	const struct readings *readings =
@@ -478,8 +479,8 @@ static int compare_lives(const void *a, const void *b)
 }
 
 /*
- * Whether a life is told of: it ended in the selected time, and its name is selected, and known
- * (not ":TID"). Takes the pid of one that is told of with others of its name.
+ * True if a life is reported: it ended in the selected time, and its name is selected and known
+ * (not ":TID"). Resets the pid of lives that are reported together with others of the same name.
  */
 static bool settle_life(const struct mt_gauge_log *gauges, struct mt_life *life)
 {

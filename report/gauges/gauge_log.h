@@ -1,6 +1,6 @@
 /*
- * What the kernel said of memory while it was recorded: the host's values, and the sizes of each
- * process at the start, in between and at the end.
+ * Gauges of memory during the recording: the host's values, and the sizes of each process at the
+ * start, in between and at the end.
  *
  *	mt_gauge_log_listen(session, &gauges);
  *	...				the session is read to its end
@@ -27,15 +27,16 @@ enum mt_process_gauge {
 	MT_PROCESS_SHARED,
 	MT_PROCESS_SWAPPED,
 	MT_PROCESS_MAJOR_FAULTS,
-	MT_PROCESS_HUGE, /* anonymous huge pages; read at the start and the end alone */
+	MT_PROCESS_HUGE, /* anonymous huge pages; read only at the start and the end */
 	MT_PROCESS_GAUGES
 };
 
 /* One value of the host, or of a cgroup. */
 struct mt_host_gauge {
 	uint32_t recording;
-	uint32_t name;	   /* string id */
-	uint64_t from, to; /* ns on the recording's clock: --time, as far as it ran then */
+	uint32_t name; /* string id */
+	uint64_t from,
+		to; /* ns on the recording's clock: the part of --time within the recording */
 	uint64_t interval; /* ns between readings, on average; 0: there was one */
 	struct mt_series series;
 };
@@ -47,48 +48,50 @@ struct mt_gauged_process {
 	uint32_t comm;	     /* string id; MT_STRING_NONE: not known */
 	uint32_t cgroup;     /* string id; 0: not known */
 	uint32_t exe;	     /* string id of the program's path; 0: not known */
-	bool is_new;	     /* it began while it was recorded */
+	bool is_new;	     /* it began during the recording */
 	bool ended;
-	uint64_t began;	   /* ns on the recording's clock; its first gauge where nobody saw it */
-	double peak;	   /* resident bytes by the kernel's counts, of one that ended; 0: none */
-	bool other;	   /* not a target of mtrec -u, -G, --comm, -p */
-	bool selected;	   /* a target, and by --pid and --comm */
-	uint64_t from, to; /* ns on the recording's clock: --time, as far as it ran then */
+	uint64_t began; /* ns on the recording's clock; else its first gauge */
+	double peak; /* peak of resident bytes by the kernel's counts, of an ended process; 0: none
+		      */
+	bool other;  /* not a target of mtrec -u, -G, --comm, -p */
+	bool selected; /* a target, also by --pid and --comm */
+	uint64_t from,
+		to; /* ns on the recording's clock: the part of --time within the recording */
 	uint64_t interval; /* ns between readings, on average; 0: there was one */
 	struct mt_series series[MT_PROCESS_GAUGES];
 };
 
 /*
- * Processes of which no gauge was read between their begin and their end: those of one name, cgroup
- * and program; or one that ended with the recording, as its command does.
+ * Processes that began and ended between two readings of gauges: those of one name, cgroup and
+ * program; or one process that ended with the recording, as the recorded command does.
  */
 struct mt_brief_processes {
 	uint32_t recording;
 	uint32_t comm, cgroup, exe; /* string ids */
-	int32_t pid;		    /* of one that ended with the recording; else -1 */
+	int32_t pid;		    /* if it ended with the recording; else -1 */
 	uint32_t count;
-	double peak; /* resident bytes, of the largest; 0: not known */
+	double peak; /* resident bytes of the largest process; 0: unknown */
 };
 
-/* Before the session's first sample is asked for. Borrows the session until destroyed. */
+/* Call before the session's first sample. Borrows the session until destroyed. */
 struct mt_error *mt_gauge_log_listen(struct mt_session *session, struct mt_gauge_log **out);
 void mt_gauge_log_destroy(struct mt_gauge_log *gauges);
 
-/* Once, when the session is read to its end; what was read stays. */
+/* Call once, after the session is read to its end; the gauges stay valid. */
 struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges);
 
-/* Processes by index, in order of their first gauge; NULL behind the last. */
+/* Processes by index, in order of their first gauge; NULL after the last. */
 const struct mt_gauged_process *mt_gauge_log_process(const struct mt_gauge_log *gauges,
 						     size_t index);
 
-/* Selected ones, by recording, those with a pid first, then by name; borrowed. */
+/* The selected ones, by recording, those with a pid first, then by name; borrowed. */
 const struct mt_brief_processes *mt_gauge_log_brief(const struct mt_gauge_log *gauges,
 						    size_t *count);
 
-/* Whether there are sizes of processes: gauges, or the kernel's counts. */
+/* True if there are sizes of processes: gauges, or the kernel's counts. */
 bool mt_gauge_log_has_sizes(const struct mt_gauge_log *gauges);
 
-/* Values of the host by index; NULL behind the last. */
+/* Values of the host by index; NULL after the last. */
 const struct mt_host_gauge *mt_gauge_log_host(const struct mt_gauge_log *gauges, size_t index);
 
 /* A figure of a process at the beginning (0 for a new process) and at the end of its time. */

@@ -13,11 +13,11 @@ enum {
 
 /* ---- Finding ---- */
 
-/* One word of a formula: a name behind its prefix. */
+/* One word of a formula: a name without its prefix. */
 struct word {
 	const char *prefix, *name;
 	size_t prefix_length, length;
-	bool begins; /* it stands for all names that begin so */
+	bool begins; /* matches all names with this prefix */
 };
 
 static bool names(const struct word *word, const char *name)
@@ -28,7 +28,7 @@ static bool names(const struct word *word, const char *name)
 	return !strncmp(name, word->name, word->length) && (word->begins || !name[word->length]);
 }
 
-/* Adds the gauges of a word; returns how many. */
+/* Adds the gauges of a word; returns their number. */
 static size_t add_word(const struct mt_gauge_log *log, const struct mt_strings *strings,
 		       uint32_t recording, const struct word *word, double sign,
 		       struct mt_gauge_sum *sum)
@@ -77,7 +77,7 @@ struct mt_gauge_sum mt_gauge_sum_of(const struct mt_host_gauge *gauge)
 	return (struct mt_gauge_sum){.terms = {{gauge, 1}}, .count = 1};
 }
 
-/* ---- Over time ---- */
+/* ---- Course ---- */
 
 static double value_at(const struct mt_gauge_sum *sum, uint64_t time)
 {
@@ -95,7 +95,7 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The moments at which a term has another value, and both ends, in order. */
+/* The times at which a term changes, and both ends, in order. */
 static size_t find_times(const struct mt_gauge_sum *sum, uint64_t from, uint64_t to,
 			 uint64_t times[TIMES_MOST])
 {
@@ -116,8 +116,8 @@ static size_t find_times(const struct mt_gauge_sum *sum, uint64_t from, uint64_t
 }
 
 /*
- * A value that does not change is not written: a change took no longer than from one reading to the
- * next, or from one point that the series kept to the next.
+ * The longest time that a change may have taken: from one reading to the next, or from one point of
+ * the series to the next. A value that does not change is not written.
  */
 static uint64_t longest_step(const struct mt_gauge_sum *sum)
 {
@@ -131,7 +131,7 @@ static uint64_t longest_step(const struct mt_gauge_sum *sum)
 	return step;
 }
 
-/* When the value that holds at a time was read: at the last change, or with a later reading. */
+/* When the value of a time was read: at the last change, or at a later reading. */
 static uint64_t read_at(const struct mt_gauge_sum *sum, uint64_t time, uint64_t step)
 {
 	uint64_t last = 0;

@@ -20,24 +20,25 @@ struct mt_gauge_sum {
 	size_t count;
 };
 
-/* In the time that --time selects. */
+/* The course of a sum in the time that --time selects. */
 struct mt_gauge_course {
 	double first, last, most;
 	double per_second; /* change, on average */
-	double fastest;	   /* change a second between two readings, the largest */
+	double fastest;	   /* largest change per second between two readings */
 };
 
 /*
- * Finds the gauges of "PREFIX NAME [+|- NAME]...", in one recording. A NAME ending in '*' is all
- * gauges that begin so; one ending in '?' may be absent. False where another one is.
+ * Finds the gauges of "PREFIX NAME [+
+ * - NAME]...", in one recording. A NAME ending in '*' matches all gauges with that prefix; a NAME
+ *   ending in '?' may be missing. False if another NAME is missing.
  */
 bool mt_gauge_sum_find(const struct mt_gauge_log *log, const struct mt_strings *strings,
 		       uint32_t recording, const char *formula, struct mt_gauge_sum *out);
 
-/* Of one gauge. */
+/* The sum of one gauge. */
 struct mt_gauge_sum mt_gauge_sum_of(const struct mt_host_gauge *gauge);
 
-/* Only with a term. */
+/* Needs at least one term. */
 struct mt_gauge_course mt_gauge_sum_course(const struct mt_gauge_sum *sum);
 
 #endif

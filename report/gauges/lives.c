@@ -1,4 +1,4 @@
-/* Follows processes from begin to end. */
+/* Follows processes from their begin to their end. */
 #include "report/gauges/lives.h"
 
 #include "formats/records/record.h"
@@ -9,10 +9,10 @@
 
 struct mt_living {
 	struct mt_life life;
-	uint64_t bytes[MT_PAGES_MEMBERS]; /* the kernel's counts */
+	uint64_t bytes[MT_PAGES_MEMBERS]; /* by the kernel's counts */
 };
 
-/* A hostile recording may tell of any number. */
+/* Bounds: a hostile recording may report any number of processes. */
 #define LIVES_MAX 1000000
 
 void mt_lives_deinit(struct mt_lives *lives)
@@ -55,7 +55,7 @@ static bool begin(struct mt_lives *lives, const struct mt_observed *observed)
 	return true;
 }
 
-/* The last one takes the place of one that is over. */
+/* Moves the last entry to the place of the ended process. */
 static bool forget(struct mt_lives *lives, struct mt_living *living)
 {
 	struct mt_living *last = &lives->living.items[--lives->living.count];
@@ -87,8 +87,8 @@ static bool end(struct mt_lives *lives, struct mt_living *living,
 }
 
 /*
- * The begin of mtrec's command is no FORK, which was before the recording, but the exec of a
- * process that was not known.
+ * A known process begins with FORK. mtrec's command was forked before the recording: it begins with
+ * the exec of an unknown process.
  */
 static bool take_kernel(struct mt_lives *lives, const struct mt_observed *observed)
 {

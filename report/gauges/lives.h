@@ -1,7 +1,7 @@
 /*
- * Processes that began and ended while they were recorded, by the kernel's FORK, EXIT and COMM of
- * an exec, and their peaks by its counts of resident pages (kmem:rss_stat). No gauge is read of
- * most of them.
+ * Processes that began and ended during the recording, by the kernel's FORK, EXIT and COMM (exec)
+ * records, and their peaks by its counts of resident pages (kmem:rss_stat). Most of them have no
+ * gauges.
  */
 #ifndef MT_REPORT_GAUGES_LIVES_H
 #define MT_REPORT_GAUGES_LIVES_H
@@ -35,11 +35,11 @@ struct mt_lives {
 
 void mt_lives_deinit(struct mt_lives *lives);
 
-/* Takes a kernel record or a sample; of others nothing. False out of memory. */
+/* Takes a kernel record or a sample; ignores others. False out of memory. */
 bool mt_lives_take(struct mt_lives *lives, const struct mt_facts *facts,
 		   const struct mt_observed *observed);
 
-/* Ends a recording: what lives on is forgotten. */
+/* Ends a recording: forgets processes that are still alive. */
 void mt_lives_end(struct mt_lives *lives);
 
 #endif

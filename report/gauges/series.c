@@ -1,4 +1,4 @@
-/* Gauges over time. */
+/* Series of gauge values. */
 #include "report/gauges/series.h"
 
 #include <stdlib.h>
@@ -10,12 +10,13 @@ enum {
 };
 
 /*
- * Shares of the whole change; those of a steady course are 1/20 a slice, a third in the last third.
- * Twice the steady share in one slice is a step; a twentieth of it in the last third is nothing.
+ * Shares of the whole change. A steady course has 1/20 in each slice, and a third in the last
+ * third. Twice the steady share in one slice is a step. A twentieth of the steady share in the last
+ * third counts as none.
  */
 #define STEP_SHARE 0.1
 #define TAIL_SHARE 0.05
-/* Of the largest value: a fall of less is what a garbage collector does at any size of heap. */
+/* Share of the largest value: a garbage collector causes smaller falls at any heap size. */
 #define FALL_SHARE 0.25
 
 static void halve(struct mt_series *series)
@@ -34,7 +35,7 @@ void mt_series_deinit(struct mt_series *series)
 	series->points = NULL;
 }
 
-/* Makes room for one more point; a single value so far gets its own. */
+/* Makes room for one more point; an existing single value becomes the first point. */
 static bool make_room(struct mt_series *series, const struct mt_series_point *single)
 {
 	size_t capacity = series->points ? 2 * (size_t)series->capacity : POINTS_FIRST;
@@ -87,7 +88,7 @@ double mt_series_at(const struct mt_series *series, uint64_t time)
 	return value;
 }
 
-/* Values at the ends of equal slices of time, and what can be counted from them. */
+/* Values at the ends of equal slices of time, and figures derived from them. */
 struct course {
 	int slices;
 	double at[SLICES_MOST + 1];
@@ -96,7 +97,7 @@ struct course {
 	double tail; /* change in the last third */
 };
 
-/* Falls by FALL_SHARE of the largest value after a rise as large. */
+/* Counts falls by FALL_SHARE of the largest value after a rise of the same size. */
 static int count_falls(const struct course *course)
 {
 	double top = course->at[0], bottom = course->at[0];
@@ -147,7 +148,7 @@ static void survey(const struct mt_series *series, bool is_new, uint64_t from, u
 	}
 }
 
-/* "two steps" and "two steps, flat" of a number of steps. */
+/* "two steps" and "two steps, flat" for a number of steps. */
 static const char *count_of_steps(int steps, bool flat)
 {
 	static const char *const words[][2] = {

@@ -67,7 +67,7 @@ bool mt_mapping_readings_take(struct mt_mapping_readings *readings, uint32_t rec
 	return true;
 }
 
-/* The mappings of the reading that begins with one of them. */
+/* The mappings of the reading that begins with mapping `from`. */
 static struct mt_mapping_list list_from(const struct mt_mapping_readings *readings, size_t from)
 {
 	const struct mt_mapping_reading *first = &readings->items.items[from];

@@ -1,6 +1,6 @@
 /*
- * What /proc/PID/smaps said of each mapping of a process: mtrec reads it at its start and end, for
- * the processes that it was asked for.
+ * What /proc/PID/smaps reports for each mapping of a process: mtrec reads it at its start and end,
+ * for the requested processes.
  */
 #ifndef MT_REPORT_RESIDENCE_MAPPING_READINGS_H
 #define MT_REPORT_RESIDENCE_MAPPING_READINGS_H
@@ -35,19 +35,19 @@ struct mt_mapping_readings {
 	MT_ARRAY(struct mt_mapping_reading) items;
 };
 
-/* The mappings of one reading, by address; borrowed until the next one is taken. */
+/* The mappings of one reading, by address; borrowed until the next gauge is taken. */
 struct mt_mapping_list {
 	const struct mt_mapping_reading *items;
-	size_t count; /* 0: there is no such reading */
+	size_t count; /* 0: no reading */
 };
 
 void mt_mapping_readings_deinit(struct mt_mapping_readings *readings);
 
-/* Takes a gauge of a mapping; of others nothing. False out of memory. */
+/* Takes a gauge of a mapping; ignores other gauges. False out of memory. */
 bool mt_mapping_readings_take(struct mt_mapping_readings *readings, uint32_t recording,
 			      const struct mt_gauge_record *gauge);
 
-/* The first reading of a process, and the one next to a moment, within a second. */
+/* The first reading of a process, and the reading nearest to a moment, within a second. */
 struct mt_mapping_list mt_mapping_readings_first(const struct mt_mapping_readings *readings,
 						 uint32_t recording, int32_t pid);
 struct mt_mapping_list mt_mapping_readings_near(const struct mt_mapping_readings *readings,

@@ -39,7 +39,7 @@ static size_t first_run(const struct mt_page_leaf *leaf, uint64_t page)
 	return mt_array_split(leaf->count, at, end_of(&leaf->runs[at]) <= page);
 }
 
-/* The first run that ends above the page; a leaf behind the last where there is none. */
+/* The first run that ends above the page; without one, a leaf after the last. */
 static struct place find(const struct mt_page_map *map, uint64_t page)
 {
 	size_t below = mt_array_split(map->leaves.count, at, map->leaves.items[at].first <= page);
@@ -63,7 +63,7 @@ const struct mt_page_run *mt_page_map_after(const struct mt_page_map *map, uint6
 	return run_at(map, find(map, page));
 }
 
-/* ---- Giving ---- */
+/* ---- Filling ---- */
 
 static bool put_leaf(struct mt_page_map *map, size_t at, struct mt_page_leaf *leaf)
 {
@@ -77,7 +77,7 @@ static bool put_leaf(struct mt_page_map *map, size_t at, struct mt_page_leaf *le
 	return true;
 }
 
-/* Halves a full leaf; one that grows at its end leaves nearly all where it is. */
+/* Halves a full leaf; a leaf that grows at its end keeps nearly all its entries. */
 static bool split(struct mt_page_map *map, struct place *at)
 {
 	struct mt_page_leaf *leaf = map->leaves.items[at->leaf].leaf,
@@ -116,7 +116,7 @@ static bool joins(const struct mt_page_run *left, const struct mt_page_run *righ
 	       left->pages + (uint64_t)right->pages <= UINT32_MAX;
 }
 
-/* Where nobody holds a page of it. */
+/* Inserts a run of pages without holders. */
 static bool insert(struct mt_page_map *map, const struct mt_page_run *run)
 {
 	struct place at = find(map, run->first);
@@ -131,7 +131,8 @@ static bool insert(struct mt_page_map *map, const struct mt_page_run *run)
 		return put_leaf(map, 0, leaf);
 	}
 	/*
-	 * Between two leaves it goes to the end of the left one: what grows upwards fills leaves.
+	 * A run between two leaves goes to the end of the left leaf: a space that grows upwards
+	 * fills its leaves.
 	 */
 	if (at.leaf && !at.run)
 		at = (struct place){at.leaf - 1, map->leaves.items[at.leaf - 1].leaf->count};
@@ -172,7 +173,7 @@ bool mt_page_map_fill(struct mt_page_map *map, uint64_t first, uint64_t end, uin
 	return true;
 }
 
-/* ---- Taking ---- */
+/* ---- Clearing ---- */
 
 struct clearing {
 	uint64_t first, end;
@@ -188,7 +189,7 @@ static bool deliver(const struct clearing *c, const struct mt_page_run *run)
 	return !c->taken || c->taken(c->context, first, end - first, run->holder);
 }
 
-/* The range lies within one run, at neither end of it. */
+/* Clears a range inside one run that touches neither end of it. */
 static bool punch(struct mt_page_map *map, const struct clearing *c, struct place at)
 {
 	struct mt_page_run *left = &map->leaves.items[at.leaf].leaf->runs[at.run];
@@ -203,7 +204,7 @@ static bool punch(struct mt_page_map *map, const struct clearing *c, struct plac
 	return put_run(map, at, &right);
 }
 
-/* What of a leaf lies in the range; it may be empty behind this. */
+/* Clears the range in one leaf; the leaf may be empty afterwards. */
 static bool clear_leaf(struct mt_page_map *map, const struct clearing *c, size_t index)
 {
 	struct mt_page_leaf *leaf = map->leaves.items[index].leaf;
@@ -233,7 +234,7 @@ static bool clear_leaf(struct mt_page_map *map, const struct clearing *c, size_t
 	return true;
 }
 
-/* Empty leaves from `from` up to before `to`; none elsewhere. */
+/* Drops empty leaves from `from` up to before `to`; no other leaves are empty. */
 static void drop_empty(struct mt_page_map *map, size_t from, size_t to)
 {
 	size_t kept = from;

@@ -28,8 +28,8 @@ struct mt_page_map {
 void mt_page_map_deinit(struct mt_page_map *map);
 
 /*
- * Gives the free pages of [first, end) to `holder`, not 0: the lowest first, `most` at most. *given
- * is their number. False out of memory.
+ * Gives the free pages of [first, end) to `holder`, not 0: lowest first, at most `most`. *given is
+ * their number. False out of memory.
  */
 bool mt_page_map_fill(struct mt_page_map *map, uint64_t first, uint64_t end, uint64_t most,
 		      uint32_t holder, uint64_t *given);

@@ -1,7 +1,7 @@
 /*
- * Updates holders at page events and changes of regions. Pages of a range given back are taken from
- * their holders at once; the kernel's count falls separately, and the difference stays with the
- * cause.
+ * Updates holders at page events and changes of regions. When a range is given back, its pages are
+ * taken from their holders at once. The kernel's count falls separately, and the difference stays
+ * with the cause.
  */
 #include "report/residence/residence.h"
 
@@ -18,7 +18,7 @@ struct taking {
 	const struct mt_ledger *ledger;
 	uint32_t book, origin;
 	enum mt_origin_kind why;
-	uint32_t causes[MT_PAGES_MEMBERS]; /* holders, as far as they were asked for */
+	uint32_t causes[MT_PAGES_MEMBERS]; /* holders, found on first use */
 	int64_t pages;
 };
 
@@ -57,7 +57,7 @@ static bool note_run(void *context, uint64_t page, uint64_t count, uint32_t hold
 	return run;
 }
 
-/* The same holder, of small pages. */
+/* The same holder, with small pages. */
 static uint32_t holder_split(struct mt_residence *r, uint32_t book, const struct mt_page_run *run)
 {
 	size_t size;
@@ -76,7 +76,7 @@ static uint32_t holder_split(struct mt_residence *r, uint32_t book, const struct
 	return id;
 }
 
-/* What is left of huge pages of which a part goes is small pages. */
+/* If a part of a huge page is removed, the remaining pages become small pages. */
 static bool split(struct mt_residence *r, uint32_t book, uint64_t first, uint64_t end)
 {
 	struct mt_page_map *map = &r->books.items[book]->map;
@@ -104,7 +104,7 @@ static bool split_around(struct mt_residence *r, uint32_t book, uint64_t first, 
 		(!(end & inside) || split(r, book, end, (end | inside) + 1)));
 }
 
-/* Takes a range from its holders; how many pages really were resident the counts tell. */
+/* Takes a range from its holders; the kernel's counts show how many pages were resident. */
 bool mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
 			    uint64_t first, uint64_t end, uint32_t origin, enum mt_origin_kind why)
 {
@@ -115,7 +115,7 @@ bool mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledg
 	if (!split_around(r, book, first, end) ||
 	    !mt_page_map_clear(&of->map, first, end, take_pages, &taking))
 		return false;
-	/* Without counts the pages have gone, and nothing is to follow. */
+	/* Without counts the pages are gone now; no later record reports it. */
 	if (!r->each)
 		mt_residence_note_total(of, -taking.pages);
 	return true;
@@ -146,7 +146,7 @@ static bool change(void *context, const struct mt_ledger *ledger,
 	return true;
 }
 
-/* A huge page is of one mapping: where another begins within it, it is split. */
+/* A huge page belongs to one mapping: if another mapping begins inside, it is split. */
 static bool accessed(void *context, const struct mt_ledger *ledger,
 		     const struct mt_ledger_change *reported)
 {
@@ -203,7 +203,7 @@ static bool find_key(const struct mt_ledger *ledger, uint32_t book,
 	return key.reserver != UINT32_MAX && key.attrs != UINT32_MAX;
 }
 
-/* Without counts of each: distinct pages, each once. */
+/* Without each change of the counts: counts each distinct page once. */
 static bool touch_pages(struct mt_residence *r, struct mt_toucher *toucher, uint32_t book,
 			uint64_t page, uint64_t count)
 {
@@ -243,7 +243,7 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 	toucher->faulting = true;
 	toucher->book = book;
 	toucher->page = page;
-	/* a child to which vfork lends the space is not who answers for it */
+	/* a child that borrows the space by vfork is not responsible for it */
 	if (!r->books.items[book]->touched ||
 	    mt_ledger_origin(ledger, touch->origin)->pid == touch->space->pid)
 		r->books.items[book]->origin = touch->origin;
@@ -254,11 +254,11 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 	       (r->each || touch_pages(r, toucher, book, page, 1));
 }
 
-/* ---- Where counts are batched, or there are none ---- */
+/* ---- Batched counts, or none ---- */
 
 /*
- * By how much a count rose over a space's life, as far as it is told; else false. Sets *batched
- * where that lacks what threads have not added to it yet.
+ * How much a count rose over a space's life, as far as it is known; else false. Sets *batched if
+ * the count lacks pages that threads have not added yet.
  */
 static bool find_rise(struct mt_residence *r, uint32_t index, uint32_t member, uint64_t until,
 		      int64_t *out, bool *batched)
@@ -288,8 +288,8 @@ static bool find_rise(struct mt_residence *r, uint32_t index, uint32_t member, u
 }
 
 /*
- * The same of all members, by what smaps_rollup said at both ends: it walks the pages, so that
- * nothing is behind.
+ * The rise of all members, by smaps_rollup at both ends. smaps_rollup walks the pages, so no pages
+ * are pending.
  */
 static bool find_whole(struct mt_residence *r, uint32_t index, uint64_t until, int64_t *out)
 {
@@ -305,7 +305,7 @@ static bool find_whole(struct mt_residence *r, uint32_t index, uint64_t until, i
 	return true;
 }
 
-/* The sum of what is told of each member. */
+/* The sum of the known rises of all members. */
 static bool find_sum(struct mt_residence *r, uint32_t index, uint64_t until, int64_t *out)
 {
 	const struct mt_book *book = r->books.items[index];
@@ -323,7 +323,7 @@ static bool find_sum(struct mt_residence *r, uint32_t index, uint64_t until, int
 	return known;
 }
 
-/* What the counts say beyond the pages that were touched is nobody's. */
+/* Adds resident pages beyond the touched ones to a holder without a fault. */
 static bool put_rest(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index,
 		     uint64_t until)
 {
@@ -335,7 +335,7 @@ static bool put_rest(struct mt_residence *r, const struct mt_ledger *ledger, uin
 	    (!find_whole(r, index, until, &sum) && !find_sum(r, index, until, &sum)) ||
 	    sum == total)
 		return true;
-	book->read = UINT64_MAX; /* this is of the reading */
+	book->read = UINT64_MAX; /* the figures are as of the reading */
 	id = mt_residence_cause(r, ledger, index, book->origin, MT_ORIGIN_UNSEEN,
 				MT_PAGES_ANONYMOUS);
 	if (!id)
@@ -362,9 +362,9 @@ static bool put_huge(struct mt_residence *r, const struct mt_ledger *ledger, uin
 }
 
 /*
- * Huge pages that were there before, or that no fault explains: khugepaged and madvise collapse
- * small ones, a child of fork has its parent's; huge ones are split when a part goes, or to be
- * swapped out.
+ * Adds huge pages from before the recording, and huge pages that no fault explains: khugepaged and
+ * madvise collapse small pages, and a forked child has its parent's. Huge pages are split when a
+ * part is unmapped, or for swapping out.
  */
 static bool put_huge_rest(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index)
 {
@@ -410,7 +410,7 @@ static bool remaining(void *context, const struct mt_ledger *ledger,
 		return false;
 	r->books.items[index]->closed = true;
 	mt_page_map_deinit(&r->books.items[index]->map);
-	/* The kernel may use its name again. */
+	/* The kernel may reuse the id of the space. */
 	while ((counts = mt_residence_next_counts(r, index, &at)))
 		*counts = (struct mt_page_counts){0};
 	mt_array_deinit(&r->books.items[index]->counts);

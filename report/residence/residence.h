@@ -1,11 +1,11 @@
 /*
- * Residence: which pages of each address space are resident, who touched them, and who reserved the
+ * Residence: the resident pages of each address space, who touched them, and who reserved the
  * memory.
  *
  * 1. If the recording has each change of the kernel's count (kmem:rss_stat, Linux 6.2 and later),
  *    figures add up to the count; pages that no fault explains are held by a cause.
  * 2. Otherwise each distinct touched page counts once, and the difference to the kernel's count is
- *    a holding of its own.
+ *    a separate holding.
  */
 #ifndef MT_REPORT_RESIDENCE_RESIDENCE_H
 #define MT_REPORT_RESIDENCE_RESIDENCE_H
@@ -23,7 +23,7 @@ struct mt_residence;
 struct mt_holding {
 	const struct mt_ledger_space *space;
 	uint32_t toucher, reserver; /* origin ids of the ledger */
-	uint32_t attrs;		    /* nature id of the ledger */
+	uint32_t attrs;		    /* attributes id of the ledger */
 	int64_t pages;		    /* resident pages; below 0: taken from unknown holders */
 	int64_t swapped;	    /* swapped-out pages */
 	bool huge;		    /* came as huge pages of anonymous memory */
@@ -40,7 +40,7 @@ struct mt_residence_options {
 	bool (*held)(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
 		     uint64_t time);
 	/*
-	 * Called where the ledger calls `stood`, with the pages that were touched and not given
+	 * Called when the ledger calls `remaining`, with the pages that were touched and not given
 	 * back. May be NULL; false out of memory.
 	 */
 	bool (*remaining)(void *context, const struct mt_ledger *ledger,
@@ -48,10 +48,10 @@ struct mt_residence_options {
 			  uint64_t time, const struct mt_page_map *touched);
 	void *context;
 	bool peak;	    /* report each space at its peak of resident pages */
-	bool ended_at_peak; /* report spaces that ended at theirs: many free all before they exit */
-	bool huge; /* adds what AnonHugePages says beyond huge faults: for sums of huge pages alone
-		    */
-	bool moment; /* the ledger stops before the recording's end */
+	bool ended_at_peak; /* report ended spaces at their peak: many programs free all before they
+			       exit */
+	bool huge;	    /* adds AnonHugePages beyond huge faults: only for sums of huge pages */
+	bool moment;	    /* the ledger stops before the recording's end */
 	/*
 	 * Reports each space as of the last reading of /proc/PID/status within its life, so that
 	 * the holdings are of the same instant.

@@ -61,7 +61,7 @@ void mt_residence_begin(struct mt_residence *r, uint32_t recording)
 
 /* ---- Finding ---- */
 
-/* When a process was read for the last time, and not for the first; UINT64_MAX without. */
+/* Time of the last reading of a process other than its first; UINT64_MAX without one. */
 static uint64_t last_read(struct mt_residence *r, int32_t pid)
 {
 	const struct mt_page_reading *first =
@@ -72,7 +72,7 @@ static uint64_t last_read(struct mt_residence *r, int32_t pid)
 	return r->options.as_read && first != last ? last->time : UINT64_MAX;
 }
 
-/* Index of the space's book, made where it is new; UINT32_MAX out of memory. */
+/* Index of the space's book, created if new; UINT32_MAX out of memory. */
 uint32_t mt_residence_book(struct mt_residence *r, const struct mt_ledger_space *space)
 {
 	uint64_t key = (uint64_t)(uintptr_t)space, index;
@@ -98,7 +98,7 @@ uint32_t mt_residence_book(struct mt_residence *r, const struct mt_ledger_space 
 	return mt_map64_put(&r->by_space, key, index) ? (uint32_t)index : UINT32_MAX;
 }
 
-/* NULL out of memory; holds until the next one is made. */
+/* NULL out of memory; valid until the next toucher is created. */
 struct mt_toucher *mt_residence_toucher(struct mt_residence *r, int32_t tid)
 {
 	uint64_t index;
@@ -110,7 +110,7 @@ struct mt_toucher *mt_residence_toucher(struct mt_residence *r, int32_t tid)
 	return mt_array_push(&r->touchers);
 }
 
-/* The same. */
+/* NULL out of memory; valid until the next counts are created. */
 struct mt_page_counts *mt_residence_counts_of(struct mt_residence *r, uint64_t mm)
 {
 	uint64_t index;
@@ -135,7 +135,7 @@ uint32_t mt_residence_holder(struct mt_residence *r, const struct mt_holder_key 
 	return id + 1;
 }
 
-/* ---- Adding up ---- */
+/* ---- Sums ---- */
 
 static struct mt_holder *of_epoch(struct mt_residence *r, uint32_t book, uint32_t id)
 {
@@ -195,7 +195,7 @@ void mt_residence_hold_swapped(struct mt_residence *r, uint32_t book, uint32_t i
 	deliver(r, id, 0, pages, 0);
 }
 
-/* When a change has been put down to its holders. */
+/* Call after all holders of a change are updated. */
 void mt_residence_note_total(struct mt_book *book, int64_t pages)
 {
 	book->total += pages;
@@ -209,7 +209,7 @@ void mt_residence_note_pending(struct mt_residence *r, struct mt_toucher *touche
 			       int64_t pages)
 {
 	if (toucher->pending_book != book)
-		toucher->pending = 0; /* of a program that has gone: with its book */
+		toucher->pending = 0; /* pages of an earlier program, whose book has ended */
 	toucher->pending_book = book;
 	if (pages < -toucher->pending)
 		pages = -toucher->pending;
@@ -226,7 +226,7 @@ static const uint8_t member_kinds[MT_PAGES_MEMBERS] = {
 	[MT_PAGES_SHM] = MT_REGION_SHM,
 };
 
-/* What of a book came or went for a reason, by the task of `origin`; 0 out of memory. */
+/* The holder of pages that came or went for a reason, by the task of `origin`; 0 out of memory. */
 uint32_t mt_residence_cause(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
 			    uint32_t origin, enum mt_origin_kind why, uint32_t member)
 {
@@ -239,7 +239,7 @@ uint32_t mt_residence_cause(struct mt_residence *r, const struct mt_ledger *ledg
 								    : mt_residence_holder(r, &key);
 }
 
-/* ---- What /proc said, and what the kernel counts ---- */
+/* ---- Readings of /proc, and the kernel's counts ---- */
 
 static int compare_readings(const void *a, const void *b)
 {
@@ -254,7 +254,7 @@ static int compare_readings(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* How many readings come before `key`. */
+/* The number of readings before `key`. */
 static size_t readings_before(struct mt_residence *r, const struct mt_page_reading *key)
 {
 	const size_t count = r->readings.count;
@@ -315,13 +315,13 @@ struct mt_page_counts *mt_residence_next_counts(struct mt_residence *r, uint32_t
 	return NULL;
 }
 
-/* Whether all of a space's pages came within the recording. */
+/* True if all of a space's pages were added within the recording. */
 bool mt_residence_born(const struct mt_ledger_space *space)
 {
 	return space->generation || (space->account && space->account->forked);
 }
 
-/* ---- Telling ---- */
+/* ---- Holdings ---- */
 
 size_t mt_residence_count(const struct mt_residence *residence)
 {

@@ -21,8 +21,9 @@ enum {
 	MT_PAGE_SHIFT = 12,
 	MT_HUGE_PAGES = 512, /* 4 KiB pages of a huge page */
 	MT_HOLDER_NONE = 0,
-	MT_PAGES_WHOLE = MT_PAGES_MEMBERS, /* a reading of all members but the swapped-out pages */
-	MT_PAGES_HUGE,			   /* a reading of anonymous huge pages, in small ones */
+	MT_PAGES_WHOLE =
+		MT_PAGES_MEMBERS, /* a reading of all members except the swapped-out pages */
+	MT_PAGES_HUGE,		  /* a reading of anonymous huge pages, in 4 KiB pages */
 	MT_PAGES_READ,
 };
 

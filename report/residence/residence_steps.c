@@ -14,23 +14,23 @@
 #endif
 
 enum {
-	LARGE_PAGES = 4,   /* of the smallest folio above a page */
-	AROUND_PAGES = 16, /* that the kernel maps around a fault in a file */
+	LARGE_PAGES = 4,   /* pages of the smallest large folio */
+	AROUND_PAGES = 16, /* pages that the kernel maps around a fault in a file */
 };
 
 /*
- * The kernel has no names for address spaces before its random numbers are ready, early after
- * boot: each is 0.
+ * The kernel has no ids for address spaces before its random numbers are ready, early after boot:
+ * each id is 0.
  */
 #define NAMELESS (1ull << 32)
 
-/* A change of a count, and whose. */
+/* A change of a count, with its space. */
 struct step {
 	const struct mt_ledger *ledger;
 	const struct mt_ledger_count *reported;
 	uint32_t book, member;
 	int64_t pages;
-	uint64_t last; /* when the same address space's counts changed before */
+	uint64_t last; /* time of the previous change of the same address space's counts */
 };
 
 static uint32_t cause_of(struct mt_residence *r, const struct step *step, enum mt_origin_kind why)
@@ -72,7 +72,7 @@ static bool take_pages(void *context, uint64_t page, uint64_t count, uint32_t ho
 	return true;
 }
 
-/* Pages that had gone from their holders unseen, or have now, are nobody's again. */
+/* Takes pages that were reclaimed unseen, or are replaced now, from their holders. */
 static bool take_back(struct mt_residence *r, const struct step *step, uint64_t from, uint64_t to,
 		      enum mt_origin_kind why)
 {
@@ -97,7 +97,7 @@ static void range_of_fault(const struct mt_toucher *toucher, uint32_t member, ui
 	*to = *to < toucher->end ? *to : toucher->end;
 }
 
-/* `count` pages of a range that nobody holds become the holder's. */
+/* Gives `count` pages of a range without holders to the holder. */
 static bool give_pages(struct mt_residence *r, uint32_t book, uint32_t holder, uint64_t from,
 		       uint64_t to, uint64_t count)
 {
@@ -107,9 +107,9 @@ static bool give_pages(struct mt_residence *r, uint32_t book, uint32_t holder, u
 }
 
 /*
- * How much of a step is a fault's own. The kernel sums up its count over the CPUs for each event,
- * so that of threads that fault at the same time one may show the other's page too, or again: an
- * anonymous page is told from those by its sizes, 4 KiB or from 16 KiB on.
+ * The part of a step that the fault itself added. The kernel sums its count over all CPUs for each
+ * event. If threads fault at the same time, a thread's event may also include another thread's
+ * page, or include it again. The size tells anonymous pages apart: 4 KiB, or from 16 KiB on.
  */
 static int64_t own_part(const struct step *step)
 {
@@ -143,14 +143,14 @@ static bool fault_added(struct mt_residence *r, const struct step *step, struct 
 		return false;
 	mt_residence_hold(r, step->book, holder, own);
 	mt_residence_count_changes(r, step->book, holder, 1);
-	/* The first change of a new program has what exec put there, too. */
+	/* The first change of a new program includes the pages that exec loaded. */
 	return own == step->pages ||
 	       put_down(r, step,
 			step->last || !space->generation ? MT_ORIGIN_UNSEEN : MT_ORIGIN_LOADED,
 			step->pages - own);
 }
 
-/* A page of a file makes room for a copy of it; a huge one is split. */
+/* A page of a file makes room for its copy; a huge page is split. */
 static bool fault_took(struct mt_residence *r, const struct step *step,
 		       const struct mt_toucher *toucher)
 {
@@ -205,7 +205,7 @@ static bool call_took(struct mt_residence *r, const struct step *step, struct mt
 	return put_down(r, step, MT_ORIGIN_ADVISED, step->pages);
 }
 
-/* Neither a fault nor a call that is known. */
+/* The cause of a step that belongs to neither a fault nor a known call. */
 static enum mt_origin_kind why_loose(const struct step *step)
 {
 	if (mt_ledger_pages_lost(step->ledger, step->last, step->reported->time))
@@ -222,7 +222,10 @@ static bool is_replaced(const struct step *step, const struct mt_toucher *touche
 	return !toucher->given && (step->pages == -1 || step->pages == -MT_HUGE_PAGES);
 }
 
-/* A huge page has no room where the fault was: a call brought it that is not recorded, as mlock. */
+/*
+ * The fault's region has no room for a huge page: an unrecorded call, such as mlock, added the
+ * pages.
+ */
 static bool has_no_room(const struct step *step, const struct mt_toucher *toucher)
 {
 	uint64_t from = toucher->page & ~((uint64_t)MT_HUGE_PAGES - 1);
@@ -237,10 +240,12 @@ static bool put_step(struct mt_residence *r, const struct step *step, struct mt_
 	bool fault = toucher->faulting && toucher->book == step->book && count->own &&
 		     !(count->call && count->enter > toucher->time) && !has_no_room(step, toucher);
 	bool given = toucher->given & 1u << step->member;
-	/* A fault takes no anonymous page away. */
+	/* A fault removes no anonymous page. */
 	bool rises = step->pages > 0 || (fault && !given && step->member == MT_PAGES_ANONYMOUS);
 
-	/* It lets a file's page go before it has its copy; what goes later, goes otherwise. */
+	/*
+	 * A fault removes a file's page before it adds the copy; later removals have another cause.
+	 */
 	if (fault && !given && (rises || is_replaced(step, toucher)))
 		return rises ? fault_added(r, step, toucher) : fault_took(r, step, toucher);
 	if (!step->pages)
@@ -259,7 +264,7 @@ static bool put_swapped(struct mt_residence *r, const struct step *step)
 	return id;
 }
 
-/* The counts turn out to be this book's: what they were before it ran is fork's or exec's. */
+/* The counts belong to this book: pages from before its first event came by fork or exec. */
 static bool bind(struct mt_residence *r, struct mt_page_counts *counts, struct step *step)
 {
 	const struct mt_ledger_space *space = r->books.items[step->book]->space;
@@ -287,7 +292,10 @@ static bool bind(struct mt_residence *r, struct mt_page_counts *counts, struct s
 	return true;
 }
 
-/* The first count that is seen of what was there before tells one page of a fault, no more. */
+/*
+ * The first observed value of a count that is older than the recording: without a reading, it shows
+ * at most one page of a fault.
+ */
 static int64_t first_step(struct mt_residence *r, const struct step *step,
 			  const struct mt_toucher *toucher, int64_t now)
 {
@@ -302,8 +310,8 @@ static int64_t first_step(struct mt_residence *r, const struct step *step,
 }
 
 /*
- * The kernel has summed up its thread's counts, but for the fault that the thread is in, or, where
- * that is a huge page's, has counted that one alone.
+ * The kernel has added the thread's counts to the total, except for the present fault. If the fault
+ * is for a huge page, the kernel has added only that page.
  */
 static void note_batch(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
@@ -346,7 +354,7 @@ static bool apply(struct mt_residence *r, struct mt_page_counts *counts, struct 
 	return true;
 }
 
-/* An address space has got its name: what was told of it without goes on under it. */
+/* An address space got its id: counts without an id move to it. */
 static bool take_nameless(struct mt_residence *r, uint32_t book, struct mt_page_counts *counts)
 {
 	uint64_t index;
@@ -388,7 +396,7 @@ bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 		counts->time = reported->time;
 		return true;
 	}
-	/* Who has let go of its own address space takes it down: it ends, or calls exec. */
+	/* A thread that has left its address space ends it: by exit or exec. */
 	if (!count->own && counts->book == step.book + 1)
 		r->books.items[step.book]->closed = true;
 	if (count->own && counts->book != step.book + 1 && !bind(r, counts, &step))
