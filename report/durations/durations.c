@@ -1,6 +1,6 @@
 /*
- * Records are observed as they are read; the sample of an end is given later, in the same order.
- * What is between waits in a queue.
+ * Records are observed when they are read; the sample of an end is given later, in the same order.
+ * Ended durations wait in a queue between both.
  */
 #include "report/durations/durations.h"
 
@@ -19,17 +19,17 @@
 #include "report/tables/trace_fields.h"
 
 enum {
-	QUEUE_PAST = 1024, /* past items that the queue may keep */
+	QUEUE_PAST = 1024, /* passed items that the queue may keep */
 };
 
-/* What an event is to the rules, by bits. */
+/* The role of an event in the rules, as bits. */
 struct part {
 	bool known, seed, mark;
 	uint32_t begins, ends;
-	struct mt_field fields[MT_DURATION_RULES]; /* of rules that have one */
+	struct mt_field fields[MT_DURATION_RULES]; /* for rules with a field */
 };
 
-/* A duration whose sample was not given yet. */
+/* An ended duration whose sample is not given yet. */
 struct ended {
 	uint32_t recording;
 	uint64_t serial, ns;
@@ -44,8 +44,8 @@ struct mt_durations {
 	uint64_t first_end[MT_DURATION_RULES];	  /* ns; 0: none yet */
 	MT_ARRAY(struct part) parts;		  /* by event */
 	MT_ARRAY(struct ended) queue;
-	size_t from;	 /* the first in the queue */
-	uint32_t chains; /* rules, by bits, of which each end begins the next */
+	size_t from;	 /* the first item in the queue */
+	uint32_t chains; /* rules, as bits, whose end is also the begin of the next */
 	struct mt_facts_durations facts;
 };
 
@@ -58,7 +58,7 @@ static bool is_kernel_name(const char *kernel, const char *name)
 	return !strncmp(kernel, name, length) && (!kernel[length] || kernel[length] == '/');
 }
 
-/* The alias, or the kernel's name without its filter, with or without its subsystem. */
+/* Matches the alias, or the kernel's name without its filter, with or without its subsystem. */
 static bool names(const struct mt_facts_event *event, const char *name)
 {
 	const char *colon = strchr(event->name, ':');
@@ -79,7 +79,10 @@ static bool wants(void *context, const struct mt_facts_event *event)
 	return false;
 }
 
-/* An event's exits are its samples, and its pair marks when they were entered: both its alias. */
+/*
+ * True if the event has a pair with the same alias: samples at exits of a call, and marks at its
+ * entries.
+ */
 static bool has_other(const struct mt_facts *facts, const struct mt_facts_event *than,
 		      const char *name)
 {
@@ -94,7 +97,7 @@ static bool has_other(const struct mt_facts *facts, const struct mt_facts_event 
 	return false;
 }
 
-/* A mark of what was also recorded as an event of its own: one record of the two counts. */
+/* A mark that repeats an event with samples: only one of the two records counts. */
 static bool is_double(const struct mt_facts *facts, const struct mt_facts_event *mark)
 {
 	for (size_t i = 0; mark->role == MT_ROLE_MARK && i < facts->events.count; i++) {
@@ -106,7 +109,7 @@ static bool is_double(const struct mt_facts *facts, const struct mt_facts_event 
 	return false;
 }
 
-/* A call's own time begins with its entry, the time to another event with its exit. */
+/* The duration of a call begins with its entry; the time to another event begins with its exit. */
 static bool begins(const struct mt_facts *facts, const struct mt_facts_event *event,
 		   const struct mt_duration_rule *rule)
 {
@@ -117,7 +120,7 @@ static bool begins(const struct mt_facts *facts, const struct mt_facts_event *ev
 	       !(strcmp(rule->begin, rule->end) != 0 && is_double(facts, event));
 }
 
-/* A seed, of before all samples, ends what then is none. */
+/* Seeds are recorded before samples; then the end of a seed is no end of a duration. */
 static bool ends(const struct mt_facts_event *event, const struct mt_duration_rule *rule)
 {
 	return (event->role == MT_ROLE_SAMPLE || event->role == MT_ROLE_SEED) &&
@@ -151,7 +154,7 @@ static const struct part *part_of(struct mt_durations *durations, uint32_t event
 	return part;
 }
 
-/* False: the sample does not have the field. */
+/* False if the sample lacks the field. */
 static bool key_of(const struct mt_durations *durations, const struct part *part, size_t rule,
 		   const struct mt_observed *observed, uint64_t *out)
 {
@@ -187,8 +190,8 @@ static bool end(struct mt_durations *durations, size_t rule, uint64_t key, bool 
 }
 
 /*
- * What began already and begins anew has had no end. Before the first end of anybody the ends of
- * marks were not recorded yet: marks are on before samples are.
+ * A second begin shows that the first one had no end. For marks this holds only after the first end
+ * of any thread: marks are enabled before samples, so earlier ends are not recorded.
  */
 static bool begin(struct mt_durations *durations, size_t rule, uint64_t key, bool mark,
 		  uint64_t time)
@@ -223,7 +226,7 @@ static bool take_sample(struct mt_durations *durations, const struct mt_observed
 	return true;
 }
 
-/* What had begun may have ended among records that were lost. */
+/* After lost records: the ends of open durations may be among them. */
 static void forget_begun(struct mt_durations *durations)
 {
 	for (size_t i = 0; i < durations->count; i++) {

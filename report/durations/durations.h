@@ -15,7 +15,7 @@ struct mt_session;
 struct mt_session_sample;
 
 enum {
-	MT_DURATION_RULES = 16, /* at most */
+	MT_DURATION_RULES = 16, /* limit */
 };
 
 struct mt_duration_rule {
@@ -24,8 +24,8 @@ struct mt_duration_rule {
 };
 
 /*
- * Restricts the session to the rules' events, unless it is read `beside`, by another caller.
- * Borrows all until destroyed; call before the first sample.
+ * Restricts the session to the rules' events, unless another caller reads it too (`beside`).
+ * Borrows all arguments until destroyed; call before the first sample.
  */
 struct mt_error *mt_durations_create(struct mt_session *session,
 				     const struct mt_duration_rule *rules, size_t count,
@@ -33,13 +33,13 @@ struct mt_error *mt_durations_create(struct mt_session *session,
 void mt_durations_destroy(struct mt_durations *durations);
 
 /*
- * True if the session's last sample ends a duration, *ns long. The samples of the session must be
- * asked for in their order.
+ * True if the session's last sample ends a duration, *ns long. Call for the samples of the session
+ * in order.
  */
 bool mt_durations_take(struct mt_durations *durations, const struct mt_session_sample *sample,
 		       uint64_t *ns);
 
-/* What is known of an event that a rule names. */
+/* Facts of an event that a rule names. */
 struct mt_duration_event {
 	bool known;   /* it was recorded */
 	bool samples; /* with samples */
@@ -50,7 +50,7 @@ struct mt_duration_event {
 struct mt_duration_event mt_durations_know(const struct mt_durations *durations, const char *name,
 					   const char *field);
 
-/* Writes to the session's facts how many began or ended beyond the recording. */
+/* Adds the numbers of incomplete durations to the session's facts. */
 void mt_durations_report(const struct mt_durations *durations);
 
 #endif

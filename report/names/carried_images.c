@@ -14,7 +14,7 @@
 #include "symbols/carried/code_blocks.h"
 #include "symbols/images/image.h"
 
-/* Another content of the same identity. */
+/* Another content with the same identity. */
 struct further {
 	struct mt_carried *from;
 	size_t content;
@@ -25,13 +25,13 @@ struct entry {
 	size_t content;
 	const struct mt_file_record *fields;
 	/*
-	 * Of code, and of images of which there is what was seen: there may be several contents.
-	 * All of them are one, once asked for.
+	 * For code, and for images with only sampled parts (MT_KEPT_SEEN): there may be several
+	 * contents. They are merged on first use.
 	 */
 	MT_ARRAY(struct further) further;
 	uint32_t kept;
 	struct mt_span whole;
-	uint8_t *merged; /* NULL: there is but one */
+	uint8_t *merged; /* NULL: there is only one content */
 	bool tried;
 };
 
@@ -78,7 +78,7 @@ static struct mt_text text_of(const void *bytes, size_t size)
 	return (struct mt_text){.bytes = bytes, .size = size};
 }
 
-/* An identity as both sides have it. */
+/* An identity, from a record or an image. */
 struct key {
 	struct mt_text build_id, path;
 	uint64_t numbers[4];
@@ -105,7 +105,7 @@ static bool same_text(const struct mt_text *a, const struct mt_text *b)
 	return a->size == b->size && (!a->size || !memcmp(a->bytes, b->bytes, a->size));
 }
 
-/* MAP records do not know the generation that MMAP2 records have. */
+/* MMAP2 records have the inode generation, MAP records do not. */
 static bool same_key(const struct key *a, const struct key *b)
 {
 	if (!same_text(&a->build_id, &b->build_id))
@@ -136,13 +136,15 @@ static struct entry *find(const struct listing *listing, const struct key *key, 
 	return NULL;
 }
 
-/* Of several contents of an image that have what was seen alone, all count; else the first. */
+/*
+ * True if all contents of an image count: they have only sampled parts. Otherwise the first counts.
+ */
 static bool seen_alone(const struct mt_file_record *fields)
 {
 	return fields->kind == MT_FILE_SKELETON && fields->kept & MT_KEPT_SEEN;
 }
 
-/* Another content of an entry's identity. False out of memory. */
+/* Adds another content to an entry. False out of memory. */
 static bool add_to(struct entry *entry, struct mt_carried *carried, size_t content)
 {
 	const struct mt_file_record *fields = mt_carried_get(carried, content);
@@ -152,7 +154,7 @@ static bool add_to(struct entry *entry, struct mt_carried *carried, size_t conte
 	if (!code && !seen_alone(entry->fields))
 		return true;
 	if (!code && !seen_alone(fields)) {
-		entry->further.count = 0; /* it has all that they have */
+		entry->further.count = 0; /* the first content includes all others */
 		entry->from = carried;
 		entry->content = content;
 		entry->fields = fields;
@@ -216,7 +218,7 @@ static struct mt_span content_of(struct mt_carried *from, size_t content)
 	return span;
 }
 
-/* Content i of an entry; empty where it is damaged. */
+/* Content i of an entry; empty if it is damaged. */
 static struct mt_span nth(const struct entry *entry, size_t i)
 {
 	const struct further *further = i ? &entry->further.items[i - 1] : NULL;
@@ -225,7 +227,7 @@ static struct mt_span nth(const struct entry *entry, size_t i)
 		       : content_of(entry->from, entry->content);
 }
 
-/* All contents of an entry, the caller's to free; NULL out of memory. */
+/* All contents of an entry; the caller frees them. NULL out of memory. */
 static struct mt_span *all_of(const struct entry *entry)
 {
 	struct mt_span *spans = calloc(entry->further.count + 1, sizeof(*spans));
@@ -242,7 +244,7 @@ static void drop_all(const struct entry *entry)
 		mt_carried_drop(entry->further.items[i].from, entry->further.items[i].content);
 }
 
-/* Makes one of several contents with code. */
+/* Merges several contents with code. */
 static void merge_code(struct entry *entry)
 {
 	MT_CLEANUP_FREE struct mt_span *spans = NULL;

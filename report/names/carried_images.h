@@ -1,6 +1,6 @@
 /*
- * The images that recordings carry, as a source of ELF bytes for mt_image_set, and pieces of their
- * code. They are read by the same code as files.
+ * The images that recordings carry, as a source of ELF bytes for mt_image_set, with pieces of their
+ * code. The same code reads them and files.
  */
 #ifndef MT_REPORT_NAMES_CARRIED_IMAGES_H
 #define MT_REPORT_NAMES_CARRIED_IMAGES_H
@@ -20,12 +20,12 @@ struct mt_carried_images *mt_carried_images_create(void);
 void mt_carried_images_destroy(struct mt_carried_images *images);
 
 /*
- * Adds what one recording carries; borrowed. Of images with one build id the first counts; if all
+ * Adds the images of one recording; borrowed. Of images with one build id the first counts; if all
  * have only sampled parts (MT_KEPT_SEEN), they are merged. False out of memory.
  */
 bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried);
 
-/* What is carried of an image: MT_KEPT_*, 0: nothing. */
+/* The carried parts of an image: MT_KEPT_*, 0: none. */
 uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
 				const struct mt_image_identity *identity);
 
@@ -33,8 +33,8 @@ uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
 struct mt_span mt_carried_images_code(void *context, const struct mt_image_identity *identity);
 
 /*
- * Sources of carried images: those with unwind tables, which can replace a file, and those with
- * names alone, as a last resort. context is a struct mt_carried_images.
+ * Sources of carried images: images with unwind tables, which can replace a file, and images with
+ * only names, as a last resort. context is a struct mt_carried_images.
  */
 extern const struct mt_image_source mt_image_source_carried;
 extern const struct mt_image_source mt_image_source_carried_names;

@@ -1,6 +1,6 @@
 /*
- * Decodes from a function's start to its end, as its symbol says. Where bytes are missing, decoding
- * resumes at the next block that may be carried, whose first instruction may be the end of one.
+ * Decodes a function from its start to its end, by its symbol. If bytes are missing, decoding
+ * resumes at the next block that may be carried; its first instruction may be the end of one.
  */
 #include "report/names/function_code.h"
 
@@ -60,7 +60,10 @@ static bool is_code(const struct mt_elf_symbol *symbol)
 		symbol->type == STT_NOTYPE);
 }
 
-/* Where the symbol at `start` ends; without a size the next function, if it comes soon. */
+/*
+ * The end of the symbol at `start`; for a symbol without a size, the next function within
+ * UNSIZED_MOST bytes.
+ */
 static uint64_t end_of(struct mt_elf *symbols, uint64_t start)
 {
 	uint64_t size = 0, next = start + UNSIZED_MOST;
@@ -84,7 +87,7 @@ static uint64_t end_of(struct mt_elf *symbols, uint64_t start)
 
 /* ---- Decoding ---- */
 
-/* "call    0x401136 <grow>", where the function that it calls has a name. */
+/* "call    0x401136 <grow>", if the called function has a name. */
 static char *text_of(const struct mt_function_code *code, const struct mt_image *image,
 		     const struct mt_insn_text *insn, uint64_t start, uint64_t offset)
 {
@@ -103,7 +106,7 @@ static char *text_of(const struct mt_function_code *code, const struct mt_image 
 	return length < 0 ? NULL : text;
 }
 
-/* The instruction at an address; false where its bytes are not at hand, or are none. */
+/* Prints the instruction at an address; false if its bytes are missing, or are no instruction. */
 static bool print_at(const struct mt_function_code *code, struct mt_image *image, bool att,
 		     uint64_t at, struct mt_insn_text *out)
 {
@@ -146,7 +149,7 @@ static struct mt_error *decode(const struct mt_function_code *code, struct mt_im
 	return NULL;
 }
 
-/* ---- Which bytes ---- */
+/* ---- Sources of bytes ---- */
 
 static const char *where_from(const struct mt_image *image)
 {

@@ -1,6 +1,6 @@
 /*
  * Decides whether kernel addresses of a perf.data file are valid on this machine now. perf does not
- * record the boot id, but the kernel's release, build id and load address.
+ * record the boot id, but records the kernel's release, build id and load address.
  */
 #ifndef MT_REPORT_NAMES_HOST_KERNEL_H
 #define MT_REPORT_NAMES_HOST_KERNEL_H

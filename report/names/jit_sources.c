@@ -29,17 +29,17 @@
 #include "symbols/names/perf_map.h"
 #include "symbols/names/symbolize.h"
 
-#define LOCAL_MAX ((size_t)256 << 20) /* of a file; of a jitdump without the code */
+#define LOCAL_MAX ((size_t)256 << 20) /* bytes of a file; of a jitdump without the code */
 
 struct source {
 	struct mt_carried *carried; /* NULL: local */
 	size_t content, recording;
-	struct mt_file_record file; /* its path is ours and ends with NUL */
+	struct mt_file_record file; /* its path is a copy, and ends with NUL */
 	uint64_t time;
 	bool loaded;
-	const char *problem; /* why it is of no use, or NULL */
-	uint8_t *bytes;	     /* of a local one, file.size of them */
-	int64_t written;     /* of a local perf map: when, in s since 1970 */
+	const char *problem; /* the problem with the file, or NULL */
+	uint8_t *bytes;	     /* of a local file, file.size of them */
+	int64_t written;     /* of a local perf map: time of writing, in s since 1970 */
 	struct mt_perf_map *map;
 	struct mt_jitdump *dump;
 	struct mt_image *image;
@@ -51,7 +51,7 @@ struct mt_jit_sources {
 	struct mt_map64 local_maps; /* pid to index in sources + 1; 0: there is no perf map */
 	struct mt_map64 by_image;   /* image id to index in sources */
 	struct mt_strings *strings;
-	struct mt_symbol symbol; /* the last answer */
+	struct mt_symbol symbol; /* the last result */
 };
 
 struct mt_jit_sources *mt_jit_sources_create(const struct mt_jit_options *options)
@@ -104,7 +104,7 @@ static struct source *add_source(struct mt_jit_sources *sources, const struct so
 	}
 	*slot = source;
 	*source = *like;
-	source->file.path = (struct mt_text){path, strlen(path)}; /* up to a NUL in it */
+	source->file.path = (struct mt_text){path, strlen(path)}; /* up to the first NUL */
 	return source;
 }
 
@@ -125,7 +125,7 @@ bool mt_jit_sources_add(struct mt_jit_sources *sources, size_t recording,
 	return true;
 }
 
-/* ---- Which one ---- */
+/* ---- Finding a source ---- */
 
 static bool is_same(const struct mt_file_record *a, const struct mt_file_record *b)
 {
@@ -136,7 +136,7 @@ static bool is_same(const struct mt_file_record *a, const struct mt_file_record 
 	       a->major == b->major && a->minor == b->minor;
 }
 
-/* The first one read at `time` or later. */
+/* The first source read at `time` or later. */
 static struct source *find_source(const struct mt_jit_sources *sources, bool carried,
 				  size_t recording, const struct mt_file_record *file,
 				  uint64_t time)
@@ -184,7 +184,7 @@ static struct source *open_perf_map(struct mt_jit_sources *sources, int32_t pid)
 	return source;
 }
 
-/* Written at `since` or later. */
+/* The perf map if it was written at `since` or later. */
 static struct source *find_perf_map(struct mt_jit_sources *sources, int32_t pid, int64_t since)
 {
 	struct source *source = NULL;
@@ -203,8 +203,8 @@ static struct source *find_perf_map(struct mt_jit_sources *sources, int32_t pid,
 /* ---- Jitdumps of this machine ---- */
 
 /*
- * Whether the file is the one that was mapped; *why not. Where the user says to look, its name is
- * enough.
+ * True if the file's owner is trusted and the file is the mapped one; *why: the reason if not. With
+ * symfs the file need not be the mapped one.
  */
 static bool is_believed(const struct mt_jit_sources *sources, const struct mt_file_record *file,
 			const struct stat *status, const char **why)
@@ -227,7 +227,7 @@ static size_t read_file(void *context, uint64_t at, uint8_t *out, size_t size)
 	return mt_read_at(*(const int *)context, at, out, size);
 }
 
-/* What it tells, without the code; why not, or NULL. */
+/* Reads a jitdump without the code; returns the problem, or NULL. */
 static const char *read_jitdump(int fd, const struct stat *status, struct source *source)
 {
 	struct mt_jitdump_copy copy = {.input = {&fd, read_file}, .unwind = true, .lines = true};
@@ -250,7 +250,10 @@ static const char *read_jitdump(int fd, const struct stat *status, struct source
 							: "the file here is of another process";
 }
 
-/* The file, or that of its last part's name, below the directory; -1: neither. */
+/*
+ * Opens the file, or the file with the last part of its name, below the directory; -1: neither
+ * exists.
+ */
 static int open_below(const char *directory, const char *name, struct stat *status)
 {
 	MT_CLEANUP_CLOSE int root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -325,7 +328,7 @@ static void load(struct source *source, const int64_t *ahead)
 		source->problem = "out of memory";
 }
 
-/* Interns the source's image, once, with its number in the identity; NULL out of memory. */
+/* Interns the source's image, once, with its number as part of the identity; NULL out of memory. */
 static struct mt_image *image_of(struct mt_jit_sources *sources, struct source *source,
 				 struct mt_image *unreported)
 {
@@ -416,7 +419,7 @@ const uint8_t *mt_jit_sources_local(const struct mt_jit_sources *sources, size_t
 
 /* ---- Names ---- */
 
-/* `otherwise` out of memory. */
+/* Keeps a copy of the name; returns `otherwise` out of memory. */
 static const char *keep(struct mt_jit_sources *sources, const char *name, size_t size,
 			const char *otherwise)
 {
@@ -425,7 +428,7 @@ static const char *keep(struct mt_jit_sources *sources, const char *name, size_t
 	return id == MT_STRING_NONE ? otherwise : mt_strings_get(sources->strings, id);
 }
 
-/* A perf map's; "[perf-1.map]" where it has none. */
+/* The symbol from a perf map; "[perf-1.map]" without one. */
 static void name_by_perf_map(struct mt_jit_sources *sources, const struct source *source,
 			     uint64_t address, struct mt_symbol *symbol)
 {

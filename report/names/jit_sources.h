@@ -1,7 +1,7 @@
 /*
- * The files that name JIT code, carried or on this machine: perf maps (/tmp/perf-PID.map, names
- * only) and jitdumps (jit-PID.dump, with times, lines and unwind tables). Each is an image; file
- * offsets in a perf map's are addresses.
+ * Files with names of JIT code, carried or on this machine: perf maps (/tmp/perf-PID.map, names
+ * only) and jitdumps (jit-PID.dump, with times, lines and unwind tables). Each is an image. File
+ * offsets in a perf map's image are addresses.
  */
 #ifndef MT_REPORT_NAMES_JIT_SOURCES_H
 #define MT_REPORT_NAMES_JIT_SOURCES_H
@@ -34,14 +34,14 @@ struct mt_jit_options {
 struct mt_jit_sources *mt_jit_sources_create(const struct mt_jit_options *options);
 void mt_jit_sources_destroy(struct mt_jit_sources *sources);
 
-/* Adds what a recording carries; borrowed. False out of memory. */
+/* Adds the files that a recording carries; borrowed. False out of memory. */
 bool mt_jit_sources_add(struct mt_jit_sources *sources, size_t recording,
 			struct mt_carried *carried);
 
 /*
- * The image with names of pid's code at `time`, NULL: none. It is the first carried perf map read
- * later; if none is carried of this process, /tmp/perf-PID.map, if written at `since` (s since
- * 1970) or later. MT_JIT_NO_LOCAL: carried ones only.
+ * The image with names of pid's code at `time`, NULL: none. It is the first carried perf map that
+ * was read later. If no perf map of this process is carried, it is /tmp/perf-PID.map, if written at
+ * `since` (s since 1970) or later. MT_JIT_NO_LOCAL: only carried ones.
  */
 struct mt_image *mt_jit_sources_perf_map(struct mt_jit_sources *sources, size_t recording,
 					 int64_t since, int32_t pid, uint64_t time);
@@ -59,24 +59,27 @@ struct mt_jitdump_wanted {
 
 /*
  * The image of a jitdump, with ->jitdump set; NULL if not available. It is the first carried
- * jitdump read later, else this machine's file; prefer_local reverses this. The file must be owned
- * by root or the caller, and be the mapped one unless symfs is given.
+ * jitdump read later, else this machine's file; prefer_local reverses this. This machine's file
+ * must be owned by root or the caller, and be the mapped one unless symfs is given.
  */
 struct mt_image *mt_jit_sources_jitdump(struct mt_jit_sources *sources,
 					const struct mt_jitdump_wanted *wanted);
 
-/* The symbol at an offset in such an image, valid until the next call; NULL for other images. */
+/*
+ * The symbol at an offset in the image of a JIT file, valid until the next call; NULL for other
+ * images.
+ */
 const struct mt_symbol *mt_jit_sources_name(struct mt_jit_sources *sources,
 					    const struct mt_image *image, uint64_t offset);
 
 /*
- * The bytes of such an image if they are this machine's, and the recording carries no such file;
- * else NULL. Borrowed. Sets the kind, size and identity fields of *file.
+ * The bytes of the image of a JIT file if they are this machine's, and the recording carries no
+ * such file; else NULL. Borrowed. Sets the kind, size and identity fields of *file.
  */
 const uint8_t *mt_jit_sources_local(const struct mt_jit_sources *sources, size_t recording,
 				    const struct mt_image *image, struct mt_file_record *file);
 
-/* Adds the jitdumps used to the facts. False out of memory. */
+/* Adds the jitdumps in use to the facts. False out of memory. */
 bool mt_jit_sources_list(const struct mt_jit_sources *sources, struct mt_facts *facts);
 
 #endif

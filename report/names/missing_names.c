@@ -1,5 +1,5 @@
 /*
- * Lists images without names in one line, since a recording may have hundreds, and those without
+ * Lists images without names in one line, since a recording may have hundreds, and images without
  * lines in another; --info lists each.
  */
 #include "report/names/missing_names.h"
@@ -16,7 +16,7 @@ enum {
 	SHOWN = 3, /* images named in the line */
 };
 
-/* Why some places in the image have no names, or NULL where it has all that a file can say. */
+/* The reason why some places in the image have no names, or NULL if a file would not have more. */
 static const char *why_nameless(const struct mt_named_image *named)
 {
 	struct mt_image *image = named->image;
@@ -32,7 +32,7 @@ static const char *why_nameless(const struct mt_named_image *named)
 	return named->named ? "no symbol for some" : "its symbols are elsewhere";
 }
 
-/* Whether a debug file could help. */
+/* True if a debug file could help. */
 static bool is_askable(struct mt_image *image)
 {
 	struct mt_elf *elf = mt_image_elf(image);
@@ -53,7 +53,7 @@ static void print_refused(const struct mt_image *image, const char *prefix, FILE
 	fputc('\n', to);
 }
 
-/* Of images whose debug information the recorded host had, and that nothing here has. */
+/* Prints images whose debug information exists on the recorded host, but not here. */
 static void print_lineless(const struct mt_symbolizer *symbolizer, const char *prefix, FILE *to)
 {
 	struct mt_named_image named;

@@ -1,4 +1,4 @@
-/* The remarks on images without names, or without lines, at the end of a report. */
+/* Remarks at the end of a report on images without names or lines. */
 #ifndef MT_REPORT_NAMES_MISSING_NAMES_H
 #define MT_REPORT_NAMES_MISSING_NAMES_H
 
@@ -8,9 +8,10 @@
 struct mt_symbolizer;
 
 /*
- * Prints a line for each rejected debug file, and one for all images without names: which, why, and
- * what --debuginfod would ask for, unless `asked`; and one for images whose lines were asked for
- * and stayed on the recorded host. Each line starts with `prefix`.
+ * Prints a line for each rejected debug file, and one line for all images without names: their
+ * names, the reason, and the files to request with --debuginfod, unless `asked`. Prints another
+ * line for images whose lines were requested and are only on the recorded host. Each line starts
+ * with `prefix`.
  */
 void mt_missing_names_print(const struct mt_symbolizer *symbolizer, bool asked, const char *prefix,
 			    FILE *to);

@@ -39,17 +39,17 @@ struct mt_naming {
 	bool debuginfod;
 	struct utsname host;	  /* this one */
 	char recorded_on[65];	  /* the host of the recording that is read; "": not known */
-	bool own_host;		  /* which is this one, */
+	bool own_host;		  /* it is this host, */
 	bool own_release;	  /* with the same kernel; */
-	bool begun, elsewhere;	  /* one before it was not */
-	size_t refused;		  /* files of this host, for that */
+	bool begun, elsewhere;	  /* an earlier recording was from another host */
+	size_t refused;		  /* files of this host that were rejected for that reason */
 	struct mt_map64 problems; /* image id to index in problem_texts */
 	MT_ARRAY(char *) problem_texts;
 };
 
 MT_DEFINE_CLEANUP(mt_naming, struct mt_naming)
 
-/* Whether this host's file or vdso may be another's, of which no build id was recorded. */
+/* True if this host's file or vdso may differ from the recorded one, which has no build id. */
 static bool may_differ(const struct mt_naming *naming, const struct mt_image_identity *identity)
 {
 	if (mt_image_kind_of_path(identity->path) == MT_IMAGE_VDSO)
@@ -79,7 +79,7 @@ static struct mt_error *open_here(void *context, const struct mt_image_identity 
 
 static const struct mt_image_source here = {.name = "local file", .open = open_here};
 
-/* In the order in which they are asked; contexts are the options' strings. */
+/* Adds sources in the order of use; contexts are the options' strings. */
 static bool add_sources(struct mt_naming *naming, const struct mt_naming_options *options)
 {
 	struct mt_image_set *images = naming->images;
@@ -258,7 +258,10 @@ bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record 
 		return false;
 	if (*started && !mt_image_set_started(naming->images, path, started))
 		return false;
-	/* Mappings name it without its build id: made so first, then told. perf tells of paths. */
+	/*
+	 * MMAP2 records name the image without its build id, so intern it without, then set the
+	 * build id. perf's build id records have only paths.
+	 */
 	if (record->inode || record->problem.size) {
 		image = mt_image_set_intern(naming->images, &identity);
 		if (!image ||
@@ -326,7 +329,7 @@ static int compare_images(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Where unwind tables, names and lines of an image at hand come from. */
+/* Reports the sources of an available image's unwind tables, names and lines. */
 static void report_sources(struct mt_image *image, struct mt_facts_image *entry)
 {
 	struct mt_elf *elf = mt_image_elf(image), *symbols = mt_image_symbols_elf(image), *lines;
@@ -343,7 +346,7 @@ static void report_sources(struct mt_image *image, struct mt_facts_image *entry)
 		entry->lines = lines == elf ? own : image->carried ? "file" : "debug file";
 }
 
-/* What a debuginfod server may have that is lacking; NULL where it cannot be asked for. */
+/* The missing parts that a debuginfod server may have; NULL if it cannot be used. */
 static const char *report_fetch(struct mt_image *image)
 {
 	struct mt_elf *elf = mt_image_elf(image);
@@ -359,7 +362,7 @@ static const char *report_fetch(struct mt_image *image)
 		       : "debug file";
 }
 
-/* In hex; Go's is text. */
+/* Writes the build id in hex; Go's build id is text. */
 static void write_build_id(const struct mt_image_identity *identity,
 			   char out[2 * MT_BUILD_ID_MAX + 1])
 {
@@ -401,7 +404,7 @@ static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 	return true;
 }
 
-/* Known by its path alone comes behind the same with the numbers of its file. */
+/* An image known only by its path comes after the same image with the numbers of its file. */
 static int compare_paths(const void *a, const void *b)
 {
 	const struct mt_facts_image *x = a, *y = b;
@@ -411,7 +414,7 @@ static int compare_paths(const void *a, const void *b)
 	return order ? order : x->by_path - y->by_path;
 }
 
-/* One file that some records name with its numbers and others without is one. */
+/* Merges an image known only by its path with the same image that has the numbers of its file. */
 static void merge_images(struct mt_facts *facts)
 {
 	struct mt_facts_image *items = facts->images.items;

@@ -42,25 +42,25 @@ struct mt_naming_options {
 	const struct mt_directories *symfs; /* roots to search first; borrowed */
 	/* Folder to search after this machine's files, or NULL; borrowed. */
 	const char *debug_dir;
-	struct mt_debuginfod *debuginfod; /* asked last; borrowed, or NULL */
+	struct mt_debuginfod *debuginfod; /* used last; borrowed, or NULL */
 	bool prefer_local;		  /* prefer this machine's files to carried ones */
 	bool demangle;
 	bool inlined; /* name inlined functions, too */
 	bool lines;   /* give files and lines */
 };
 
-/* An unreadable options->kallsyms is an error, an unreadable /proc/kallsyms is not. */
+/* An unreadable options->kallsyms is an error; an unreadable /proc/kallsyms is not. */
 struct mt_error *mt_naming_create(const struct mt_naming_options *options, struct mt_naming **out);
 void mt_naming_destroy(struct mt_naming *naming);
 
-/* Adds what a recording carries; borrowed. False out of memory. */
+/* Adds the images and names that a recording carries; borrowed. False out of memory. */
 bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried);
 
 /*
- * Starts another recording, of another host until mt_naming_set_fact() gives facts that match this
- * one (keys "boot-id", "host", "kernel"). Files of this host are used for images without a build id
- * only if all recordings so far are this host's; its vdso only if the kernel's release matches,
- * too.
+ * Starts another recording, treated as another host's until mt_naming_set_fact() gives facts that
+ * match this host (keys "boot-id", "host", "kernel"). Files of this host are used for images
+ * without a build id only if all recordings so far are from this host; its vdso only if the
+ * kernel's release matches, too.
  */
 void mt_naming_begin(struct mt_naming *naming);
 void mt_naming_set_fact(struct mt_naming *naming, const char *key, const char *value);
@@ -74,7 +74,7 @@ struct mt_jit_sources *mt_naming_jit(struct mt_naming *naming);
 /* Reads the code of functions: images are those of frames. Borrowed. */
 struct mt_code_reader mt_naming_code(const struct mt_naming *naming);
 
-/* What the recordings carry of an image: MT_KEPT_*, 0: nothing. */
+/* The parts of an image that the recordings carry: MT_KEPT_*, 0: none. */
 uint32_t mt_naming_kept(const struct mt_naming *naming, const struct mt_image *image);
 
 /* Borrowed. */
@@ -98,8 +98,8 @@ const char *mt_naming_lines_problem(const struct mt_naming *naming, const char *
 void mt_naming_print_missing(const struct mt_naming *naming, const char *prefix, FILE *to);
 
 /*
- * Adds images to the facts: with `frames` those of a frame, by number of frames; else all mapped
- * executable, the keys of `code`. Opens each image to see if it is available.
+ * Adds images to the facts: with `frames` the images of frames, by number of frames; else all
+ * images mapped executable, the keys of `code`. Opens each image to see if it is available.
  */
 struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
 				       const struct mt_map64 *code, struct mt_facts *facts);

@@ -53,7 +53,10 @@ bool mt_session_selects(const struct mt_session *session, const struct mt_task *
 	       select_task(session, task, time);
 }
 
-/* CLONE_VM without CLONE_THREAD: a FORK record looks the same as one that copies the space. */
+/*
+ * clone() with CLONE_VM but without CLONE_THREAD: its FORK record looks like that of a copied
+ * space.
+ */
 static bool take_clone(struct mt_session *session, const struct mt_local_event *event)
 {
 	uint64_t flags, tid;
@@ -65,7 +68,7 @@ static bool take_clone(struct mt_session *session, const struct mt_local_event *
 	       mt_spaces_share(session->spaces, session->sample.tid, (int32_t)tid);
 }
 
-/* A process that somebody, perhaps itself, moved to another cgroup. */
+/* Moves a process to another cgroup. */
 static bool take_move(struct mt_session *session, const struct mt_local_event *event)
 {
 	struct mt_text path = {0};
@@ -77,7 +80,7 @@ static bool take_move(struct mt_session *session, const struct mt_local_event *e
 	       mt_spaces_move(session->spaces, (int32_t)pid, hierarchy, &path);
 }
 
-/* The entry of a function whose return is probed. */
+/* Takes the entry of a function whose return is probed. */
 static bool take_entry(struct mt_session *session, const struct mt_local_event *event)
 {
 	struct mt_return_slot entered;
@@ -92,7 +95,7 @@ static bool take_entry(struct mt_session *session, const struct mt_local_event *
 	       mt_return_slots_enter(session->returns, session->sample.tid, &entered);
 }
 
-/* Every sample and mark is shown; `given` as take_sample() decided. */
+/* Shows every sample and mark to the observers; `given` is the decision of take_sample(). */
 static bool show_sample(struct mt_session *session, const struct mt_local_event *event,
 			const struct mt_session_sample *sample, bool given)
 {
@@ -120,7 +123,7 @@ static bool show_sample(struct mt_session *session, const struct mt_local_event 
 					});
 }
 
-/* What is mapped at the sample's address, as things stand now. False out of memory. */
+/* Finds the region at the sample's address at this time. False out of memory. */
 static bool find_region(struct mt_session *session, struct mt_session_sample *sample)
 {
 	bool known = sample->attr->sample_type & MT_SAMPLE_ADDR;
@@ -132,7 +135,7 @@ static bool find_region(struct mt_session *session, struct mt_session_sample *sa
 	return sample->kind != MT_STRING_NONE && sample->file != MT_STRING_NONE;
 }
 
-/* A decoded sample becomes *out; *wanted tells whether the selectors leave it. */
+/* Converts a decoded sample to *out; *wanted: the selectors accept it. */
 static bool fill_sample(struct mt_session *session, const struct mt_local_event *event,
 			struct mt_session_sample *out, bool *wanted)
 {
@@ -167,7 +170,7 @@ static bool fill_sample(struct mt_session *session, const struct mt_local_event 
 	return !*wanted || !session->options->regions || find_region(session, out);
 }
 
-/* What was counted beside a sample stays to be given, where the selectors leave the sample. */
+/* Keeps the counts of a sample's group members, if the selectors accept the sample. */
 static bool keep_members(struct mt_session *session, const struct mt_local_event *event,
 			 const struct mt_session_sample *sample)
 {
@@ -196,7 +199,7 @@ static bool choose_sample(struct mt_session *session, const struct mt_local_even
 	return !event->wanted || fill_sample(session, event, out, wanted);
 }
 
-/* The next event counted beside the sample that was read last, as a sample; false: none is left. */
+/* Gives the next member counted alongside the last sample, as a sample; false: none is left. */
 static bool give_member(struct mt_session *session, struct mt_session_sample *out)
 {
 	const struct mt_member *member = mt_session_next_member(session);
@@ -224,7 +227,7 @@ static bool take_sample(struct mt_session *session, const struct mt_local_event 
 	       show_sample(session, event, out, *wanted);
 }
 
-/* Of a perf.data file: in a recording of mtrec, LOSS records tell of the same. */
+/* Only for perf.data files: recordings of mtrec have LOSS records. */
 static void count_lost(struct mt_facts_recording *facts, const struct mt_kernel_record *record)
 {
 	if (record->type == MT_KERNEL_LOST_SAMPLES)
@@ -233,7 +236,7 @@ static void count_lost(struct mt_facts_recording *facts, const struct mt_kernel_
 		facts->kernel_lost += record->lost;
 }
 
-/* Whose space a record is about, before it is applied. */
+/* The task of a record before it is applied. */
 static const struct mt_task *subject(struct mt_session *session,
 				     const struct mt_kernel_record *record, bool applied)
 {
@@ -273,7 +276,7 @@ static bool take_kernel_record(struct mt_session *session, const struct mt_attr 
 	return apply_kernel_record(session, &record);
 }
 
-/* The weight and stack of a sample that came as text. */
+/* Takes the weight and stack of a sample that came as text. */
 static bool take_reported(struct mt_session *session, const struct mt_reported_stack *reported,
 			  struct mt_session_sample *out)
 {
@@ -285,7 +288,7 @@ static bool take_reported(struct mt_session *session, const struct mt_reported_s
 	return out->stack != MT_STACK_NONE;
 }
 
-/* KERNEL, SAMPLE and FRAMES. */
+/* Takes KERNEL, SAMPLE and FRAMES records. */
 static bool take_data(struct mt_session *session, const struct mt_record *record,
 		      struct mt_session_sample *out, bool *wanted)
 {
@@ -327,10 +330,7 @@ static void show_progress(struct mt_session *session, uint64_t time)
 					   (double)session->facts.recordings.count);
 }
 
-/*
- * What nobody wants is not kept. False where what waits in the pipeline is to be taken before more
- * is read.
- */
+/* Passes over an unwanted record. False if the pipeline must be emptied before more is read. */
 static bool pass(struct mt_session *session, struct mt_reader *reader,
 		 const struct mt_record *record)
 {
@@ -343,7 +343,7 @@ static bool pass(struct mt_session *session, struct mt_reader *reader,
 	return mt_pipeline_has_room(session->pipeline);
 }
 
-/* Reads on to a sample of this recording that is wanted as far as its stack does not matter. */
+/* Reads up to a sample of this recording that is wanted, before selectors of stacks. */
 struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
 					bool *wanted)
 {

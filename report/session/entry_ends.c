@@ -1,6 +1,6 @@
 /*
- * The C library's frame is told by its name, or by having none: what calls main and threads'
- * functions is not exported, and what else calls back (qsort, bsearch) is.
+ * The C library's frame is recognized by its name, or by having no name: the functions that call
+ * main and thread functions are not exported; other functions with callbacks (qsort, bsearch) are.
  */
 #include "report/session/entry_ends.h"
 

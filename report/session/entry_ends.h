@@ -1,6 +1,6 @@
 /*
- * Counts user stacks that end early, but in the C library's frame that calls main or a thread's
- * function: what they lack names no path.
+ * Counts user stacks that end early, except in the C library's frame that calls main or a thread's
+ * function: the missing callers are not part of any path.
  */
 #ifndef MT_REPORT_SESSION_ENTRY_ENDS_H
 #define MT_REPORT_SESSION_ENTRY_ENDS_H

@@ -1,5 +1,5 @@
 /*
- * Text selectors of the command line: a comma list of words, or one /regular expression/. And sets
+ * Text selectors of the command line: a comma list of words, or one /regular expression/. Also sets
  * of numbers.
  */
 #ifndef MT_REPORT_SESSION_MATCH_H
@@ -12,8 +12,9 @@ struct mt_error;
 struct mt_match;
 
 /*
- * Adds "a,b,c" or "/regex/" (POSIX extended) to *match, which is created if NULL: an option given
- * twice matches either value. A regex that does not compile is a usage error naming `option`.
+ * Adds "a,b,c" or "/regex/" (POSIX extended) to *match, which is created if NULL. If an option is
+ * given twice, either value matches. A regex that does not compile is a usage error naming
+ * `option`.
  */
 struct mt_error *mt_match_add(const char *option, const char *text, struct mt_match **match);
 /* Adds an expression alone, with or without slashes around it. */

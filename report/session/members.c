@@ -1,7 +1,7 @@
 /*
- * Events that were only counted, beside the samples of their group's leader ({a,b}:S). Each sample
- * of the leader has all counts; a member's growth since the previous sample becomes a sample of
- * that member at the same place, with the growth as its weight.
+ * Events that are only counted, alongside the samples of their group's leader ({a,b}:S). Each
+ * sample of the leader has all counts; a member's growth since the previous sample becomes a sample
+ * of that member at the same place, with the growth as its weight.
  */
 #include "formats/reader.h"
 #include "formats/records/record.h"
@@ -27,7 +27,8 @@ bool mt_session_add_member(struct mt_session *session, struct mt_local_event *ev
 }
 
 /*
- * What the event has grown by in its thread or on its CPU; a thread's first count is all its own.
+ * The growth of an event in its thread or on its CPU; the first count of a thread is all its
+ * growth.
  */
 static bool grown(struct mt_session *session, const struct mt_attr *attr,
 		  const struct mt_read_value *read, uint64_t *out)
@@ -36,14 +37,14 @@ static bool grown(struct mt_session *session, const struct mt_attr *attr,
 	uint64_t key = read->id << TID_BITS ^ tid, before = 0;
 
 	mt_map64_get(&session->counted, key, &before);
-	/* less than before: another thread by that number */
+	/* less than before: another thread with the same tid */
 	*out = read->value >= before ? read->value - before : read->value;
 	return mt_map64_put(&session->counted, key, read->value);
 }
 
 /*
- * The event whose count stands at place `at`: by its id where the file says whose ids are whose, as
- * perf.data does; else by the order of the members' descriptions.
+ * The event whose count is at place `at`: by its event id if the file has ids, as perf.data does;
+ * else by the order of the members' descriptions.
  */
 static const struct mt_local_event *counted(struct mt_session *session,
 					    const struct mt_local_event *leader, size_t at,
@@ -91,7 +92,7 @@ bool mt_session_read_members(struct mt_session *session, const struct mt_local_e
 			continue;
 		if (!grown(session, &leader->attr, &read, &period))
 			return false;
-		/* of the leader it is more than its period says, where samples were lost */
+		/* of the leader: exceeds the period if samples were lost */
 		if (!member) {
 			session->sample.period = period ? period : session->sample.period;
 			continue;

@@ -1,6 +1,4 @@
-/*
- * Stacks that came as text: their frames are interned with the names that the input gave them.
- */
+/* Stacks that came as text: their frames are interned with the names in the input. */
 #include <string.h>
 
 #include "formats/base/strings.h"
@@ -10,14 +8,14 @@
 #include "report/tables/byte_runs.h"
 #include "symbols/names/symbolize.h"
 
-/* One function; those inlined come before the one that they are inlined into. */
+/* One function; inlined functions come before the function that they are inlined into. */
 struct function {
 	uint32_t name, dso; /* ids in session->strings */
 	uint32_t resolved, inlined;
 };
 
 enum {
-	INLINED_MAX = 64, /* functions of a frame; those beyond it make another frame */
+	INLINED_MAX = 64, /* functions of a frame; more of them make another frame */
 };
 
 static bool make_function(struct mt_session *session, const struct mt_reported_frame *frame,
@@ -44,7 +42,10 @@ static uint32_t text_frame(struct mt_session *session, struct mt_text text)
 		       : mt_frames_words(session->frames, mt_strings_get(session->strings, name));
 }
 
-/* The frame of the function at `at` and of those that it is inlined into; *used: how many. */
+/*
+ * The frame of the function at `at` and of the functions that it is inlined into; *used: their
+ * number.
+ */
 static uint32_t reported_frame(struct mt_session *session, const struct mt_reported_frame *at,
 			       size_t left, size_t *used)
 {

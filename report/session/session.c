@@ -35,7 +35,7 @@
 
 MT_DEFINE_CLEANUP(mt_session, struct mt_session)
 
-/* Bytes of a foreign file that are worth more than one worker. */
+/* Bytes of a foreign file that justify more than one worker. */
 #define LONG ((uint64_t)4 << 30)
 
 /* ---- Opening ---- */
@@ -46,8 +46,8 @@ static bool wants_stacks(const struct mt_session *session)
 }
 
 /*
- * With one worker, a sample of ours is walked as it is read: its dump is decoded, and in the
- * processor's cache. A foreign file's is in the file.
+ * With one worker, a sample of an mtrec recording is walked when it is read: its dump is decoded
+ * then, and in the processor's cache. The dumps of a foreign file are in the file.
  */
 static enum mt_reader_dumps wanted_dumps(const struct mt_session *session)
 {
@@ -57,8 +57,8 @@ static enum mt_reader_dumps wanted_dumps(const struct mt_session *session)
 }
 
 /*
- * A second worker does a quarter of what a foreign file takes, and costs a fifth more: it pays
- * where there is a second to win.
+ * A second worker saves a quarter of the time for a foreign file, and costs a fifth more CPU time:
+ * worth it if it saves a second.
  */
 static enum mt_pipeline_way pipeline_way(struct mt_session *session)
 {
@@ -124,7 +124,7 @@ static bool matches_path(const struct mt_match *match, const char *path)
 	return match && (mt_match_text(match, path) || (slash && mt_match_text(match, slash + 1)));
 }
 
-/* --ours and --not-ours. */
+/* Applies --ours and --not-ours. */
 static enum mt_code_class class_of_path(void *context, const char *path)
 {
 	const struct mt_session_options *options = ((struct mt_session *)context)->options;
@@ -245,7 +245,7 @@ void mt_session_destroy(struct mt_session *session)
 	free(session);
 }
 
-/* ---- From one recording to the next ---- */
+/* ---- Changing recordings ---- */
 
 size_t mt_session_recording_index(const struct mt_session *session)
 {
@@ -261,7 +261,10 @@ struct mt_facts_recording *mt_session_present(struct mt_session *session)
 	return &session->facts.recordings.items[mt_session_recording_index(session)];
 }
 
-/* A recording that was cut, or is being written, says in its marks how far it is complete. */
+/*
+ * The end of a recording. A recording that was cut, or is being written, has its complete part in
+ * its marks.
+ */
 static uint64_t end_of(const struct mt_recording *reading)
 {
 	if (reading->has_end)
@@ -280,17 +283,17 @@ void mt_session_set_bounds(struct mt_session *session, struct mt_facts_recording
 	if (!facts->start)
 		facts->start = reading->first_time;
 	facts->end = end_of(reading);
-	if (facts->end < facts->start) /* cut before its first record of a time */
+	if (facts->end < facts->start) /* cut before its first record with a time */
 		facts->end = facts->start;
 	mt_timespan_apply(&session->options->selection->time, facts->start, facts->end,
 			  &session->from, &session->to);
 }
 
 /*
- * When a process of this boot began, in s since 1970, with what the clocks may be apart; 0 not
- * known. Its start time is ns of the recording's clock where it was forked while that ran, else
- * clock ticks since boot, which are far fewer. Of mtrec's own command there is none: it begins the
- * recording.
+ * When a process of this boot began, in s since 1970, less the tolerance between clocks; 0:
+ * unknown. Its start time is ns of the recording's clock if it was forked during the recording,
+ * else clock ticks since boot, which are much smaller numbers. mtrec's command has no start time:
+ * it begins with the recording.
  */
 static int64_t began(const struct mt_facts_recording *facts, uint64_t start_time)
 {
@@ -309,7 +312,7 @@ static int64_t began(const struct mt_facts_recording *facts, uint64_t start_time
 	return time(NULL) - up.tv_sec + (int64_t)start_time / sysconf(_SC_CLK_TCK) - apart;
 }
 
-/* What an earlier process of that number left here would give wrong names. */
+/* A file of an earlier process with the same pid would give wrong names. */
 static struct mt_image *jit_image(void *context, int32_t pid, uint64_t time)
 {
 	struct mt_session *session = context;
@@ -324,7 +327,7 @@ static struct mt_image *jit_image(void *context, int32_t pid, uint64_t time)
 				       pid, time);
 }
 
-/* Times in a jitdump are CLOCK_MONOTONIC's. */
+/* Times in a jitdump are in CLOCK_MONOTONIC. */
 static struct mt_image *jitdump_image(void *context, const struct mt_image_identity *dump,
 				      uint64_t time, struct mt_image *unreported)
 {
@@ -376,7 +379,7 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	return NULL;
 }
 
-/* No sample comes any more: what they were walked with makes room for names and lines. */
+/* No more samples come: frees the state for unwinding, which leaves memory for names and lines. */
 static void end_stacks(struct mt_session *session)
 {
 	mt_pipeline_destroy(MT_TAKE(session->pipeline));
@@ -438,7 +441,7 @@ static void count_stack(struct mt_session *session, const struct mt_walked *walk
 			mt_kernel_names_problem(mt_naming_kernel(session->naming));
 }
 
-/* A sample and the members of its group are one. */
+/* A sample and the members of its group count once. */
 static void count_selected(struct mt_session *session, const struct mt_session_sample *sample)
 {
 	struct mt_facts_event *event = &session->facts.events.items[sample->event];
@@ -469,7 +472,7 @@ static struct mt_error *fill_pipeline(struct mt_session *session)
 	return NULL;
 }
 
-/* A sample out of the pipeline; *wanted false where the stack's selectors leave it out. */
+/* Takes a sample from the pipeline; *wanted is false if the selectors of stacks reject it. */
 static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		       struct mt_session_sample *out, bool *wanted)
 {
@@ -505,7 +508,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	return out->member || mt_session_deliver_stack(session, out, *wanted);
 }
 
-/* All that is complete was read. */
+/* All complete records were read. */
 static struct mt_error *wait_for_more(struct mt_session *session)
 {
 	const struct mt_session_growth *growth = session->options->growth;
@@ -676,7 +679,7 @@ bool mt_session_deliver_stack(struct mt_session *session, const struct mt_sessio
 	return good;
 }
 
-/* ---- What others borrow ---- */
+/* ---- Borrowed tables ---- */
 
 const struct mt_selection *mt_session_selection(const struct mt_session *session)
 {
@@ -698,7 +701,7 @@ static void keep_most(uint64_t *known, uint64_t count)
 	*known = count > *known ? count : *known;
 }
 
-/* Accounts beside each other count the same. */
+/* Several accounts of a session have the same counts, so the maximum is kept. */
 void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blocks *blocks)
 {
 	struct mt_facts_blocks *known = &session->facts.blocks;
@@ -778,7 +781,7 @@ const char *mt_session_lines_problem(const struct mt_session *session, const cha
 	return mt_naming_lines_problem(session->naming, path);
 }
 
-/* Of all recordings, the files they carry that could not be read. */
+/* Prints the carried files of all recordings that could not be read. */
 static void print_unread(const struct mt_session *session, const char *prefix, FILE *to)
 {
 	for (size_t i = 0; i < session->readers.count; i++) {

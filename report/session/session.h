@@ -70,8 +70,8 @@ struct mt_observed {
 	bool marks;    /* SAMPLE: exit of a call recorded without a stack, selected */
 	/*
 	 * SAMPLE, TASK: the task. KERNEL: the task of COMM, EXIT, MMAP and MMAP2, and the child of
-	 * FORK, after the record is applied. GAUGE: the process as the recording began, or NULL; of
-	 * a growing recording, as it is now.
+	 * FORK, after the record is applied. GAUGE: the process as of the recording's begin, or
+	 * NULL; in a growing recording, as of now.
 	 */
 	const struct mt_task *task;
 	/*
@@ -106,20 +106,20 @@ struct mt_observer {
 };
 
 /*
- * How a session waits for more of a recording that is still being written. It reads what is
- * complete, and calls wait() whenever there is no more of that.
+ * How a session waits for more of a recording that is still being written. It reads all complete
+ * records, and calls wait() when there are no more.
  */
 struct mt_session_growth {
 	const struct mt_input *input; /* in place of the one file */
 	/*
-	 * Samples are given as soon as they are read. Otherwise as those of a complete recording
-	 * are, so that what is made of them is the same.
+	 * Gives samples as soon as they are read. Otherwise samples are given as those of a
+	 * complete recording, so that results are the same.
 	 */
 	bool at_once;
-	bool update; /* what is read to its end goes on, and is not cut short */
+	bool update; /* the present end is not treated as a cut */
 	/*
-	 * Waits, and calls mt_session_advance(). *end: what is there is read to its end, as if the
-	 * recording had been cut short there.
+	 * Waits, and calls mt_session_advance(). *end: read the rest as if the recording were cut
+	 * at its present end.
 	 */
 	struct mt_error *(*wait)(void *context, struct mt_session *session, bool *end);
 	void *context;
@@ -130,9 +130,9 @@ struct mt_session_options {
 	size_t file_count;
 	const struct mt_session_growth *growth; /* NULL: the files are complete */
 	const struct mt_selection *selection;	/* borrowed */
-	bool before;	/* of folded stacks with two counts a line, read the first */
+	bool before;	/* of folded stacks with two counts a line, use the first */
 	bool stacks;	/* unwind each sample */
-	bool places;	/* make frames for mt_session_place(), without stacks, too */
+	bool places;	/* make frames for mt_session_place(), even without stacks */
 	bool addresses; /* give each frame's address and source */
 	bool regions;	/* look up the region at each sample's address */
 	/* Filters events by kernel name; NULL: all. */
@@ -141,7 +141,10 @@ struct mt_session_options {
 	bool members;
 	bool images; /* list images in the facts at the end */
 	bool no_demangle;
-	/* Images that are the program's code, and that are not, by path or file name; or NULL. */
+	/*
+	 * Images that are the program's code, and images that are not, by path or file name; or
+	 * NULL.
+	 */
 	const struct mt_match *ours, *not_ours;
 	bool inlined, lines; /* name inlined functions; give files and lines */
 	const struct mt_unwind_method *method;
@@ -150,7 +153,7 @@ struct mt_session_options {
 	/* Complete truncated stacks from other stacks (unwind/join/join.h). */
 	bool joining;
 	unsigned int workers;	     /* threads that decode and unwind, the caller included; 0: 1 */
-	bool spare_workers;	     /* use the caller alone where other threads would not pay */
+	bool spare_workers;	     /* use only the caller if more threads would not pay */
 	bool prefer_local;	     /* prefer this machine's files to carried ones */
 	struct mt_directories symfs; /* roots with the recorded machine's files */
 	const char *debug_dir;	     /* folder with debug files, or NULL */
@@ -160,22 +163,22 @@ struct mt_session_options {
 	 * boot.
 	 */
 	const char *kallsyms;
-	/* Called at times with the part of the work done, 0 to 1; may be NULL. */
+	/* Called from time to time with the part of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *context, double done);
 	void *progress_context;
 };
 
-/* Opens every file. Borrows options and all they point to until destroyed. */
+/* Opens every file. Borrows options and everything they point to until destroyed. */
 struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out);
 void mt_session_destroy(struct mt_session *session);
 
-/* Whether stacks come as text; pairs: with two counts each, before and now. */
+/* True if stacks come as text; pairs: with two counts each, before and now. */
 bool mt_session_has_reported(const struct mt_session *session, bool pairs);
 
-/* Whether statements may come behind data: the recording is still being written. */
+/* True if statements may come after data: the recording is still being written. */
 bool mt_session_grows(const struct mt_session *session);
 
-/* With growth, what mt_reader_advance() says of its input; `earlier` of all calls so far. */
+/* With growth: the result of mt_reader_advance() for the input; `earlier` of all calls so far. */
 struct mt_error *mt_session_advance(struct mt_session *session, struct mt_reader_news *out);
 
 /* Gives the next sample; *more is false after the last one, when the facts are complete. */
@@ -213,19 +216,16 @@ const struct mt_selection *mt_session_selection(const struct mt_session *session
 /* Adds to the facts; `process` is one of the session's strings. False out of memory. */
 bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen);
 
-/* Adds to the facts what the accounts of blocks do not show. */
+/* Adds calls that are missing in the accounts of blocks to the facts. */
 void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blocks *blocks);
 
-/* Adds to the facts which durations are not whole. */
+/* Adds incomplete durations to the facts. */
 void mt_session_add_durations(struct mt_session *session,
 			      const struct mt_facts_durations *durations);
 
 /* Notes in the facts that rows include unmarked memory of ended processes. */
 void mt_session_add_ended(struct mt_session *session);
-/*
- * The cgroup that a thread's process is in, as far as the session has been read: a string id; 0:
- * not known.
- */
+/* The cgroup of a thread's process, as of the records read so far: a string id; 0: unknown. */
 uint32_t mt_session_cgroup(const struct mt_session *session, int32_t tid);
 struct mt_strings *mt_session_strings(struct mt_session *session);
 struct mt_stacks *mt_session_stacks(struct mt_session *session);
@@ -233,18 +233,18 @@ struct mt_frames *mt_session_frames(struct mt_session *session);
 struct mt_naming *mt_session_naming(struct mt_session *session);
 
 /*
- * The id in mt_session_stacks() of a stack whose frames have names of their own, as those of an
- * input of text; MT_STACK_NONE out of memory.
+ * The id in mt_session_stacks() of a stack whose frames have names from the input, such as text;
+ * MT_STACK_NONE out of memory.
  */
 uint32_t mt_session_reported_stack(struct mt_session *session,
 				   const struct mt_reported_stack *reported);
 
-/* Ids of images are 0 to this less 1. */
+/* Image ids are below this number. */
 uint32_t mt_session_image_count(const struct mt_session *session);
 
 /* The recorded path of an image id; "[unknown]" for MT_FRAME_NO_IMAGE. */
 const char *mt_session_image_path(const struct mt_session *session, uint32_t image);
-/* mt_image_shown() of it. */
+/* mt_image_shown() of an image id. */
 const char *mt_session_image_shown(const struct mt_session *session, uint32_t image);
 
 /*

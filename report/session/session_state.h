@@ -37,20 +37,21 @@ struct mt_symbol;
 struct mt_local_event {
 	uint32_t event; /* index into facts.events */
 	uint32_t role;
-	uint32_t shorter; /* of a seed: bytes of the normal samples' dumps; else 0 */
+	uint32_t shorter; /* of a seed: bytes of its pair's dumps; else 0 */
 	struct mt_attr attr;
 	double weight;	/* weight of its next samples */
 	int64_t call;	/* system call number of a raw_syscalls:* event; -1: none */
 	bool wanted;	/* its samples are selected, or are seeds for joining */
 	bool returns;	/* its samples are at the return address of a call */
 	bool marks;	/* its marks are exits of calls, and selected by -e */
-	size_t members; /* number of events counted beside its samples */
+	size_t members; /* number of events counted alongside its samples */
 	struct mt_field clone_flags, clone_tid;	       /* fields of task:task_newtask */
 	struct mt_field moved_pid, moved_to, moved_in; /* of cgroup:cgroup_attach_task */
-	struct mt_field return_slot, return_address;   /* of the entry beside a return probe */
+	struct mt_field return_slot,
+		return_address; /* fields of the entry that belongs to a return probe */
 };
 
-/* An event that is counted beside the samples of another, its leader. */
+/* An event that is counted alongside the samples of another event, its leader. */
 struct mt_member {
 	struct mt_local_event *event, *leader;
 	uint64_t grown; /* growth at the last sample; 0 if not selected */
@@ -72,16 +73,16 @@ struct mt_session {
 	struct mt_stack_ids *stack_ids;
 	struct mt_entry_ends entry_ends;
 	struct mt_byte_runs *reported; /* frames of stacks that came as text; NULL: none */
-	MT_ARRAY(struct mt_symbol) reported_names; /* of the frame named last */
-	MT_ARRAY(uint32_t) reported_frames;	   /* of the stack interned last */
+	MT_ARRAY(struct mt_symbol) reported_names; /* names of the frame named last */
+	MT_ARRAY(uint32_t) reported_frames;	   /* frames of the stack interned last */
 	struct mt_pool *pool;
 	struct mt_pipeline *pipeline;	 /* NULL without stacks */
 	struct mt_return_slots *returns; /* NULL until a return probe's entry comes */
 	bool read_all; /* this recording's records are read; the remainder is in the pipeline */
-	bool paused;   /* its complete records are read; more are waited for */
-	bool ending;   /* no more are */
-	bool has_data; /* it has given DATA */
-	bool earlier;  /* what came later would have changed what was given */
+	bool paused;   /* its complete records are read; the session waits for more */
+	bool ending;   /* no more records will come */
+	bool has_data; /* a DATA chunk was read */
+	bool earlier;  /* a later record would have changed earlier samples */
 	MT_ARRAY(uint8_t) verdicts; /* enum verdict, by stack id */
 
 	struct mt_map64 code;		 /* ids of images mapped executable */
@@ -125,12 +126,12 @@ bool mt_session_deliver_stack(struct mt_session *session, const struct mt_sessio
 /* Counts an undecodable record; returns true. */
 bool mt_session_count_undecodable(struct mt_session *session);
 
-/* Decodes and applies any record but KERNEL, SAMPLE and FRAMES; false out of memory. */
+/* Decodes and applies any record except KERNEL, SAMPLE and FRAMES; false out of memory. */
 bool mt_session_take_statement(struct mt_session *session, const struct mt_record *record);
 
 /*
- * Reads up to a sample that is selected apart from its stack. *wanted is false at the recording's
- * end, and if the pipeline must be emptied before more is read.
+ * Reads up to a sample that is selected, before selectors of stacks. *wanted is false at the
+ * recording's end, and if the pipeline must be emptied before more is read.
  */
 struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
 					bool *wanted);
@@ -139,7 +140,7 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 const struct mt_symbol *mt_session_reported_name(struct mt_session *session,
 						 const struct mt_frame_key *key);
 
-/* members.c: adds `event` as one counted beside the leader's samples; false out of memory. */
+/* members.c: adds `event` as a member of the leader's group; false out of memory. */
 bool mt_session_add_member(struct mt_session *session, struct mt_local_event *event,
 			   struct mt_local_event *leader);
 

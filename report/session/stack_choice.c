@@ -15,7 +15,7 @@ enum verdict { /* of a stack */
 	VERDICT_YES,
 };
 
-/* All of it, or its last part. */
+/* Matches the whole path, or its last component. */
 static bool matches_path(const struct mt_match *match, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -56,7 +56,7 @@ static bool stack_matches(struct mt_session *session, uint32_t stack)
 }
 
 /*
- * --dso and --symbol, asked once for each distinct stack; false in *wanted where no frame matches.
+ * --dso and --symbol, evaluated once for each distinct stack; *wanted is false if no frame matches.
  */
 bool mt_session_choose_stack(struct mt_session *session, uint32_t stack, bool *wanted)
 {

@@ -37,7 +37,7 @@ static const char *keep(struct mt_session *session, struct mt_text text)
 }
 
 /*
- * Where a key's value goes: the last one told holds. *again: an earlier one is there. NULL out of
+ * The pair for a key's value: the last value counts. *again: the key has a value. NULL out of
  * memory.
  */
 static struct mt_facts_pair *info_pair(struct mt_session *session, uint32_t key, bool *again)
@@ -59,7 +59,7 @@ static void set_boot(struct mt_session *session, bool this_boot)
 	mt_kernel_names_set_boot(mt_naming_kernel(session->naming), this_boot);
 }
 
-/* A recording without END has its start from the recorder as well. */
+/* Without END, the recording has its start from the recorder. */
 static void take_start(struct mt_session *session, const char *value)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
@@ -99,7 +99,7 @@ static bool take_info(struct mt_session *session, const struct mt_info_record *r
 	if (!strcmp(pair->key, "boot-id"))
 		set_boot(session, mt_kernel_names_is_this_boot(mt_naming_kernel(session->naming),
 							       pair->value));
-	if (!again && !strcmp(pair->key, "kernel-symbol")) /* comes last */
+	if (!again && !strcmp(pair->key, "kernel-symbol")) /* this key comes last */
 		set_boot(session,
 			 mt_host_kernel_is(mt_facts_info(facts, "kernel"),
 					   mt_facts_info(facts, "kernel-build-id"), pair->value));
@@ -137,12 +137,12 @@ static bool take_clock(struct mt_session *session, const struct mt_clock_record 
 	return true;
 }
 
-/* The same one in all recordings; what it was like in the first holds. NULL out of memory. */
+/* The same event in all recordings, with the fields from the first one. NULL out of memory. */
 static struct mt_facts_event *same_event(struct mt_session *session,
 					 const struct mt_facts_event *event)
 {
 	struct mt_facts *facts = &session->facts;
-	/* Strings are interned: equal ones are one. */
+	/* Strings are interned: equal strings have equal addresses. */
 	const uint64_t key[] = {event->role, (uintptr_t)event->name, (uintptr_t)event->alias,
 				(uintptr_t)event->account};
 	uint32_t id = mt_byte_runs_intern(session->event_keys, key, sizeof(key));
@@ -156,7 +156,7 @@ static struct mt_facts_event *same_event(struct mt_session *session,
 	return known;
 }
 
-/* Whether the group lists that word. */
+/* True if the group lists that word. */
 static bool has_member(const struct mt_event_def *group, const char *word)
 {
 	size_t length = strlen(word);
@@ -171,7 +171,7 @@ static bool has_member(const struct mt_event_def *group, const char *word)
 	return false;
 }
 
-/* By its alias, its kernel name, or a group's name that mtrec -e takes. */
+/* Matches an event by its alias, its kernel name, or the name of a group for mtrec -e. */
 static bool names_event(const struct mt_match *match, const struct mt_facts_event *event)
 {
 	if (mt_match_text(match, event->alias) || mt_match_text(match, event->name))
@@ -223,7 +223,7 @@ static bool wants_event(const struct mt_session *session, const struct mt_facts_
 	       names_event(match, event);
 }
 
-/* Exits of calls without stacks: what they did counts where they are asked for. */
+/* True for exits of calls without stacks: their effects count if -e selects them. */
 static bool marks_calls(const struct mt_session *session, const struct mt_facts_event *event)
 {
 	const struct mt_selection *selection = session->options->selection;
@@ -242,8 +242,8 @@ static bool begins_with(const struct mt_text *text, const char *name)
 }
 
 /*
- * A return probe's samples have the caller's pc right after the call. mtrec records where a
- * function with one has its return address.
+ * In a return probe's samples the pc is the caller's, right after the call. For functions with a
+ * return probe, mtrec records the place of the return address.
  */
 static void find_return_fields(struct mt_local_event *local, const struct mt_event_record *record)
 {
@@ -255,7 +255,10 @@ static void find_return_fields(struct mt_local_event *local, const struct mt_eve
 	local->return_address = mt_field_find(&record->format, "return_address");
 }
 
-/* Where marks say what the kernel's own records do not: what a new task shares, and who moved. */
+/*
+ * Finds fields of marks that complete kernel records: what a new task shares, and which process
+ * moved.
+ */
 static void find_task_fields(struct mt_local_event *local, const struct mt_event_record *record)
 {
 	if (begins_with(&record->name, "task:task_newtask")) {
@@ -276,7 +279,7 @@ struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32
 	return mt_map64_get(&session->by_index, index, &at) ? session->local.items[at] : NULL;
 }
 
-/* An event that is counted beside the samples of its pair. */
+/* Adds an event that is counted alongside the samples of its pair. */
 static bool add_member(struct mt_session *session, struct mt_local_event *local,
 		       const struct mt_event_record *record)
 {
@@ -286,7 +289,7 @@ static bool add_member(struct mt_session *session, struct mt_local_event *local,
 	       mt_session_add_member(session, local, leader);
 }
 
-/* The size of the dumps beside which a seed's larger ones are; 0 of what is no seed. */
+/* The dump size of a seed's pair, whose dumps are shorter; 0 if the event is no seed. */
 static uint32_t shorter_dump(struct mt_session *session, const struct mt_event_record *record)
 {
 	const struct mt_local_event *pair = mt_session_local_event(session, record->pair);
@@ -387,7 +390,10 @@ static bool take_blocks(struct mt_session *session, const struct mt_blocks_recor
 	return true;
 }
 
-/* Decodes a record with get and hands it to take; a body too short is counted and left out. */
+/*
+ * Decodes a record with get and passes it to take; a record that is too short is counted and
+ * skipped.
+ */
 #define TAKE(member, get, take)                              \
 	(get(record->body, record->size, &r.member) ? (take) \
 						    : mt_session_count_undecodable(session))
@@ -439,14 +445,14 @@ static bool take_image(struct mt_session *session, const struct mt_image_record 
 	return true;
 }
 
-/* Whether a statement of this type says nothing of what came before it. An IMAGE may. */
+/* True if a statement of this type does not change the meaning of earlier records. An IMAGE may. */
 static bool only_adds(uint32_t type)
 {
 	return type == MT_RECORD_CLOCK || type == MT_RECORD_NOTE || type == MT_RECORD_GAUGE ||
 	       type == MT_RECORD_IMAGE;
 }
 
-/* Decodes and applies a record that is no sample; false out of memory. */
+/* Decodes and applies a record that is not a sample; false out of memory. */
 bool mt_session_take_statement(struct mt_session *session, const struct mt_record *record)
 {
 	union {

@@ -18,7 +18,7 @@ static struct mt_error *refuse(const char *option, const char *text, const char 
 		err, "seconds since the start as 1.5,4 or 1.5, or ,4; or parts as 10%%-20%%");
 }
 
-/* Reads a number with a unit of time; false where there is none. Moves *at past it. */
+/* Reads a number with a unit of time; false without one. Advances *at past it. */
 static bool read_seconds(const char **at, double *out)
 {
 	static const struct {

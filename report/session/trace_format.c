@@ -1,6 +1,4 @@
-/*
- * Parses "field:TYPE NAME; offset:N; size:N; signed:N;" lines and the print fmt line behind them.
- */
+/* Parses "field:TYPE NAME; offset:N; size:N; signed:N;" lines and the print fmt line after them. */
 #include "report/session/trace_format.h"
 
 #include <inttypes.h>
@@ -20,13 +18,14 @@ enum {
 struct field {
 	char name[NAME_MOST];
 	size_t offset, size;
-	bool is_signed, text, located; /* located: where it is and how long stands at its place */
+	bool is_signed, text,
+		located; /* located: the field has the offset and length of its value */
 	bool common;
 };
 
 struct mt_trace_format {
 	MT_ARRAY(struct field) fields;
-	const char *print; /* behind "print fmt: \"", or NULL */
+	const char *print; /* after "print fmt: \"", or NULL */
 };
 
 struct sink {
@@ -143,7 +142,7 @@ struct raw {
 	size_t size;
 };
 
-/* A number of up to 8 bytes; false for one that is not there. */
+/* Reads a number of up to 8 bytes; false if the sample lacks it. */
 static bool read_number(const struct field *field, const struct raw *raw, uint64_t *out)
 {
 	unsigned int unused = 64 - 8 * (unsigned int)field->size;
@@ -213,7 +212,7 @@ static void print_fields(const struct mt_trace_format *format, const struct raw 
 
 /* ---- The print format ---- */
 
-/* The field that an argument is, through casts and parentheses: NULL for anything more. */
+/* The field of an argument, through casts and parentheses; NULL for other expressions. */
 static const struct field *plain_field(const struct mt_trace_format *format, const char *text,
 				       size_t length)
 {
@@ -237,7 +236,7 @@ static const struct field *plain_field(const struct mt_trace_format *format, con
 	return find_field(format, at, name);
 }
 
-/* One behind the argument that begins here: its comma, or the end. */
+/* The end of the argument that begins here: its comma, or the end of the text. */
 static const char *argument_end(const char *at)
 {
 	int depth = 0;
@@ -258,7 +257,10 @@ static const char *argument_end(const char *at)
 	return at;
 }
 
-/* "__print_symbolic(REC->member, { 0, "A" }, ...)": false where it is none, or has no such word. */
+/*
+ * "__print_symbolic(REC->member, { 0, "A" }, ...)": false if the argument is another one, or has no
+ * such word.
+ */
 static bool print_word(const struct mt_trace_format *format, const char *text, size_t length,
 		       const struct raw *raw, struct sink *sink)
 {
@@ -291,7 +293,7 @@ static bool print_word(const struct mt_trace_format *format, const char *text, s
 	return false;
 }
 
-/* One argument by its conversion ("%08lx"); false where that takes more than is done here. */
+/* Prints one argument by its conversion ("%08lx"); false if the argument is not supported. */
 static bool print_argument(const struct mt_trace_format *format, const char *spec, const char *text,
 			   size_t length, const struct raw *raw, struct sink *sink)
 {
@@ -318,7 +320,7 @@ static bool print_argument(const struct mt_trace_format *format, const char *spe
 	if (strchr("di", conversion) && !strchr(spec, 'l') && field->size < 8)
 		value = (uint64_t)(int64_t)(int32_t)value;
 	snprintf(wide, sizeof(wide), "%%%.*sll%c", (int)flags, spec + 1, conversion);
-	/* the format is made of digits and flags above */
+	/* the format consists of the digits and flags above */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	snprintf(number, sizeof(number), wide, (unsigned long long)value);
@@ -327,7 +329,7 @@ static bool print_argument(const struct mt_trace_format *format, const char *spe
 	return true;
 }
 
-/* False where the format is more than fields, casts and words. */
+/* False if the format has more than fields, casts and words. */
 static bool print_formatted(const struct mt_trace_format *format, const struct raw *raw,
 			    struct sink *sink)
 {

@@ -1,7 +1,7 @@
 /*
  * Prints a tracepoint's sample as text, by the kernel's format file. A simple print format (fields,
- * casts, strings, tables of words) is followed, as perf does; otherwise the fields are listed as
- * name=value.
+ * casts, strings, tables of words) is applied, as perf does. With other formats the fields are
+ * listed as name=value.
  */
 #ifndef MT_REPORT_SESSION_TRACE_FORMAT_H
 #define MT_REPORT_SESSION_TRACE_FORMAT_H

@@ -1,4 +1,4 @@
-/* The recorder's choices, as INFO records tell of them, asked again of what already ran. */
+/* Applies the recorder's choices, from INFO records, to processes that ran before the recording. */
 #include "report/stacks/chosen.h"
 
 #include <regex.h>
@@ -36,7 +36,7 @@ static bool set_cgroup(struct mt_chosen *chosen, const char *value)
 	return chosen->cgroup;
 }
 
-/* An expression that does not compile here chose nothing that is known. */
+/* An expression that does not compile here selects nothing. */
 static void set_name(struct mt_chosen *chosen, const char *value)
 {
 	if (chosen->by_name)
@@ -68,15 +68,17 @@ bool mt_chosen_by_name(const struct mt_chosen *chosen)
 }
 
 /*
- * Whether the list of controllers is that of the hierarchy: the empty one of version 2, or one that
- * has the word.
+ * True if the list of controllers belongs to the hierarchy: the empty list of version 2, or a list
+ * with the word.
  */
 static bool is_hierarchy(const char *list, size_t length, const char *controller, size_t size)
 {
 	return size ? memmem(list, length, controller, size) != NULL : !length;
 }
 
-/* Whether a line HIERARCHY:CONTROLLERS:PATH of /proc/PID/cgroup is the cgroup or one below it. */
+/*
+ * True if a line HIERARCHY:CONTROLLERS:PATH of /proc/PID/cgroup is the cgroup or a cgroup below it.
+ */
 static bool is_below(const char *line, size_t length, const char *cgroup)
 {
 	const char *end = line + length, *first = memchr(line, ':', length), *second;
@@ -108,7 +110,7 @@ static bool is_in_cgroup(const struct mt_task_record *leader, const char *cgroup
 	return false;
 }
 
-/* Of -p and -t only targets were looked at. */
+/* With -p and -t the recording has only targets, so the list is not checked. */
 bool mt_chosen_choose(const struct mt_chosen *chosen, const struct mt_task_record *leader)
 {
 	return (!chosen->by_user || leader->uid == chosen->user) &&

@@ -1,6 +1,4 @@
-/*
- * The classes of images by path. The tables name what paths alone do not tell.
- */
+/* The classes of images by path. The tables have facts that paths do not show. */
 #include "report/stacks/code_class.h"
 
 #include <ctype.h>
@@ -71,7 +69,7 @@ static struct part name_of(struct part path)
 	return (struct part){path.text + at, path.size - at};
 }
 
-/* The component of the path that begins at *at, which moves behind it; size 0 at the end. */
+/* The component of the path that begins at *at, which is advanced past it; size 0 at the end. */
 static struct part next_component(struct part path, size_t *at)
 {
 	struct part out;
@@ -88,13 +86,13 @@ static struct part next_component(struct part path, size_t *at)
 
 /* ---- Runtime ---- */
 
-/* By soname without its version: libc.so.6, libc-2.31.so, libtcmalloc_minimal.so.4. */
+/* Sonames without their version: libc.so.6, libc-2.31.so, libtcmalloc_minimal.so.4. */
 static const char *const runtime_names[] = {
-	/* the C library, of glibc and musl, and the loader */
+	/* the C library (glibc and musl), and the loader */
 	"libc", "libm", "libmvec", "libpthread", "libdl", "librt", "libanl", "libutil", "libresolv",
 	"libthread_db", "libBrokenLocale", "libSegFault", "libc_malloc_debug", "ld-linux",
 	"ld-linux-x86-64", "ld-musl-x86_64", "ld", "ld64", "linux-vdso", "linux-gate",
-	/* compilers' */
+	/* compiler libraries */
 	"libstdc++", "libgcc_s", "libc++", "libc++abi", "libunwind", "libatomic", "libgomp",
 	"libomp", "libiomp5", "libasan", "libtsan", "libubsan", "liblsan", "libhwasan"};
 
@@ -117,7 +115,7 @@ static const char *const allocator_names[] = {"libjemalloc",
 					      "libduma",
 					      "libefence"};
 
-/* libc.so.6, libc-2.31.so, ld-2.31.so: the table's name, and a version or suffix behind. */
+/* libc.so.6, libc-2.31.so, ld-2.31.so: a name of the table, followed by a version or suffix. */
 static bool is_in(struct part name, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -207,9 +205,9 @@ bool mt_is_made_code_name(const char *name)
 	return false;
 }
 
-/* ---- The program's own tree ---- */
+/* ---- The program's directories ---- */
 
-/* A directory that holds many programs, or many libraries. */
+/* A directory that contains many programs or libraries. */
 static bool is_listed(struct part directory)
 {
 	static const char *const shared[] = {
@@ -232,7 +230,7 @@ static bool is_shared(struct part directory)
 	       is(parent, "/home");
 }
 
-/* Where exe is installed: its directory without bin and the like at the end. */
+/* The directory of exe's installation: exe's directory without bin and the like at the end. */
 static struct part root_of(struct part exe)
 {
 	static const char *const inner[] = {"bin", "sbin", "lib", "lib64", "libexec", "exec"};
@@ -261,7 +259,7 @@ static bool is_in_own_tree(struct part path, struct part exe)
 
 /* ---- The program's name ---- */
 
-/* python of python3.11; a name that is all version is its own stem. */
+/* python for python3.11; a name that is all version is its own stem. */
 static struct part stem_of(struct part name)
 {
 	size_t stem = name.size;
@@ -277,7 +275,7 @@ size_t mt_program_stem(const char *name)
 	return stem_of(without_mark(name)).size;
 }
 
-/* The name of a program, and what its directories are called where that differs. */
+/* The name of a program, and the name of its directories if it differs. */
 static const struct {
 	const char *program, *directory;
 } other_names[] = {
@@ -287,7 +285,7 @@ static const struct {
 };
 
 /*
- * Whether a name is the stem with at most a version or a suffix behind: python3, python3.11,
+ * True if a name is the stem, followed by nothing or by a version or suffix: python3, python3.11,
  * ruby-3.1, nginx; not catgets for cat.
  */
 static bool is_named(struct part name, struct part stem)
@@ -297,7 +295,7 @@ static bool is_named(struct part name, struct part stem)
 	return name.size == stem.size || !isalpha((unsigned char)name.text[stem.size]);
 }
 
-/* redis of redis-server, qemu of qemu-system-x86_64. */
+/* redis for redis-server, qemu for qemu-system-x86_64. */
 static struct part first_word(struct part name)
 {
 	size_t size = 0;
@@ -321,7 +319,10 @@ static bool is_named_after(struct part name, struct part program)
 	return false;
 }
 
-/* In a directory of the program's name, or a library of it; the first directory does not count. */
+/*
+ * True for a file in a directory with the program's name, or a library with this name. The first
+ * directory is ignored.
+ */
 static bool has_own_name(struct part path, struct part exe)
 {
 	struct part name = name_of(path), program = name_of(exe), component;

@@ -38,8 +38,8 @@ struct mt_frames {
 	struct mt_byte_runs *keys; /* id: the frame's key */
 	struct mt_strings *strings;
 	MT_ARRAY(struct named) names;		 /* by id */
-	MT_ARRAY(struct mt_frame_name *) blocks; /* that they are in */
-	size_t block_size, block_left;		 /* of the last one */
+	MT_ARRAY(struct mt_frame_name *) blocks; /* the blocks that `names` point into */
+	size_t block_size, block_left;		 /* of the last block */
 	uint32_t last_name;			 /* id of the name given last, or MT_STRING_NONE */
 	size_t unnamed_from;			 /* every id below is named */
 	struct mt_frame_owner owner;
@@ -121,7 +121,7 @@ static bool extend_names(struct mt_frames *frames)
 	return true;
 }
 
-/* Room for so many names, zeroed; NULL out of memory. */
+/* Zeroed room for a number of names; NULL out of memory. */
 static struct mt_frame_name *make_names(struct mt_frames *frames, size_t count)
 {
 	size_t size = count > BLOCK_NAMES ? count : BLOCK_NAMES;
@@ -155,10 +155,7 @@ static bool name_words(struct mt_frames *frames, uint32_t id)
 	return true;
 }
 
-/*
- * Id of a function's name, marked where the frame is a guess. One after the other is mostly the
- * same.
- */
+/* Id of a function's name, marked if the frame is a guess. Consecutive names are mostly equal. */
 static uint32_t intern_name(struct mt_frames *frames, const struct mt_frame_key *key,
 			    const char *name)
 {
@@ -177,7 +174,7 @@ static uint32_t intern_name(struct mt_frames *frames, const struct mt_frame_key 
 	return mt_strings_intern(frames->strings, marked, strlen(marked));
 }
 
-/* Asks the namer; false out of memory. */
+/* Calls the namer; false out of memory. */
 static bool name_frame(struct mt_frames *frames, uint32_t id)
 {
 	const struct mt_frame_key *key = mt_frames_key(frames, id);
@@ -235,7 +232,7 @@ struct pending {
 	uint32_t id;
 };
 
-/* By image, then by offset; those of one place by id. False out of memory. */
+/* Sorts by image, then by offset; frames of one place by id. False out of memory. */
 static bool sort_pending(struct pending *pending, size_t count)
 {
 	MT_CLEANUP_FREE struct mt_addressed *order = malloc((count + 1) * sizeof(*order));

@@ -1,6 +1,6 @@
 /*
- * The distinct frames of all stacks: a frame is a place in an image, interned, and named when its
- * name is first used. So a report symbolizes each address once, however many samples have it.
+ * The distinct frames of all stacks. A frame is a place in an image. Frames are interned, and named
+ * when their name is first used, so a report symbolizes each address once for all its samples.
  */
 #ifndef MT_REPORT_STACKS_FRAMES_H
 #define MT_REPORT_STACKS_FRAMES_H
@@ -22,12 +22,13 @@ struct mt_symbol;
 enum mt_frame_flag {
 	MT_FRAME_IN_KERNEL = 1,
 	MT_FRAME_GUESSED = 4,  /* found by a scan: its names start with "? " */
-	MT_FRAME_WORDS = 2,    /* no code but a text, see mt_frames_words() */
-	MT_FRAME_REPORTED = 8, /* the input names it: report/session/reported_stacks.c */
+	MT_FRAME_WORDS = 2,    /* a text in place of code, see mt_frames_words() */
+	MT_FRAME_REPORTED = 8, /* named by the input: report/session/reported_stacks.c */
 };
 
 /*
- * The code of a frame. A caller's address is that of its call: one byte before the return address.
+ * The code of a frame. The address of a caller is the address of its call: one byte before the
+ * return address.
  */
 struct mt_frame_key {
 	uint32_t image;	 /* id in the image set, or MT_FRAME_NO_IMAGE */
@@ -36,8 +37,8 @@ struct mt_frame_key {
 };
 
 /*
- * Returns the symbol of a frame, never NULL, followed by those it is inlined into. Borrowed as long
- * as the namer's owner says.
+ * Returns the symbol of a frame, never NULL, followed by the functions that it is inlined into.
+ * Borrowed as long as the namer's owner documents.
  */
 struct mt_namer {
 	const struct mt_symbol *(*name)(void *context, const struct mt_frame_key *key);
@@ -52,7 +53,7 @@ struct mt_frame_name {
 	uint64_t offset; /* offset of the frame's address in the function */
 	/* The image's recorded path, "[kernel.kallsyms]", a module's name, or "[unknown]". */
 	const char *dso;
-	const char *shown; /* the path to show of the image in place of dso */
+	const char *shown; /* the image's path to show in place of dso */
 	const char *file;  /* source path as compiled, or NULL; borrowed from the namer */
 	uint32_t line;	   /* 0 if file is NULL */
 	bool inlined;	   /* inlined into the next function */
@@ -66,7 +67,7 @@ void mt_frames_destroy(struct mt_frames *frames);
 /* The id of a frame; MT_FRAME_NONE out of memory. */
 uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key);
 
-/* Stands for the stack of a call that was recorded without one. */
+/* Replaces the stack of a call that was recorded without one. */
 #define MT_FRAME_STACKLESS "[call recorded without a stack]"
 
 /* The id of a frame that is only a text, such as "[lost]"; MT_FRAME_NONE out of memory. */
@@ -92,8 +93,8 @@ const struct mt_frame_name *mt_frames_only_name(const struct mt_frames *frames, 
 bool mt_frames_is_runtime(struct mt_frames *frames, uint32_t name);
 
 /*
- * What the user says of the image at a path: MT_CODE_OURS, MT_CODE_LIBRARY, or MT_CODE_NONE where
- * its class is that of mt_code_class_of(). Asked once an image and program.
+ * The user's class for the image at a path: MT_CODE_OURS, MT_CODE_LIBRARY, or MT_CODE_NONE to use
+ * mt_code_class_of(). Called once for each image and program.
  */
 struct mt_frame_owner {
 	enum mt_code_class (*class_of)(void *context, const char *path);
@@ -104,8 +105,8 @@ struct mt_frame_owner {
 void mt_frames_set_owner(struct mt_frames *frames, const struct mt_frame_owner *owner);
 
 /*
- * Whose code a named frame runs in a process of the program exe: its path, and its number in
- * mt_stacks_program(). MT_CODE_NONE for the kernel's and for frames of words.
+ * The class of the code of a named frame in a process of the program exe: its path, and its number
+ * in mt_stacks_program(). MT_CODE_NONE for the kernel and for frames of words.
  */
 enum mt_code_class mt_frames_class(struct mt_frames *frames, uint32_t id, const char *exe,
 				   uint32_t program);

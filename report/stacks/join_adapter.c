@@ -1,6 +1,6 @@
 /*
- * A thread is identified by its address space and tid, so that a tid reused by an exec or another
- * process is another thread.
+ * A thread is identified by its address space and tid. So a tid that is reused by an exec or
+ * another process is another thread.
  */
 #include "report/stacks/join_adapter.h"
 
@@ -80,7 +80,7 @@ static enum mt_join_kind kind_of(const struct mt_walked *walked)
 		       : MT_JOIN_OTHER;
 }
 
-/* Of the addresses and of which code they are in, which the word before them says. */
+/* Hash of the addresses, and of the word before them, which identifies their code. */
 static uint64_t hash_of(const struct mt_piped *piped)
 {
 	const struct mt_walked *walked = &piped->walked;
@@ -128,7 +128,7 @@ bool mt_join_adapter_see(struct mt_join_adapter *adapter, struct mt_piped *sampl
 	return true;
 }
 
-/* Of the stack that is joined and its tail, so many frames as a stack may have. */
+/* The frames of the joined stack and its tail, up to the limit of a stack. */
 static uint32_t spliced_count(const struct mt_join_adapter *adapter, const struct mt_piped *piped)
 {
 	size_t user = piped->join.count + piped->join.tail_count;

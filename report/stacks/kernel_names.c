@@ -1,6 +1,6 @@
 /*
  * Each kernel is an image: one for each recording that carries names, one for this machine, and one
- * without names for all others, whose modules have images of their own.
+ * without names for all others. Modules of kernels without names have separate images.
  */
 #include "report/stacks/kernel_names.h"
 
@@ -24,10 +24,10 @@
 #define KERNEL "[kernel.kallsyms]"
 
 enum {
-	NAME_MAX_BYTES = 64, /* of a module; the kernel has 56 */
+	NAME_MAX_BYTES = 64, /* of a module; 56 in the kernel */
 };
 
-/* Reading the names takes longer than a small report: done for the first frame. */
+/* Reading the names takes longer than a small report, so they are read for the first frame. */
 struct named_kernel {
 	const struct mt_image *image;
 	bool tried;
@@ -40,19 +40,19 @@ struct carried_kernel {
 	size_t recording;
 	struct mt_carried *carried;
 	size_t content;
-	bool local; /* this machine's are preferred, and are of the same boot */
+	bool local; /* this machine's names are preferred, and of the same boot */
 };
 
 struct mt_kernel_names {
 	struct mt_image_set *images;
 	bool prefer_local, demangle;
-	bool any_boot; /* `here` came from a file that the user named */
+	bool any_boot; /* `here` came from a file given by the user */
 	char boot_id[64];
 	struct named_kernel here;
 	char *problem; /* why `here` has no names */
 	const struct mt_image *nameless;
 	MT_ARRAY(struct carried_kernel) carried;
-	/* of the recording that is read: */
+	/* Of the recording that is read: */
 	struct carried_kernel *present; /* NULL: it carries none */
 	bool this_boot;
 	struct mt_image_map *modules;
@@ -60,7 +60,7 @@ struct mt_kernel_names {
 
 MT_DEFINE_CLEANUP(mt_kernel_names, struct mt_kernel_names)
 
-/* The number tells kernels apart. */
+/* The number distinguishes kernels. */
 static const struct mt_image *kernel_image(struct mt_kernel_names *names, uint64_t number)
 {
 	return mt_image_set_intern(names->images,
@@ -75,7 +75,7 @@ static void read_boot_id(struct mt_kernel_names *names)
 		names->boot_id[strcspn(names->boot_id, "\n")] = '\0';
 }
 
-/* Takes what was read. */
+/* Makes a symbolizer from the names that were read. */
 static struct mt_error *make_symbolizer(const struct mt_kernel_names *names,
 					struct named_kernel *kernel, struct mt_error *err)
 {
@@ -95,7 +95,7 @@ static struct mt_error *read_here(struct mt_kernel_names *names, const char *pat
 			       mt_kernel_symbols_read(path, &names->here.symbols));
 }
 
-/* This machine's, once. */
+/* The symbolizer of this machine, created once. */
 static struct mt_symbolizer *symbolizer_here(struct mt_kernel_names *names)
 {
 	struct mt_error *err = names->here.tried ? NULL : read_here(names, KALLSYMS);
@@ -206,7 +206,7 @@ void mt_kernel_names_set_boot(struct mt_kernel_names *names, bool this_boot)
 		names->present->local = this_boot && names->prefer_local;
 }
 
-/* "/lib/modules/6.1/kernel/net/nf-tables.ko.xz" is "[nf_tables]", as kallsyms has it. */
+/* "/lib/modules/6.1/kernel/net/nf-tables.ko.xz" becomes "[nf_tables]", as in kallsyms. */
 static void module_name(const char *path, char out[NAME_MAX_BYTES])
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -250,7 +250,7 @@ struct mt_frame_key mt_kernel_names_place(const struct mt_kernel_names *names, u
 				     .offset = named || apart ? address : 0};
 }
 
-/* Reads carried names, once; what is damaged leaves no symbolizer. */
+/* Reads carried names, once; damaged names give no symbolizer. */
 static struct mt_symbolizer *symbolizer_of(const struct mt_kernel_names *names,
 					   struct carried_kernel *kernel)
 {

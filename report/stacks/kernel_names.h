@@ -1,6 +1,6 @@
 /*
  * Names of kernel code: from the recording, or from this machine for recordings of its present
- * boot. Without names kernel code is told apart only by module, if the recording has mappings of
+ * boot. Without names, kernel code is only divided into modules, if the recording has mappings of
  * modules.
  */
 #ifndef MT_REPORT_STACKS_KERNEL_NAMES_H
@@ -27,13 +27,13 @@ struct mt_kernel_names_options {
 };
 
 /*
- * An unreadable options->kallsyms is an error, an unreadable /proc/kallsyms is not. Borrows images.
+ * An unreadable options->kallsyms is an error; an unreadable /proc/kallsyms is not. Borrows images.
  */
 struct mt_error *mt_kernel_names_create(const struct mt_kernel_names_options *options,
 					struct mt_kernel_names **out);
 void mt_kernel_names_destroy(struct mt_kernel_names *names);
 
-/* Adds what a recording carries; borrowed. False out of memory. */
+/* Adds the names that a recording carries; borrowed. False out of memory. */
 bool mt_kernel_names_add(struct mt_kernel_names *names, size_t recording,
 			 struct mt_carried *carried);
 
@@ -41,7 +41,8 @@ bool mt_kernel_names_add(struct mt_kernel_names *names, size_t recording,
 bool mt_kernel_names_are_carried(const struct mt_kernel_names *names, size_t recording);
 
 /*
- * Starts another recording, of another boot until mt_kernel_names_set_boot(). False out of memory.
+ * Starts another recording, treated as another boot until mt_kernel_names_set_boot(). False out of
+ * memory.
  */
 bool mt_kernel_names_begin(struct mt_kernel_names *names, size_t recording);
 
@@ -53,17 +54,17 @@ void mt_kernel_names_set_boot(struct mt_kernel_names *names, bool this_boot);
 bool mt_kernel_names_map(struct mt_kernel_names *names, const struct mt_kernel_record *record);
 
 /*
- * The place of a kernel address. Without names each module is one place and the kernel proper
- * another; with `apart` each address is its own.
+ * The place of a kernel address. Without names each module is one place, and the kernel outside of
+ * modules is another; with `apart` each address is a separate place.
  */
 struct mt_frame_key mt_kernel_names_place(const struct mt_kernel_names *names, uint64_t address,
 					  bool apart);
 
-/* The symbol of such a place; NULL without names of its kernel. */
+/* The symbol of a kernel place; NULL without names of its kernel. */
 const struct mt_symbol *mt_kernel_names_name(struct mt_kernel_names *names,
 					     const struct mt_frame_key *key);
 
-/* As mt_symbolizer_lost(), of the kernels' names. */
+/* As mt_symbolizer_lost(), for kernel names. */
 size_t mt_kernel_names_lost(const struct mt_kernel_names *names);
 
 /*

@@ -2,7 +2,7 @@
  * A ring of batches. A batch is filled, submitted to the pool, waited for and emptied; without
  * other workers there is one batch.
  *
- * With joining, a batch is emptied only after the joiner has seen the LOOK_AHEAD batches behind it,
+ * With joining, a batch is emptied only after the joiner has seen the LOOK_AHEAD batches after it,
  * so that joined stacks do not depend on the number of workers.
  */
 #include "report/stacks/pipeline.h"
@@ -19,10 +19,10 @@
 
 enum {
 	BATCH_SAMPLES = 256,
-	BATCH_BYTES = 4 << 20,	/* of dumps that wait: they keep pieces of the file in memory */
+	BATCH_BYTES = 4 << 20,	/* of waiting dumps: they keep pieces of the file in memory */
 	AHEAD_PER_WORKER = 2,	/* batches */
-	LOOK_AHEAD = 2,		/* batches, where stacks are joined */
-	PASSED_BYTES = 8 << 20, /* of records that nobody wants, behind the last batch */
+	LOOK_AHEAD = 2,		/* batches, with joining */
+	PASSED_BYTES = 8 << 20, /* of unwanted records after the last batch */
 };
 
 struct batch {
@@ -30,30 +30,30 @@ struct batch {
 	struct mt_pipeline *pipeline;
 	struct mt_piped *samples; /* BATCH_SAMPLES */
 	size_t count, given;
-	size_t bytes;	 /* of their dumps, and of records between them */
-	uint64_t serial; /* of the last record, wanted or not */
+	size_t bytes;	 /* of its dumps, and of unwanted records between them */
+	uint64_t serial; /* of its last record, wanted or not */
 	struct mt_walk_words words;
 	bool submitted, waited, failed;
 	bool learned, seen; /* by the joiner */
-	bool ready;	    /* to be emptied: its stacks are joined */
-	bool last;	    /* none is filled before this one is emptied */
+	bool ready;	    /* it may be emptied: its stacks are joined */
+	bool last;	    /* it must be emptied before another batch is filled */
 };
 
 struct mt_pipeline {
 	struct mt_pool *pool;
 	struct mt_walker_options options;
-	struct mt_walker **walkers; /* one for each worker, made when it first works */
+	struct mt_walker **walkers; /* one for each worker, created on first use */
 	enum mt_pipeline_way way;
 	struct batch *batches;
-	size_t batch_count, batch_limit; /* all, and as many as are filled on this way */
-	size_t first, used; /* batches in use, the first is emptied, the last one filled */
+	size_t batch_count, batch_limit; /* all batches; the batches that are in use in this way */
+	size_t first, used;		 /* batches in use: the first is emptied, the last filled */
 	uint64_t released;
-	size_t passed; /* bytes of records that nobody wanted since the last batch was full */
-	struct mt_join_adapter *adapter; /* NULL: stacks stay as they were walked */
+	size_t passed; /* bytes of unwanted records since the last batch was full */
+	struct mt_join_adapter *adapter; /* NULL: no joining */
 	struct mt_walk_words spliced;	 /* the joined stacks of the first batch */
 };
 
-/* Batches beyond those that are filled or walked, which the joiner looks at. */
+/* Batches for the joiner, in addition to the batches that are filled or walked. */
 static size_t batches_ahead(const struct mt_pipeline *pipeline)
 {
 	return pipeline->adapter ? LOOK_AHEAD + 1 : 0; /* one more: the first is being emptied */
@@ -144,7 +144,7 @@ static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped 
 	return mt_walker_walk(walker, &input, &batch->words, &piped->walked);
 }
 
-/* The worker's own; NULL out of memory. */
+/* The worker's walker; NULL out of memory. */
 static struct mt_walker *walker_of(struct mt_pipeline *pipeline, unsigned int worker)
 {
 	struct mt_walker **walker = &pipeline->walkers[worker];
@@ -167,7 +167,7 @@ static void run_batch(struct mt_job *job, unsigned int worker)
 
 /* ---- In and out ---- */
 
-/* i is at most their number: asked five times a sample, a division would be felt. */
+/* i is at most batch_count. A division here would be noticeable, at five calls for each sample. */
 static struct batch *batch_at(const struct mt_pipeline *pipeline, size_t i)
 {
 	size_t at = pipeline->first + i;
@@ -214,8 +214,9 @@ bool mt_pipeline_has_room(const struct mt_pipeline *pipeline)
 }
 
 /*
- * Where few are wanted batches end by what is between them, and where none is for long, those that
- * wait go first: at the same records always, as what is joined may depend on it.
+ * If few samples are wanted, the bytes between them end a batch. If no sample is wanted for long,
+ * the waiting batches are emptied first. Both happen at fixed records, because joined stacks may
+ * depend on them.
  */
 bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t serial)
 {
@@ -238,7 +239,7 @@ bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t seria
 	return false;
 }
 
-/* Nobody else does it, and its dump is in the processor's cache, but not for long. */
+/* Walks a sample now: no other worker does, and its dump is still in the processor's cache. */
 static bool walk_at_once(struct mt_pipeline *pipeline, struct batch *batch, struct mt_piped *piped)
 {
 	struct mt_walker *walker = walker_of(pipeline, 0);
@@ -277,7 +278,7 @@ bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 	for (size_t i = 0; i < sample->return_count; i++)
 		piped->returns[i] = sample->returns[i];
 	pipeline->passed = 0;
-	batch->bytes += piped->kernel.dump_was; /* what is joined is the same without them */
+	batch->bytes += piped->kernel.dump_was; /* also of a dropped dump: batches stay the same */
 	batch->serial = serial;
 	if (pipeline->way == MT_PIPELINE_AT_ONCE)
 		return walk_at_once(pipeline, batch, piped);
@@ -312,7 +313,7 @@ static bool learn(struct mt_pipeline *pipeline, struct batch *batch)
 	       mt_join_adapter_learn(pipeline->adapter, batch->samples, batch->count);
 }
 
-/* Shows the joiner the batches up to LOOK_AHEAD behind the first; false out of memory. */
+/* Passes the batches up to LOOK_AHEAD after the first to the joiner; false out of memory. */
 static bool look_ahead(struct mt_pipeline *pipeline)
 {
 	for (size_t i = 0; i < pipeline->used && i <= LOOK_AHEAD; i++) {
@@ -332,7 +333,7 @@ static bool look_ahead(struct mt_pipeline *pipeline)
 	return true;
 }
 
-/* The first batch becomes ready to be emptied. */
+/* Prepares the first batch for emptying. */
 static bool make_ready(struct mt_pipeline *pipeline, struct batch *batch)
 {
 	wait_for(batch);

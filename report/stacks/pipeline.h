@@ -1,6 +1,6 @@
 /*
  * Unwinds selected samples: samples are put in, walked in batches by all workers, and taken out in
- * the same order, so that the output does not depend on the number of workers.
+ * the same order. So the output does not depend on the number of workers.
  */
 #ifndef MT_REPORT_STACKS_PIPELINE_H
 #define MT_REPORT_STACKS_PIPELINE_H
@@ -42,8 +42,8 @@ bool mt_pipeline_has_room(const struct mt_pipeline *pipeline);
 
 /*
  * Copies the sample and its task, and takes a snapshot of its map. The data that `kernel` points to
- * must stay valid until released; the dump need not with MT_PIPELINE_AT_ONCE. `serial` is that of
- * the sample's record. False out of memory.
+ * must stay valid until released; with MT_PIPELINE_AT_ONCE the dump need not. `serial` is the
+ * serial number of the sample's record. False out of memory.
  */
 bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     uint64_t serial);
@@ -57,7 +57,7 @@ enum mt_pipeline_way {
 
 /*
  * Notes that a record of about `bytes` bytes without a selected sample was read. True if no sample
- * waits: all records up to `serial` may then be released.
+ * is in the pipeline: all records up to `serial` may then be released.
  */
 bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t serial);
 
@@ -68,7 +68,7 @@ void mt_pipeline_begin(struct mt_pipeline *pipeline, enum mt_pipeline_way way);
 void mt_pipeline_settle(struct mt_pipeline *pipeline);
 
 /*
- * Gives the next sample with its stack; *out is NULL when the pipeline is empty. Borrowed until the
+ * Takes the next sample with its stack; *out is NULL if the pipeline is empty. Borrowed until the
  * next call. Records up to *released are no longer needed. False out of memory.
  */
 bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,

@@ -1,6 +1,4 @@
-/*
- * The table of runtime functions. A name with * at its end stands for all that begin so.
- */
+/* The table of runtime functions. A name with * at its end matches all names with that prefix. */
 #include "report/stacks/runtime_functions.h"
 
 #include <stddef.h>
@@ -42,7 +40,7 @@ static const char *const functions[] = {
 	"SlabAlloc*", "BumpAlloc*", "my_malloc", "my_realloc", "my_raw_malloc", "my_multi_malloc",
 	"alloc_root", "multi_alloc_root", "MEM_ROOT::*", "ngx_alloc", "ngx_calloc", "ngx_memalign",
 	"ngx_palloc*", "ngx_pnalloc", "ngx_pcalloc", "ngx_pmemalign",
-	/* of interpreters and virtual machines: CPython, HotSpot, Node */
+	/* interpreters and virtual machines: CPython, HotSpot, Node */
 	"PyMem_*", "_PyMem_*", "PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc",
 	"_PyObject_Malloc", "_PyObject_Calloc", "_PyObject_Realloc", "_PyObject_Arena*",
 	"pymalloc_alloc", "new_arena", "allocate_from_new_pool", "os::malloc", "os::realloc",
@@ -51,8 +49,8 @@ static const char *const functions[] = {
 	"node::UncheckedCalloc*", "node::UncheckedRealloc*", "node::Malloc*", "node::Calloc*",
 	"node::Realloc*",
 	/*
-	 * what V8 and HotSpot allocate objects with, and copy them with when they collect; what
-	 * begins a collection is not among them
+	 * functions by which V8 and HotSpot allocate objects, and copy them when they collect;
+	 * functions that begin a collection are not listed
 	 */
 	"v8::base::*", "v8::platform::*", "v8::internal::Scavenger::*",
 	"v8::internal::ScavengerCollector::JobTask::ProcessItems",
@@ -75,7 +73,7 @@ static const char *const functions[] = {
 	"ObjArrayAllocator::*", "TypeArrayKlass::allocate*", "ObjArrayKlass::allocate*",
 	"InstanceKlass::allocate*", "CollectedHeap::*", "Runtime1::new_*", "OptoRuntime::new_*"};
 
-/* What maps pages for a garbage-collected heap, or opens them. */
+/* Functions that map or open the pages of a garbage-collected heap. */
 static const char *const page_allocators[] = {
 	"v8::base::OS::*",	     "VirtualSpace::expand_by",
 	"PSVirtualSpace::expand_by", "G1PageBasedVirtualSpace::commit*",
@@ -90,7 +88,7 @@ static const char *const arena_mappers[] = {
 	"_mi_prim_alloc*",	 "unix_mmap*",		"_PyObject_Arena*",
 	"_PyMem_ArenaAlloc"};
 
-/* Of HotSpot the threads of collectors, and what its VM thread runs for them. */
+/* HotSpot: the threads of collectors, and collector functions that its VM thread runs. */
 static const char *const collectors[] = {"GangWorker::run*",
 					 "WorkerThread::run*",
 					 "GCTaskThread::run*",
@@ -111,7 +109,7 @@ static bool matches(const char *name, const char *entry)
 	return entry[size - 1] == '*' ? !strncmp(name, entry, size - 1) : !strcmp(name, entry);
 }
 
-/* The name itself behind the type that a template returns: "void std::f<int>(int)". */
+/* The name after the return type of a template: "void std::f<int>(int)". */
 static const char *after_type(const char *name)
 {
 	const char *begin = name;
@@ -137,7 +135,7 @@ static bool is_listed(const char *name)
 	return false;
 }
 
-/* Rust's "<u8 as alloc::vec::SpecFromElem>::from_elem": of a library, for a type without a path. */
+/* Rust's "<u8 as alloc::vec::SpecFromElem>::from_elem": a library's, for a type without a path. */
 static bool is_for_plain_type(const char *name)
 {
 	const char *trait = *name == '<' ? strstr(name, " as ") : NULL;

@@ -1,33 +1,36 @@
 /*
  * Functions that belong to the runtime wherever they are linked: an allocator inside a program
- * (jemalloc in redis-server), its wrappers (zmalloc, palloc), what compilers put in from libraries
- * (std::, Go's runtime, Rust's alloc). The reader asks for their caller.
+ * (jemalloc in redis-server), its wrappers (zmalloc, palloc), library code that compilers add
+ * (std::, Go's runtime, Rust's alloc). A report's reader asks for their caller.
  */
 #ifndef MT_REPORT_STACKS_RUNTIME_FUNCTIONS_H
 #define MT_REPORT_STACKS_RUNTIME_FUNCTIONS_H
 
 #include <stdbool.h>
 
-/* By the name as a report shows it, demangled or not, maybe with "? " in front. */
+/* By the name as a report shows it, demangled or not, with or without "? " in front. */
 bool mt_is_runtime_function(const char *name);
 
 /*
- * Whether it gets the pages of a garbage-collected heap from the kernel: who keeps what they hold
- * is not in its callers.
+ * True for functions that get the pages of a garbage-collected heap from the kernel. Their callers
+ * do not show who keeps the objects in these pages.
  */
 bool mt_is_page_allocator(const char *name);
 
 /*
- * Whether an allocator other than the C library's maps memory for many blocks in it: which path
- * asked for the one that did not fit is chance, as with brk.
+ * True for functions by which an allocator other than the C library's maps memory for many blocks.
+ * The path that calls them is chance, as with brk: its block was the one that did not fit.
  */
 bool mt_is_arena_mapper(const char *name);
 
-/* Whether a garbage collector of HotSpot or V8 runs in it, which moves what lives to new pages. */
+/*
+ * True for functions that run a garbage collector of HotSpot or V8, which moves live objects to new
+ * pages.
+ */
 bool mt_is_collector(const char *name);
 
 /*
- * Whether a source file is one that is compiled into programs and not theirs: headers of compilers
+ * True for source files that are compiled into programs but belong to others: headers of compilers
  * and installed libraries.
  */
 bool mt_is_runtime_source(const char *file);

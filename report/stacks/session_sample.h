@@ -1,4 +1,4 @@
-/* A sample as a session gives it. */
+/* A sample that a session gives. */
 #ifndef MT_REPORT_STACKS_SESSION_SAMPLE_H
 #define MT_REPORT_STACKS_SESSION_SAMPLE_H
 
@@ -23,7 +23,7 @@ struct mt_session_sample {
 	uint64_t time;
 	double weight;			/* number of samples that this one represents */
 	const struct mt_task *task;	/* the task at this moment */
-	const struct mt_space *space;	/* its map may be newer, or gone */
+	const struct mt_space *space;	/* its map may be newer, or freed */
 	const struct mt_image_map *map; /* the space's map at the sample */
 	const struct mt_attr *attr;
 	const struct mt_sample *kernel;
@@ -35,14 +35,14 @@ struct mt_session_sample {
 	const uint8_t *sources;		/* enum mt_frame_source of each frame; NULL likewise */
 	uint32_t kernel_frames, frames; /* kernel frames; all frames */
 	/*
-	 * its thread's replaced return addresses (unwind/return_slots.h), MT_RETURN_SLOTS at most
+	 * the thread's replaced return addresses (unwind/return_slots.h), at most MT_RETURN_SLOTS
 	 */
 	const struct mt_return_slot *returns;
 	size_t return_count;
-	bool returned; /* a function's return is probed: the innermost pc is where it returns to */
-	bool seed;     /* only for the joiner, never given */
-	uint32_t shorter; /* of a seed: bytes of the normal samples' dumps */
-	/* Of a group member, counted beside its leader's sample; weight is the growth. */
+	bool returned;	  /* a return probe's sample: the innermost pc is a return address */
+	bool seed;	  /* only for the joiner, never given */
+	uint32_t shorter; /* of a seed: bytes of its pair's dumps */
+	/* Of a group member, counted alongside its leader's sample; weight is the growth. */
 	bool member;
 	bool user;	    /* has a user stack, so `end` is valid */
 	uint8_t end;	    /* enum mt_stack_end of the user stack */

@@ -22,8 +22,8 @@
 #include "unwind/mapping_record.h"
 
 /*
- * An exited process's map is kept while so many later processes exit: a recording that lost a FORK
- * may still have samples of a thread that nobody told of.
+ * An exited process's map is kept until so many later processes have exited: if the recording lost
+ * a FORK, samples of an unknown thread may still come.
  */
 enum {
 	EXITED_KEPT = 512,
@@ -41,10 +41,10 @@ struct mt_spaces {
 	uint32_t exited[EXITED_KEPT]; /* a ring of space ids */
 	size_t exited_count;
 	size_t processes;
-	uint32_t cgroup;    /* string id: of processes that nothing is told of */
-	uint64_t hierarchy; /* of cgroups: the number of the one that memory is accounted to */
-	bool everybody;	    /* every process was recorded: mtrec's command ahead of its exec, too */
-	int32_t command;    /* the pid of that command; 0: not known, or not needed */
+	uint32_t cgroup;    /* string id: for processes without a record */
+	uint64_t hierarchy; /* number of the cgroup hierarchy that accounts memory */
+	bool everybody;	    /* every process was recorded, mtrec's command even before its exec */
+	int32_t command;    /* pid of that command; 0: unknown, or not needed */
 	struct mt_spaces_jit jit;
 };
 
@@ -84,7 +84,7 @@ void mt_spaces_destroy(struct mt_spaces *spaces)
 	free(spaces);
 }
 
-/* A space for pid from now on, with a copy of parent's map or an empty one. */
+/* Creates the present space of pid, with a copy of parent's map or an empty one. */
 static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
 				  const struct mt_space *parent)
 {
@@ -123,7 +123,7 @@ static struct mt_space *find_space(const struct mt_spaces *spaces, int32_t pid)
 								    : NULL;
 }
 
-/* A map that was let go is an empty one when it is needed again; false out of memory. */
+/* Makes an empty map if the space's map was freed; false out of memory. */
 static bool has_map(struct mt_space *space)
 {
 	if (!space->map)
@@ -131,7 +131,7 @@ static bool has_map(struct mt_space *space)
 	return space->map;
 }
 
-/* The space of pid, made where nobody told of it. */
+/* The space of pid, created if unknown. */
 static struct mt_space *space_of(struct mt_spaces *spaces, int32_t pid)
 {
 	struct mt_space *space = find_space(spaces, pid);
@@ -161,7 +161,7 @@ static void enter(struct mt_task *task, struct mt_space *space)
 	space->threads++;
 }
 
-/* A new task of that tid, in place of an earlier one. */
+/* Creates a task for tid, in place of an earlier one. */
 static struct mt_task *new_task(struct mt_spaces *spaces, int32_t pid, int32_t tid,
 				struct mt_space *space)
 {
@@ -223,8 +223,8 @@ struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t ti
 }
 
 /*
- * From what /proc/PID/cgroup said, a line HIERARCHY:CONTROLLERS:PATH each: the path that memory is
- * accounted to, or the last one.
+ * Finds the path in the hierarchy that accounts memory, or the last path, in /proc/PID/cgroup: a
+ * line HIERARCHY:CONTROLLERS:PATH each.
  */
 static bool find_cgroup(struct mt_spaces *spaces, struct mt_text text, uint32_t *out)
 {
@@ -274,7 +274,7 @@ static bool set_exe(struct mt_spaces *spaces, struct mt_space *space, struct mt_
 	return id != MT_STRING_NONE;
 }
 
-/* The first program that is mapped to be run is the process's own, unless a TASK told of it. */
+/* The first program that is mapped executable is the process's program, unless a TASK named it. */
 static bool learn_exe(struct mt_spaces *spaces, struct mt_space *space,
 		      const struct mt_mapping *mapping)
 {
@@ -317,7 +317,7 @@ void mt_spaces_set_jit(struct mt_spaces *spaces, const struct mt_spaces_jit *jit
 	spaces->jit = *jit;
 }
 
-/* Code that the process made itself belongs to what it named it in. */
+/* Sets the image of code that the process made itself. */
 static void find_jit(struct mt_spaces *spaces, const struct mt_space *space, uint64_t time,
 		     struct mt_mapping *mapping)
 {
@@ -327,7 +327,7 @@ static void find_jit(struct mt_spaces *spaces, const struct mt_space *space, uin
 		image = spaces->jit.image(spaces->jit.context, space->pid, time);
 	if (image) {
 		mapping->image = image;
-		mapping->offset = mapping->start; /* addresses are its offsets */
+		mapping->offset = mapping->start; /* addresses are offsets in the image */
 	} else {
 		mt_jit_mappings_place(&space->made, mapping);
 	}
@@ -338,7 +338,7 @@ bool mt_spaces_come_to(struct mt_space *space, uint64_t time)
 	return mt_jit_mappings_come_to(&space->made, space->map, time);
 }
 
-/* A process maps a jitdump to tell of it. False out of memory. */
+/* Notes a jitdump that a process maps. False out of memory. */
 static bool find_dump(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
 		      const struct mt_image_identity *identity, uint32_t prot)
 {
@@ -389,7 +389,7 @@ bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *rec
 	return put_mapping(spaces, space, 0, &mapped);
 }
 
-/* What a thread's call made is told of within the call. */
+/* Notes the last mapping by a thread; its record comes within the call. */
 static bool note_mapping(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
 	struct mt_task *task = find_task(spaces, record->tid);
@@ -442,7 +442,7 @@ static bool apply_fork(struct mt_spaces *spaces, const struct mt_kernel_record *
 	return true;
 }
 
-/* The address space is a new one, and empty; the other threads have exited before. */
+/* exec: the address space is new and empty; the other threads have exited before. */
 static bool apply_exec(struct mt_spaces *spaces, struct mt_task *task)
 {
 	const struct mt_space *old = task->space;
@@ -469,7 +469,7 @@ static bool apply_comm(struct mt_spaces *spaces, const struct mt_kernel_record *
 			record->name ? strlen(record->name) : 0);
 }
 
-/* The map of a process that exited long ago is let go. */
+/* Frees the map of a process that exited long ago. */
 static void retire(struct mt_spaces *spaces, const struct mt_space *space)
 {
 	uint32_t *slot = &spaces->exited[spaces->exited_count % EXITED_KEPT];

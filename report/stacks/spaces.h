@@ -1,10 +1,10 @@
 /*
- * Tasks by tid with their names, and the address space of each, at a moment of the recording. Fed
- * first with the recording's TASK and MAP records, then with the kernel's COMM, FORK, EXIT, MMAP
- * and MMAP2 in order of time.
+ * Tasks by tid with their names, and the address space of each, at a moment of the recording. Apply
+ * the recording's TASK and MAP records first, then the kernel's COMM, FORK, EXIT, MMAP and MMAP2 in
+ * order of time.
  *
- * An address space is not a pid: it begins with a fork or an exec, and is shared by the threads of
- * a process.
+ * An address space differs from a pid: it begins with a fork or an exec, and the threads of a
+ * process share it.
  */
 #ifndef MT_REPORT_STACKS_SPACES_H
 #define MT_REPORT_STACKS_SPACES_H
@@ -37,9 +37,9 @@ struct mt_space {
 	uint32_t cgroup;	     /* string id: cgroup path; 0: unknown */
 	uint32_t exe;		     /* string id: path of the program; 0: unknown */
 	uint32_t threads;	     /* tasks in this space now */
-	bool chosen, named;	     /* by mtrec -u, -G, -p, -t; by --comm: both: a target */
-	bool other_names;	     /* --comm left out threads of it, by their names */
-	bool recorder;		     /* of mtrec's child, which is the command after an exec */
+	bool chosen, named;	     /* chosen by mtrec -u, -G, -p, -t; by --comm: both: a target */
+	bool other_names;	     /* --comm excluded some of its threads by name */
+	bool recorder;		     /* mtrec's child; it becomes the command by exec */
 	bool unused;		     /* created by a FORK whose child shares its parent's space */
 	struct mt_image_map *map;    /* not NULL while a task runs in the space */
 	struct mt_jit_mappings made; /* mappings of code described by a jitdump */
@@ -59,15 +59,18 @@ struct mt_task {
 	bool exited;
 };
 
-/* NULL out of memory. Borrows all. Ids of images mapped executable are added to `code` as keys. */
+/*
+ * NULL out of memory. Borrows all arguments. Ids of images mapped executable are added to `code` as
+ * keys.
+ */
 struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings,
 				   struct mt_map64 *code);
 void mt_spaces_destroy(struct mt_spaces *spaces);
 
 /*
- * Resolves images for generated code in a process, as mapped at a time (0: before the recording):
- * `image` from its perf map, `dump` from a jitdump it maps, with `untold` for code that the dump
- * does not describe. NULL: none.
+ * Resolves images for generated code in a process, mapped at a time (0: before the recording).
+ * `image`: from its perf map. `dump`: from a jitdump that it maps; `untold` is the image for code
+ * that the dump does not describe. NULL: none.
  */
 struct mt_spaces_jit {
 	struct mt_image *(*image)(void *context, int32_t pid, uint64_t time);
@@ -77,15 +80,15 @@ struct mt_spaces_jit {
 };
 
 /*
- * Sets the cgroup of processes without a TASK record or a parent: a line of /proc/PID/cgroup. False
- * out of memory.
+ * Sets the cgroup of processes without a TASK record or a parent, from a line of /proc/PID/cgroup.
+ * False out of memory.
  */
 bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line);
 
-/* Takes an INFO record that may say whom mtrec recorded; before any task. False out of memory. */
+/* Takes an INFO record that may name mtrec's targets; call before any task. False out of memory. */
 bool mt_spaces_set_fact(struct mt_spaces *spaces, const char *key, const char *value);
 
-/* A space with a sample is a target's. */
+/* A space with a sample belongs to a target. */
 static inline void mt_space_sampled(struct mt_space *space)
 {
 	space->chosen = space->named = true;
@@ -110,22 +113,20 @@ bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *re
 bool mt_spaces_come_to(struct mt_space *space, uint64_t time);
 
 /*
- * The task of a sample, created if unknown (named ":TID", as by perf). NULL out of memory. Valid
+ * The task of a sample, created if unknown (named ":TID", as perf does). NULL out of memory. Valid
  * until the spaces are destroyed; its fields change with later records.
  */
 struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t tid);
 
-/*
- * Whether the task is mtrec's child that has not become the command yet: none of its samples count.
- */
+/* True if the task is mtrec's child before its exec of the command: its samples do not count. */
 bool mt_spaces_is_recorder(const struct mt_spaces *spaces, int32_t tid);
 
 /* The present task with this tid, or NULL. */
 const struct mt_task *mt_spaces_find(const struct mt_spaces *spaces, int32_t tid);
 
 /*
- * Puts a process into another cgroup, where `hierarchy` is the one that memory is accounted to.
- * False out of memory.
+ * Moves a process to another cgroup, if `hierarchy` is the hierarchy that accounts memory. False
+ * out of memory.
  */
 bool mt_spaces_move(struct mt_spaces *spaces, int32_t pid, uint64_t hierarchy,
 		    const struct mt_text *path);
@@ -140,7 +141,7 @@ bool mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child);
 size_t mt_spaces_tasks(const struct mt_spaces *spaces);
 size_t mt_spaces_processes(const struct mt_spaces *spaces);
 
-/* Whether --comm recorded some threads of a process and left out others. */
+/* True if --comm recorded some threads of a process and excluded others. */
 bool mt_spaces_in_part(const struct mt_spaces *spaces);
 
 #endif

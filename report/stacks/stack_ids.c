@@ -1,11 +1,11 @@
 /*
- * Turns addresses into stack ids.
+ * Converts addresses to stack ids.
  *
- * Most samples repeat the addresses of an earlier stack in the same code. Repeated runs of
- * addresses are cached from the second time on; only others are looked up frame by frame in the
- * image map and the frame table. The cache is emptied when it is full; ids do not change. A cached
- * run with frames outside executable mappings is valid for one version of the map only, others for
- * its generation.
+ * Most samples repeat the addresses of an earlier stack in the same code. Runs of addresses are
+ * cached from their second time on. Other stacks are looked up frame by frame in the image map and
+ * the frame table. When the cache is full, it is emptied; ids do not change. A cached run with
+ * frames outside executable mappings is valid for one version of the map, other runs for its
+ * generation.
  */
 #include "report/stacks/stack_ids.h"
 
@@ -27,8 +27,8 @@
 
 enum {
 	/*
-	 * Bytes of address runs remembered: what repeats mostly does so soon, and memory touched
-	 * for the first time costs more than going through a stack again.
+	 * Bytes of cached address runs. Runs mostly repeat soon, and touching new memory costs more
+	 * than walking a stack again.
 	 */
 	SEEN_BYTES = 3 << 20,
 	SEEN_RUNS = 1 << 16,
@@ -36,28 +36,28 @@ enum {
 	MET_BITS = 14,
 };
 
-/* The frame of an address, in all maps of a generation or of a version; these start at 1. */
+/* The frame of an address, in all maps of a generation or a version; both start at 1. */
 struct place {
 	uint64_t pc;
 	uint32_t map;
 	uint32_t frame;
 };
 
-/* The stack of a run of addresses. */
+/* The stack of an address run. */
 struct seen {
 	uint32_t stack;
-	uint32_t version; /* of the map that it holds for; 0: for all of the run's generation */
+	uint32_t version; /* version of the map; 0: valid for all of the generation */
 };
 
 /*
- * The stack put together last. Stacks one after the other mostly have their outer frames in common:
- * these are not looked up.
+ * The last stack that was looked up. Consecutive stacks mostly share their outer frames, which are
+ * then not looked up again.
  */
 struct last {
-	struct mt_tail pcs;  /* with the kernel's */
-	uint32_t *frames;    /* as pcs has them, and as many */
-	size_t lasting;	     /* outer frames that are these in all maps of the generation */
-	uint32_t generation; /* of its map */
+	struct mt_tail pcs;  /* including the kernel's */
+	uint32_t *frames;    /* for each of pcs */
+	size_t lasting;	     /* outer frames that are valid in all maps of the generation */
+	uint32_t generation; /* generation of its map */
 };
 
 struct mt_stack_ids {
@@ -65,8 +65,8 @@ struct mt_stack_ids {
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
 	struct place *places;	    /* 1 << PLACE_BITS, direct-mapped */
-	bool of_versions;	    /* some are kept by a version */
-	struct mt_byte_runs *runs;  /* of addresses, with the word before them */
+	bool of_versions;	    /* some places are valid for one version */
+	struct mt_byte_runs *runs;  /* of addresses, including the word before them */
 	MT_ARRAY(struct seen) seen; /* by run */
 	uint32_t *met;		    /* 1 << MET_BITS hashes of runs, direct-mapped */
 	struct last last;
@@ -112,7 +112,7 @@ static uint32_t kernel_frame(struct mt_stack_ids *u, uint64_t pc)
 	return mt_frames_intern(u->frames, &key);
 }
 
-/* Where in an image an address of a mapping is; of code of a jitdump, in which piece of it. */
+/* The place of an address of a mapping in its image; for code of a jitdump, in the dump's piece. */
 static void place_in(const struct mt_mapping *mapping, uint64_t address, struct mt_frame_key *key)
 {
 	const struct mt_image *image = mapping->image;
@@ -142,7 +142,7 @@ uint32_t mt_place_frame(struct mt_frames *frames, const struct mt_kernel_names *
 	return mt_frames_intern(frames, &key);
 }
 
-/* *lasting: it holds for every map of this generation (symbols/images/image_map.h). */
+/* *lasting: the key is valid for every map of this generation (symbols/images/image_map.h). */
 static struct mt_frame_key key_of(const struct mt_image_map *map, uint64_t pc, bool *lasting)
 {
 	bool scanned = (pc & MT_WALKED_SCANNED) && !(pc >> 63);
@@ -166,8 +166,8 @@ static inline struct place *place_of(const struct mt_stack_ids *u, uint64_t pc, 
 }
 
 /*
- * The frame of an address that is not at its place. *lasting becomes false where the frame may be
- * another one in the same generation of the map. MT_FRAME_NONE out of memory.
+ * The frame of an address that is not at its place in `places`. *lasting becomes false if the frame
+ * may differ in the same generation of the map. MT_FRAME_NONE out of memory.
  */
 static __attribute__((noinline)) uint32_t find_frame(struct mt_stack_ids *u,
 						     const struct mt_image_map *map, uint64_t pc,
@@ -192,7 +192,7 @@ static __attribute__((noinline)) uint32_t find_frame(struct mt_stack_ids *u,
 	return frame;
 }
 
-/* The same of any address. */
+/* The frame of a user address. */
 static inline uint32_t user_frame(struct mt_stack_ids *u, const struct mt_image_map *map,
 				  uint32_t generation, uint64_t pc, bool *lasting)
 {
@@ -219,8 +219,8 @@ static bool make_room(struct last *last, size_t count)
 }
 
 /*
- * The frames of such addresses, innermost first, the first `kernel` of them the kernel's; borrowed
- * until the next call. *lasting as above. NULL out of memory.
+ * The frames of addresses, innermost first; the first `kernel` of them are the kernel's. Borrowed
+ * until the next call. *lasting as in find_frame(). NULL out of memory.
  */
 static const uint32_t *find_frames(struct mt_stack_ids *u, const struct mt_image_map *map,
 				   const uint64_t *pcs, size_t kernel, size_t count, bool *lasting)
@@ -228,7 +228,7 @@ static const uint32_t *find_frames(struct mt_stack_ids *u, const struct mt_image
 	uint32_t generation = mt_image_map_generation(map), *frames;
 	struct last *last = &u->last;
 	size_t known = last->generation == generation ? last->lasting : 0;
-	size_t outer; /* frames that last */
+	size_t outer; /* frames that are valid for the generation */
 	bool good = true, lasts = true;
 
 	if (!make_room(last, count))
@@ -252,7 +252,7 @@ static const uint32_t *find_frames(struct mt_stack_ids *u, const struct mt_image
 	return good ? frames : NULL;
 }
 
-/* The stack of these addresses, frame by frame; *lasting as above. */
+/* The stack of addresses, looked up frame by frame; *lasting as in find_frame(). */
 static uint32_t intern_stack(struct mt_stack_ids *u, const struct mt_image_map *map,
 			     const uint64_t *pcs, const struct mt_walked *walked, bool *lasting)
 {
@@ -264,8 +264,8 @@ static uint32_t intern_stack(struct mt_stack_ids *u, const struct mt_image_map *
 }
 
 /*
- * Whether a run was met before, of late: in some recordings nearly none comes again, and to
- * remember it would cost more than to go through it.
+ * True if a run was met recently. In some recordings hardly any run repeats; caching all of them
+ * would cost more than looking them up.
  */
 static bool was_met(struct mt_stack_ids *u, uint32_t hash)
 {

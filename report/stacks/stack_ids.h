@@ -1,6 +1,4 @@
-/*
- * Turns the addresses of a stack into interned frames, and these into a stack id.
- */
+/* Converts the addresses of a stack to interned frames, and the frames to a stack id. */
 #ifndef MT_REPORT_STACKS_STACK_IDS_H
 #define MT_REPORT_STACKS_STACK_IDS_H
 
@@ -14,7 +12,7 @@ struct mt_stack_ids;
 struct mt_walk_words;
 struct mt_walked;
 
-/* NULL out of memory. Borrows all. */
+/* NULL out of memory. Borrows all arguments. */
 struct mt_stack_ids *mt_stack_ids_create(const struct mt_kernel_names *kernel,
 					 struct mt_stacks *stacks, struct mt_frames *frames);
 void mt_stack_ids_destroy(struct mt_stack_ids *ids);

@@ -16,7 +16,7 @@
 
 struct mt_stacks {
 	struct mt_byte_runs *runs;
-	MT_ARRAY(uint32_t) programs; /* by id, as far as they were set */
+	MT_ARRAY(uint32_t) programs; /* by id, up to the last one set */
 	MT_ARRAY(uint32_t) joined;   /* likewise; UINT32_MAX: not set */
 };
 
@@ -105,9 +105,9 @@ struct mt_paths {
 	struct mt_byte_runs *runs;
 	MT_ARRAY(uint32_t) of_stack; /* path of each stack, MT_PATH_NONE: not yet made */
 	MT_ARRAY(uint32_t) scratch;
-	MT_ARRAY(uint32_t) only; /* by frame: the one name that is all of it, or MT_STRING_NONE */
-	uint32_t last;		 /* stack that scratch has the names of, or MT_STACK_NONE */
-	size_t last_only;	 /* of its outermost frames so many have one name each */
+	MT_ARRAY(uint32_t) only; /* by frame: its name if it has only one, or MT_STRING_NONE */
+	uint32_t last;		 /* stack whose names are in scratch, or MT_STACK_NONE */
+	size_t last_only;	 /* number of its outermost frames that have one name each */
 	bool srcline;		 /* names are spelled with their lines */
 };
 
@@ -141,7 +141,7 @@ void mt_paths_destroy(struct mt_paths *paths)
 	free(paths);
 }
 
-/* Id of "NAME FILE:LINE" with the last part of the file's path, as perf's srcline key has it. */
+/* Id of "NAME FILE:LINE" with the last part of the file's path, as in perf's srcline key. */
 static uint32_t spell_line(const struct mt_paths *paths, const struct mt_frame_name *name)
 {
 	struct mt_strings *strings = mt_frames_strings(paths->frames);
@@ -182,8 +182,9 @@ static bool spell_frame(struct mt_paths *paths, uint32_t frame)
 }
 
 /*
- * All frames that are new at once: what was named stands where the order of addresses put it, so
- * that each is far from the one before, and here no look waits for another.
+ * Looks up the single names of all new frames at once. Names are stored in the order of addresses,
+ * so the names of one stack are far apart in memory. Here the cache misses do not wait for each
+ * other.
  */
 static bool reserve_frames(struct mt_paths *paths)
 {
@@ -201,7 +202,7 @@ static bool reserve_frames(struct mt_paths *paths)
 	return true;
 }
 
-/* How many frames two stacks have in common at their outer ends, of at most so many. */
+/* The number of frames that two stacks share at their outer ends, up to a limit. */
 static size_t common_outer(const uint32_t *a_end, const uint32_t *b_end, size_t most)
 {
 	size_t n = 0;
@@ -213,7 +214,7 @@ static size_t common_outer(const uint32_t *a_end, const uint32_t *b_end, size_t 
 	return n;
 }
 
-/* Of how many outer frames, one name each, the scratch has the names already. */
+/* The number of outer frames, one name each, whose names are already in scratch. */
 static size_t spelled_before(const struct mt_paths *paths, const uint32_t *frames, size_t depth)
 {
 	size_t last_depth;
@@ -226,7 +227,7 @@ static size_t spelled_before(const struct mt_paths *paths, const uint32_t *frame
 			    depth < paths->last_only ? depth : paths->last_only);
 }
 
-/* The names behind the `same` that are there; false out of memory. */
+/* Spells the frames that do not have the first `same` names; false out of memory. */
 static bool spell_rest(struct mt_paths *paths, const uint32_t *frames, size_t depth, size_t same)
 {
 	bool only = true;

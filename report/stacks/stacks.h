@@ -1,6 +1,6 @@
 /*
- * Interned stacks: two samples have the same stack if their stack ids are equal. And paths: stacks
- * as function names, as outputs show them.
+ * Interned stacks: two samples have the same stack if their stack ids are equal. Also paths: stacks
+ * as lists of function names, as outputs show them.
  */
 #ifndef MT_REPORT_STACKS_STACKS_H
 #define MT_REPORT_STACKS_STACKS_H
@@ -27,15 +27,15 @@ const uint32_t *mt_stacks_get(const struct mt_stacks *stacks, uint32_t id, size_
 size_t mt_stacks_count(const struct mt_stacks *stacks);
 
 /*
- * The program whose process had a stack: a string id that means nothing here, the first one that
- * was set; 0: none. Set gives false out of memory.
+ * The program of the process with a stack: a string id that the caller defines, the first one that
+ * was set; 0: none. Set returns false out of memory.
  */
 bool mt_stacks_set_program(struct mt_stacks *stacks, uint32_t id, uint32_t program);
 uint32_t mt_stacks_program(const struct mt_stacks *stacks, uint32_t id);
 
 /*
- * How many of a sample's outermost frames came from other stacks of its thread: the fewest of all
- * samples with this stack. Set gives false out of memory.
+ * How many of a sample's outermost frames came from other stacks of its thread: the minimum of all
+ * samples with this stack. Set returns false out of memory.
  */
 bool mt_stacks_set_joined(struct mt_stacks *stacks, uint32_t id, uint32_t frames);
 uint32_t mt_stacks_joined(const struct mt_stacks *stacks, uint32_t id);

@@ -1,6 +1,7 @@
 /*
- * Builds and sorts the tree. A node is found by its parent and name, both ids: among the parent's
- * latest children by a walk, since most have one or two and a new node has none, else in a map.
+ * Builds and sorts the tree. A node is found by its parent and name, both ids. The latest children
+ * of the parent are walked first: most nodes have one or two children, and a new node has none. The
+ * other children are in a map.
  */
 #include "report/stacks/tree.h"
 
@@ -18,7 +19,8 @@ enum {
 
 struct mt_tree {
 	struct mt_strings *strings;
-	struct mt_map64 edges; /* parent and name to the node, but for each parent's NEAR latest */
+	struct mt_map64
+		edges; /* parent and name to node, except each parent's NEAR latest children */
 	MT_ARRAY(struct mt_tree_node) nodes;
 };
 

@@ -25,8 +25,8 @@ struct mt_tree *mt_tree_create(struct mt_strings *strings);
 void mt_tree_destroy(struct mt_tree *tree);
 
 /*
- * The child of that name, made where there is none; MT_TREE_NONE out of memory. Adds to no total:
- * for trees whose sums are kept beside the nodes.
+ * The child with a name, created if new; MT_TREE_NONE out of memory. Does not change totals: for
+ * trees whose sums are kept outside the nodes.
  */
 uint32_t mt_tree_step(struct mt_tree *tree, uint32_t parent, uint32_t name);
 
@@ -37,10 +37,10 @@ uint32_t mt_tree_step(struct mt_tree *tree, uint32_t parent, uint32_t name);
 bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, size_t count,
 		 double value);
 
-/* Call once, behind all paths: heaviest siblings first, equal ones by name. False out of memory. */
+/* Call once, after all paths: heaviest siblings first, equal ones by name. False out of memory. */
 bool mt_tree_sort(struct mt_tree *tree);
 
-/* Number of nodes, with the root. */
+/* Number of nodes, including the root. */
 size_t mt_tree_count(const struct mt_tree *tree);
 
 /* Node 0 is the root. Borrowed until the next add. */

@@ -48,14 +48,14 @@ void mt_walker_destroy(struct mt_walker *walker)
 	free(walker);
 }
 
-/* Room in words for a stack, and where its parts go. */
+/* Room in words for a stack, with its parts. */
 struct parts {
-	uint64_t *code, *pcs, *addresses; /* addresses is NULL where nobody asked for them */
+	uint64_t *code, *pcs, *addresses; /* addresses is NULL unless requested */
 	uint8_t *sources;
 	uint64_t *sps; /* NULL likewise */
 };
 
-/* Words of addresses and sources. */
+/* Number of words for addresses and sources. */
 static size_t words_after(bool addresses, size_t count)
 {
 	return addresses ? count + (count + 7) / 8 : 0;
@@ -87,7 +87,7 @@ static void put(const struct parts *parts, size_t i, uint64_t pc, uint64_t addre
 	parts->sources[i] = source;
 }
 
-/* How many kernel frames there are room for, markers left out. */
+/* The number of kernel frames that fit, without markers. */
 static size_t count_kernel(const struct mt_walker *walker, const struct mt_chain_halves *halves)
 {
 	size_t n = 0;
@@ -112,7 +112,7 @@ static void put_kernel(const struct parts *parts, const struct mt_chain_halves *
 	}
 }
 
-/* guessed: some of them may have been. */
+/* guessed: some frames may come from a scan. */
 static void put_user(const struct parts *parts, size_t at, const struct mt_stack *stack,
 		     bool guessed)
 {
@@ -137,7 +137,7 @@ _Static_assert(MT_FRAME_SOURCES == MT_UNWOUND_SOURCES && MT_END_REASONS == MT_UN
 		       MT_END_UNREPORTED == MT_UNWOUND_END_UNREPORTED,
 	       "FORMAT.md section 7 lists what FRAMES records say: new codes go there, too");
 
-/* A stack that was unwound before it was written. */
+/* Takes a stack that was unwound before it was written. */
 static void take_unwound(const struct mt_unwound *unwound, struct mt_stack *stack)
 {
 	uint64_t sp = 0;

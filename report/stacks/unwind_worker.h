@@ -1,6 +1,6 @@
 /*
  * Walks a sample's stack into addresses: the kernel's part of the callchain innermost, then the
- * unwinder's user frames. A walker is the state of one worker; walkers share only what they read.
+ * unwinder's user frames. A walker is the state of one worker; walkers share only read-only data.
  */
 #ifndef MT_REPORT_STACKS_UNWIND_WORKER_H
 #define MT_REPORT_STACKS_UNWIND_WORKER_H
@@ -31,10 +31,10 @@ struct mt_walk_input {
 	const struct mt_image_map *map;
 	const struct mt_return_slot *returns; /* see unwind/return_slots.h */
 	size_t return_count;
-	bool returned; /* the sample's own pc is a return address: a function's return is probed */
+	bool returned; /* a return probe's sample: the pc is a return address */
 };
 
-/* Bit in a frame's address: a scan found it. No program has code at such addresses. */
+/* Bit in a frame's address: a scan found it. No program has code at addresses with this bit. */
 #define MT_WALKED_SCANNED ((uint64_t)1 << 62)
 
 struct mt_walk_words {
@@ -43,9 +43,9 @@ struct mt_walk_words {
 };
 
 /*
- * A stack in words. `pcs` is the index of the first of `count` addresses to look up: kernel then
- * user frames, innermost first. The word before them identifies the code they are in. Behind them
- * follow, if requested:
+ * A stack in words. `pcs` is the index of the first of `count` addresses to look up: kernel frames,
+ * then user frames, innermost first. The word before them identifies their code. After them follow,
+ * if requested:
  *
  * 1. `count` addresses as perf prints them, then `count` sources, a byte each (options.addresses);
  * 2. the user frames' stack pointers (options.joining).
@@ -70,7 +70,9 @@ void mt_walker_destroy(struct mt_walker *walker);
 bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		    struct mt_walk_words *words, struct mt_walked *out);
 
-/* Appends room for a stack of `count` frames with the fields of `like`; false out of memory. */
+/*
+ * Appends room for a stack of `count` frames with the other fields of `like`; false out of memory.
+ */
 bool mt_walked_make(struct mt_walk_words *words, bool addresses, const struct mt_walked *like,
 		    uint32_t count, struct mt_walked *out);
 
@@ -81,7 +83,7 @@ uint32_t mt_walked_hash(const struct mt_walk_words *words, const struct mt_walke
 const uint64_t *mt_walked_sps(const struct mt_walk_words *words, const struct mt_walked *walked,
 			      bool addresses);
 
-/* Borrow the addresses and sources behind the pcs; need options.addresses. */
+/* Borrow the addresses and sources after the pcs; need options.addresses. */
 const uint64_t *mt_walked_addresses(const struct mt_walk_words *words,
 				    const struct mt_walked *walked);
 const uint8_t *mt_walked_sources(const struct mt_walk_words *words, const struct mt_walked *walked);
