@@ -1,6 +1,6 @@
 /*
- * Survival by age tells a leak, whose blocks live whatever their age, from a cache, whose old ones
- * make room for new ones; sums alone do not where one path does both.
+ * Survival by age distinguishes a leak, whose blocks are live at any age, from a cache, whose old
+ * blocks make room for new ones. Sums of bytes cannot do this if one path does both.
  */
 #include "report/verdicts/block_verdict.h"
 
@@ -14,35 +14,33 @@
 
 enum {
 	AGES = 10,
-	OLD = 7,	 /* the oldest ages; of younger ones many live that will be freed */
-	LEAST_LIVE = 12, /* as LEAST_RESERVATIONS in verdict.c: four to each third of the time */
-	LEAST_TURNED =
-		8, /* blocks of a path that is called bounded: four that went, and as many live */
+	OLD = 7,	  /* oldest ages; many younger blocks are live but will be freed */
+	LEAST_LIVE = 12,  /* as LEAST_RESERVATIONS in verdict.c: four in each third of the time */
+	LEAST_TURNED = 8, /* blocks of a bounded path: four freed, and as many live */
 	THIRD = 3,
-	OLDEST = 2, /* ages, and those behind them up to the middle, that are compared */
+	OLDEST = 2, /* oldest ages, compared with the later ones up to MIDDLE */
 	MIDDLE = 5,
-	LEAST_REPLACED = 3, /* blocks that larger ones replaced: two may be chance */
-	KEPT = 128 << 10,   /* glibc's M_TRIM_THRESHOLD: less it keeps on purpose */
+	LEAST_REPLACED = 3, /* blocks replaced by larger ones: two may be chance */
+	KEPT = 128 << 10,   /* glibc's M_TRIM_THRESHOLD: glibc keeps less on purpose */
 };
 
-/* tests/unit/test_block_verdict.c holds programs of known courses against these. */
-#define NEARLY_ALL 0.95 /* of the bytes that live: of one age; not young */
-#define SAME_RATE 0.5	/* of the median of the old ages' rates: less is none of a leak's */
-#define FEWER 0.5	/* of the young third's rate: the old third's, of a cache */
-#define NO_GROWTH                                                                                 \
-	1.25		/* of what was held after 60 %: a leak from 0 on holds 1.67 times as much \
-			 */
-#define REPLACES 0.05	/* share of the bytes that is freed: less is no turnover */
-#define GREW 1.05	/* times what was held after 60 %: less is chance */
-#define AS_MANY 0.67	/* of the rate up to the middle: the oldest ages', where some live on */
-#define TURNED_OVER 0.5 /* as in verdict.c: freed, so that it shows who survives */
-#define SOME_FREED 0.2	/* at every age: a cache that fills frees none of its entries */
-#define AS_OLD 0.9	/* of the part that lives of old blocks: less of the oldest is a cache's */
-#define IN_TURN 0.9	/* of the blocks that went: larger ones replaced them */
-#define NEXT_DUE 3	/* times the time of the last one: one twice as large was due at twice */
-#define RETAINED_PART 0.5 /* of what is mapped */
+/* tests/unit/test_block_verdict.c checks these figures with programs of known courses. */
+#define NEARLY_ALL 0.95 /* part of the live bytes: in one age; not young */
+#define SAME_RATE 0.5	/* part of the old ages' median rate: a leak has no less */
+#define FEWER 0.5	/* part of the young third's rate: a cache's old third has less */
+#define NO_GROWTH \
+	1.25 /* times the bytes held after 60 %: a leak from 0 on holds 1.67 times as much */
+#define REPLACES 0.05	  /* part of the bytes that is freed: less is no turnover */
+#define GREW 1.05	  /* times the bytes held after 60 %: less is chance */
+#define AS_MANY 0.67	  /* part of the rate up to the middle: the oldest ages' rate */
+#define TURNED_OVER 0.5	  /* part freed, as in verdict.c: enough to see who survives */
+#define SOME_FREED 0.2	  /* part freed, at every age: a filling cache frees none */
+#define AS_OLD 0.9	  /* part of the old blocks' rate: a cache's oldest have less */
+#define IN_TURN 0.9	  /* part of the freed blocks: larger ones replaced them */
+#define NEXT_DUE 3	  /* times the last one's time: one twice as large was due at 2 */
+#define RETAINED_PART 0.5 /* part of the mapped bytes */
 
-/* Blocks and bytes by the tenth of the time in which they were allocated, the oldest first. */
+/* Blocks and bytes by the tenth of the time in which they were allocated, oldest first. */
 struct ages {
 	double born[AGES], live[AGES], bytes[AGES], all;
 	double held[AGES]; /* bytes at the end of each tenth */
@@ -82,7 +80,7 @@ static double bytes_of(const struct ages *ages, size_t from, size_t to)
 	return bytes;
 }
 
-/* The median share of live blocks of the old ages that have any; 0: none does. */
+/* The median rate of live blocks over the old ages that have blocks; 0: no block is live. */
 static double median_rate(const struct ages *ages)
 {
 	double rates[OLD];
@@ -102,7 +100,7 @@ static double median_rate(const struct ages *ages)
 	return count ? rates[count / 2] : 0;
 }
 
-/* No old age has clearly less than the others: by two standard errors of a count. */
+/* True if no old age has clearly fewer live blocks than the others: by two standard errors. */
 static bool survive_alike(const struct ages *ages)
 {
 	double rate = median_rate(ages);
@@ -117,7 +115,7 @@ static bool survive_alike(const struct ages *ages)
 	return rate > 0;
 }
 
-/* The share of the blocks of some ages that lives. */
+/* The rate of live blocks over some ages. */
 static double rate_of(const struct ages *ages, size_t from, size_t to)
 {
 	double born = 0, live = 0;
@@ -129,15 +127,15 @@ static double rate_of(const struct ages *ages, size_t from, size_t to)
 	return born > 0 ? live / born : 0;
 }
 
-/* Of the oldest blocks as large a part lives as of those that are old: no cache's. */
+/* True if the oldest blocks are live at the rate of other old blocks: no cache does this. */
 static bool is_flat(const struct ages *ages)
 {
 	return rate_of(ages, 0, THIRD) >= AS_OLD * rate_of(ages, OLD - THIRD, OLD);
 }
 
 /*
- * Nearly all that lives is young; or old blocks are freed more often than young ones, and what is
- * held grows no more. Threads that share a cache hold parts of it that change.
+ * True if nearly all live bytes are young; or if old blocks are freed more often than young ones,
+ * and the held bytes do not grow. (If threads share a cache, each holds a changing part of it.)
  */
 static bool looks_bounded(const struct ages *ages, const struct mt_verdict *verdict)
 {
@@ -151,8 +149,9 @@ static bool looks_bounded(const struct ages *ages, const struct mt_verdict *verd
 }
 
 /*
- * What is held grows, and of all ages up to the middle some blocks live: not fewer of the oldest,
- * as of a cache that replaces at random. A leak beside blocks that are freed after a time.
+ * True if the held bytes grow, and some blocks of all ages up to the middle are live, with no lower
+ * rate for the oldest, unlike a cache that replaces at random: a leak alongside blocks that are
+ * freed after a time.
  */
 static bool keeps_some(const struct ages *ages)
 {
@@ -178,7 +177,7 @@ static bool is_replaced(const struct mt_history *history, const struct ages *age
 	       (double)history->replaced >= IN_TURN * ended;
 }
 
-/* Less is held: the bytes that came last go first. */
+/* Removes bytes from the history; the bytes that came last go first. */
 static void take_back(struct mt_history_slice *slices, size_t count, double bytes)
 {
 	for (size_t i = count; i-- && bytes > 0;) {
@@ -190,7 +189,10 @@ static void take_back(struct mt_history_slice *slices, size_t count, double byte
 	}
 }
 
-/* The history of a block that grew in place, by as much as each one was larger than the last. */
+/*
+ * Converts the history to that of one block that grew in place, by the difference of each block to
+ * the previous one.
+ */
 static void join_blocks(struct mt_history *history)
 {
 	struct mt_history_slice *slices = history->slices.items;
@@ -214,7 +216,7 @@ static void set_undecided(const char *why, struct mt_verdict *out)
 	out->confidence = 0;
 }
 
-/* Blocks are freed at every age alike, none more as it gets older. */
+/* True if blocks are freed at the same rate at every age. */
 static bool leaks_a_part(const struct ages *ages, const struct mt_verdict *out)
 {
 	return (out->kind == MT_VERDICT_TOO_LITTLE || out->kind == MT_VERDICT_PLATEAU) &&
@@ -275,7 +277,7 @@ void mt_verdict_judge_blocks(struct mt_history *history, const struct mt_history
 	if (!mt_verdict_is_too_short(out) && !replaced &&
 	    !(leaks_a_part(&ages, out) && mt_verdict_judge_survivors(history, scale, end, out)))
 		consider_ages(&ages, out);
-	/* Each growth was a block to the above. */
+	/* Each growth counted as a block above. */
 	out->reservations -= history->grown;
 	out->live -= history->grown_live;
 	out->resized = history->resized;

@@ -1,6 +1,4 @@
-/*
- * Classifies a path by the blocks that it allocated: which of each age still live. No I/O.
- */
+/* Classifies a path by the blocks that it allocated: how many of each age are live. No I/O. */
 #ifndef MT_REPORT_VERDICTS_BLOCK_VERDICT_H
 #define MT_REPORT_VERDICTS_BLOCK_VERDICT_H
 
@@ -14,22 +12,23 @@ struct mt_verdict;
 
 /*
  * Judges a history of lives in a process that was observed from `begin` to `end` (ns). Settles the
- * history. Rules, the first that holds:
+ * history. The first rule that applies decides:
  *
- * 1. Too little data, as of other memory.
- * 2. One-off: what lives is of the oldest tenth of the time.
- * 3. Leak: what is held grows steadily, and in the older tenths, behind the age at which others
- *    are freed, about the same part of the blocks lives.
- * 4. Bounded: what lives is young, or no more is held while new blocks replace old ones.
- * 5. As of other memory.
+ * 1. Too little data: as for other memory.
+ * 2. One-off: the live blocks are from the oldest tenth of the time.
+ * 3. Leak: the held bytes grow steadily, and about the same part of the blocks is live in each of
+ *    the older tenths, past the age at which other blocks are freed.
+ * 4. Bounded: the live blocks are young, or the held bytes do not grow while new blocks replace old
+ *    ones.
+ * 5. As for other memory.
  */
 void mt_verdict_judge_blocks(struct mt_history *history, const struct mt_history_scale *scale,
 			     uint64_t begin, uint64_t end, struct mt_verdict *out);
 
-/* Bytes that are free inside. */
+/* Bytes that are free inside the allocator's memory. */
 double mt_heap_free(const struct mt_heap_parts *heap);
 
-/* RETENTION where the allocator keeps most of it free, else IN_USE. */
+/* RETENTION if the allocator keeps most of it free, else IN_USE. */
 void mt_verdict_judge_heap(const struct mt_heap_parts *heap, struct mt_verdict *out);
 
 /*

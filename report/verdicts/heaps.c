@@ -1,6 +1,6 @@
 /*
- * A region counts where it is the heap, or a live block stands in it: an arena, or a block with a
- * mapping of its own.
+ * A region counts if it is the heap, or contains a live block: an arena, or a block with a mapping
+ * of its own.
  */
 #include "report/verdicts/heaps.h"
 
@@ -16,7 +16,7 @@
 #include "report/verdicts/verdict.h"
 
 enum {
-	ARENA = 64 << 20, /* a thread's arena of glibc begins at a multiple, and grows up to the
+	ARENA = 64 << 20, /* glibc's arena of a thread begins at a multiple, and grows up to the
 			     next */
 	ALONGSIDE = 8,	  /* bytes that glibc keeps with each block: its size */
 };
@@ -36,7 +36,7 @@ struct heap {
 	MT_ARRAY(struct region) regions;
 	bool has_blocks, has_regions;
 	uint32_t number;
-	struct mt_heap_parts parts; /* once both came */
+	struct mt_heap_parts parts; /* set when blocks and regions came */
 };
 
 struct mt_heaps {
@@ -66,7 +66,7 @@ void mt_heaps_destroy(struct mt_heaps *heaps)
 	free(heaps);
 }
 
-/* The heap of a space, made where it is new; NULL out of memory. */
+/* The heap of a space, created if new; NULL out of memory. */
 static struct heap *heap_of(struct mt_heaps *heaps, uint32_t recording, int32_t pid,
 			    uint32_t generation)
 {
@@ -89,7 +89,7 @@ static int compare_pieces(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* The first block at an address or behind it. */
+/* The first block at an address or after it. */
 static size_t find_block(const struct heap *heap, uint64_t address)
 {
 	size_t low = 0, high = heap->blocks.count;
@@ -127,7 +127,7 @@ static void add_region(struct heap *heap, const struct region *region)
 		parts->untouched += size - region->touched;
 }
 
-/* Both came. */
+/* Computes the parts when blocks and regions came. */
 static void join(struct heap *heap)
 {
 	if (!heap->has_blocks || !heap->has_regions)
@@ -157,7 +157,7 @@ bool mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *
 
 	if (!heap)
 		return false;
-	if (heap->has_blocks) /* a pid that was used again */
+	if (heap->has_blocks) /* a pid that was reused */
 		return true;
 	heap->number = number;
 	heap->has_blocks = true;
@@ -168,8 +168,8 @@ bool mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *
 }
 
 /*
- * Each brk made a piece of its own, as did each mprotect of an arena, and blocks do not end at
- * their borders.
+ * Each brk, and each mprotect of an arena, made a separate piece. Blocks may cross the borders of
+ * pieces.
  */
 static bool continues(const struct region *region, const struct mt_extent *extent, bool is_heap)
 {

@@ -1,7 +1,6 @@
 /*
- * What the allocators of processes have mapped: the blocks, joined with the mapped regions that
- * hold them. Blocks and regions are handed over when a process or the recording ends, in either
- * order.
+ * Memory that allocators have mapped, by process: the blocks, joined with the mapped regions that
+ * contain them. Blocks and regions come when a process or the recording ends, in either order.
  */
 #ifndef MT_REPORT_VERDICTS_HEAPS_H
 #define MT_REPORT_VERDICTS_HEAPS_H
@@ -21,7 +20,7 @@ struct mt_ledger_space;
 struct mt_heaps *mt_heaps_create(void);
 void mt_heaps_destroy(struct mt_heaps *heaps);
 
-/* Takes all live blocks of a space, with its number to the caller. False out of memory. */
+/* Takes all live blocks of a space, with the caller's number of the space. False out of memory. */
 bool mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *space,
 			  uint32_t number, const struct mt_block_map *map);
 
@@ -32,7 +31,8 @@ bool mt_heaps_take_region(void *heaps, const struct mt_ledger_space *space,
 bool mt_heaps_take_end(void *heaps, const struct mt_ledger_space *space);
 
 /*
- * Calls `tell` for each space whose blocks and regions came. False if `tell` was.
+ * Calls `deliver` for each space that has both blocks and regions. False if `deliver` returned
+ * false.
  */
 bool mt_heaps_each(const struct mt_heaps *heaps,
 		   bool (*deliver)(void *context, uint32_t number,

@@ -48,7 +48,7 @@ void mt_history_settle(struct mt_history *history, const struct mt_history_scale
 	for (size_t i = 0; i < history->slices.count; i++) {
 		struct mt_history_slice slice = slices[i];
 
-		/* 64 bits: by more than 32 where times are damaged */
+		/* in 64 bits, because damaged times may shift by more than 32 */
 		slice.at = (uint32_t)((uint64_t)slice.at >> (scale->shift - history->shift));
 		if (kept && slices[kept - 1].at == slice.at)
 			add_slice(&slices[kept - 1], &slice);
@@ -59,7 +59,7 @@ void mt_history_settle(struct mt_history *history, const struct mt_history_scale
 	history->shift = scale->shift;
 }
 
-/* The slice of that number, made where it is new; NULL out of memory. */
+/* The slice with a number, created if new; NULL out of memory. */
 static struct mt_history_slice *slice_at(struct mt_history *history, uint32_t at)
 {
 	size_t count = history->slices.count, i = count;
@@ -142,7 +142,7 @@ bool mt_history_return(struct mt_history *history, struct mt_history_scale *scal
 	return true;
 }
 
-/* Adds the end of a life, or with sign -1 takes it back. */
+/* Adds the end of a life; with sign -1 removes it. */
 static bool add_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
 		    uint64_t to, double bytes, int sign)
 {

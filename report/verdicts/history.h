@@ -1,6 +1,6 @@
 /*
- * The history of one path's memory in bounded space: time is split into at most MT_HISTORY_SLICES
- * slices, which double in length whenever time runs past the last one.
+ * The history of one path's memory in bounded space. Time is split into at most MT_HISTORY_SLICES
+ * slices. When time runs past the last slice, all slices double in length.
  */
 #ifndef MT_REPORT_VERDICTS_HISTORY_H
 #define MT_REPORT_VERDICTS_HISTORY_H
@@ -14,7 +14,7 @@ enum {
 	MT_HISTORY_SLICES = 128,
 };
 
-/* The slices' position and length; shared by all histories that are compared or added. */
+/* The slices' position and length; shared by all histories that are compared or added up. */
 struct mt_history_scale {
 	uint64_t start; /* ns, start of slice 0 */
 	uint32_t shift; /* a slice is 2^shift ns long */
@@ -24,9 +24,9 @@ struct mt_history_scale {
 struct mt_history_slice {
 	uint32_t at;
 	uint32_t count;	 /* reservations in the slice */
-	uint32_t ended;	 /* of them, those of ended lives: mt_history_live() */
+	uint32_t ended;	 /* reservations of ended lives: mt_history_live() */
 	double reserved; /* bytes reserved in the slice */
-	double gone;	 /* bytes of those returned since */
+	double gone;	 /* reserved bytes that were returned since */
 	double change;	 /* bytes reserved minus bytes returned in the slice */
 };
 
@@ -35,17 +35,18 @@ struct mt_history {
 	uint32_t shift;				  /* scale->shift of the slices */
 	uint64_t first, last;			  /* times of the first and last reservation */
 	uint64_t count;
-	/* Of blocks: lives of what they grew by as they were resized; those that last; resizes. */
+	/* For blocks: lives that are growth by resizing; those that are live; resizes. */
 	uint64_t grown, grown_live, resized;
-	uint64_t replaced; /* blocks that went as a larger one by the same path had come */
+	uint64_t replaced; /* blocks freed after a larger one came by the same path */
 	double held, peak;
 	uint32_t
 		/*
-		 * Drops to half of `top` or less, with a rise by a quarter of `peak` between two.
+		 * Falls to half of `top` or less; between two falls is a rise by a quarter of
+		 * `peak`.
 		 */
 		falls;
-	bool fallen;	    /* dropped, and not risen again */
-	double top, bottom; /* highest and lowest since the last drop */
+	bool fallen;	    /* fell, and has not risen again */
+	double top, bottom; /* highest and lowest since the last fall */
 };
 
 /* Doubles the slices' length until one includes `time`. */
@@ -54,7 +55,7 @@ void mt_history_scale_reach(struct mt_history_scale *scale, uint64_t time);
 /* Length of a slice in seconds. */
 double mt_history_scale_seconds(const struct mt_history_scale *scale);
 
-/* Index of the slice with a time. */
+/* Index of the slice that contains a time. */
 uint32_t mt_history_scale_slice(const struct mt_history_scale *scale, uint64_t time);
 
 /*
@@ -67,15 +68,16 @@ bool mt_history_return(struct mt_history *history, struct mt_history_scale *scal
 		       uint64_t reserved, double bytes);
 
 /*
- * Adds bytes reserved at `from` and returned at `to`; 0: not returned. Other than the above, in any
- * order: the scale has begun, and mt_history_level() follows the last one. Undo takes back the end
- * of such a life. False out of memory.
+ * Adds bytes reserved at `from` and returned at `to`; 0: not returned. Calls may come in any order
+ * of time, unlike calls of the functions above. The scale must have begun. Call mt_history_level()
+ * after the last one. mt_history_undo_end() removes the end of a life that was added. False out of
+ * memory.
  */
 bool mt_history_live(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
 		     uint64_t to, double bytes);
 bool mt_history_undo_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
 			 uint64_t to, double bytes);
-/* Finds what is held at the end, the peak and the falls from the slices. */
+/* Computes the held bytes at the end, the peak and the falls from the slices. */
 void mt_history_level(struct mt_history *history);
 
 /* Adds another history of the same scale. Peaks are added as if they coincided. */

@@ -17,11 +17,11 @@
 MT_DEFINE_CLEANUP(mt_tierless_paths, struct mt_tierless_paths)
 
 enum {
-	PAGE_ALLOCATOR_DEPTH = 6, /* below it there are the kernel's frames and the C library's */
+	PAGE_ALLOCATOR_DEPTH = 6, /* the kernel's and the C library's frames are below it */
 };
 
 enum {
-	LEAST_REPLACED = 2, /* pieces of a path that doubles what it has: more take long */
+	LEAST_REPLACED = 2, /* pieces of a path that doubles its memory: more take long */
 };
 
 static const struct mt_history_scale *scale_of_space(const struct mt_verdicts *verdicts,
@@ -30,7 +30,7 @@ static const struct mt_history_scale *scale_of_space(const struct mt_verdicts *v
 	return &verdicts->scales.items[verdicts->spaces.items[space].recording].history;
 }
 
-/* Whether functions of that kind are innermost in a stack. */
+/* True if the innermost frames of a stack have a matching function. */
 static bool ends_in(const struct mt_verdicts *verdicts, uint32_t stack, bool (*is)(const char *))
 {
 	struct mt_frames *frames = mt_session_frames(verdicts->session);
@@ -49,7 +49,7 @@ static bool ends_in(const struct mt_verdicts *verdicts, uint32_t stack, bool (*i
 	return false;
 }
 
-/* Whether an allocator with a library of its own is what called the C library. */
+/* True if an allocator library called the C library. */
 static bool is_in_allocator(const struct mt_verdicts *verdicts, uint32_t stack)
 {
 	const struct mt_frames *frames = mt_session_frames(verdicts->session);
@@ -67,8 +67,8 @@ static bool is_in_allocator(const struct mt_verdicts *verdicts, uint32_t stack)
 }
 
 /*
- * On whose account a stack's memory is in the end. What a garbage collector got pages for is judged
- * as a whole, and so is what an allocator mapped for blocks of whoever asks.
+ * The stack that accounts for a stack's memory. Pages for a garbage collector are judged as a
+ * whole, and so is memory that an allocator mapped for many blocks.
  */
 static uint32_t judged_as(const struct mt_verdicts *verdicts, uint32_t stack)
 {
@@ -82,7 +82,7 @@ static uint32_t judged_as(const struct mt_verdicts *verdicts, uint32_t stack)
 }
 
 /*
- * Many programs free all before they exit: that says nothing of what they did before. What is
+ * Many programs free all memory before they exit, which shows nothing about the time before. Memory
  * returned before the last reservation is no clean-up: a cache replaces its entries to the end.
  */
 static bool forgive_cleanup(struct mt_verdicts_entry *entry, struct mt_history_scale *scale,
@@ -101,7 +101,7 @@ static bool forgive_cleanup(struct mt_verdicts_entry *entry, struct mt_history_s
 	return true;
 }
 
-/* The path of each stack that is known, where those that were cut short are completed. */
+/* The path of each stack; paths of truncated stacks are completed. */
 static struct mt_tierless_place *find_paths(const struct mt_verdicts *verdicts, size_t stacks,
 					    struct mt_tierless_paths *paths)
 {
@@ -122,7 +122,7 @@ static struct mt_tierless_place *find_paths(const struct mt_verdicts *verdicts, 
 	return MT_TAKE(found);
 }
 
-/* The stacks' histories added up by path: entries of paths follow those of stacks. */
+/* Adds up the stacks' histories by path: entries of paths follow the entries of stacks. */
 static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 				  struct mt_byte_runs *places, struct mt_tierless_paths *paths)
 {
@@ -186,8 +186,8 @@ void mt_verdict_rows_sort(struct mt_verdict_row *rows, size_t count)
 }
 
 /*
- * Any program maps some files once, such as those of its locale, and threads hardly touch their
- * stacks.
+ * False for files that any program maps once, such as those of its locale, and for stacks of
+ * threads, which are hardly touched.
  */
 static bool reports_anything(const struct mt_verdicts_entry *entry,
 			     const struct mt_verdict *verdict)
@@ -238,14 +238,15 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct mt_verdicts_entry *
 	return true;
 }
 
-/* No slice is too short for the end of what was observed. */
+/* Extends all scales to the end of the observed time. */
 static void reach_ends(struct mt_verdicts *verdicts)
 {
 	for (size_t i = 0; i < verdicts->spaces.count; i++) {
 		const struct mt_verdicts_space *space = &verdicts->spaces.items[i];
 		struct mt_history_scale *scale;
 
-		if (space->recording >= verdicts->scales.count) /* nothing of it was selected */
+		if (space->recording >=
+		    verdicts->scales.count) /* nothing of the recording was selected */
 			continue;
 		scale = &verdicts->scales.items[space->recording].history;
 		if (scale->begun)

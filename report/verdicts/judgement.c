@@ -1,4 +1,4 @@
-/* Runs the accounts of mappings and of blocks in one reading, and merges what they say. */
+/* Runs the accounts of mappings and of blocks in one reading, and merges their verdicts. */
 #include "report/verdicts/judgement.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct mt_judgement {
 	struct mt_blocks_options options;
 	struct mt_blocks *blocks;
 	uint64_t lost;
-	struct mt_map64 pids; /* with verdicts on blocks */
+	struct mt_map64 pids; /* pids with verdicts on blocks */
 	MT_ARRAY(struct mt_verdict_row) rows;
 };
 
@@ -76,7 +76,7 @@ struct mt_verdicts *mt_judgement_mapped(struct mt_judgement *judgement)
 	return judgement->verdicts;
 }
 
-/* Exits of calls that map memory, and allocations. */
+/* Wants exits of calls that map memory, and allocations. */
 static bool wants(void *context, const struct mt_facts_event *event)
 {
 	enum mt_vm_call_kind kind;
@@ -109,7 +109,7 @@ struct mt_error *mt_judgement_run(struct mt_judgement *judgement)
 
 /* ---- After the session's end ---- */
 
-/* Whether a function's name is that of an allocator whose calls were recorded. */
+/* True if a name is that of an allocator function whose calls were recorded. */
 static bool is_allocator(const struct mt_facts *facts, const char *name)
 {
 	for (size_t i = 0; i < facts->events.count; i++) {

@@ -1,8 +1,8 @@
 /*
- * The verdicts on a recording's memory: the one place that the screen, the page, --verdict and
- * --leaks ask. Of what an allocator mapped in a process whose blocks were recorded the blocks
- * decide: verdicts on the paths that allocated them replace those on the heap, and on paths that
- * map memory within a function of the allocator.
+ * The verdicts on a recording's memory, for the screen, the page, --verdict and --leaks. If a
+ * process's blocks were recorded, the blocks decide about memory that an allocator mapped: verdicts
+ * on the paths that allocated blocks replace the verdict on the heap, and the verdicts on paths
+ * that map memory within a function of the allocator.
  *
  *	mt_judgement_begin(session, &options, &judgement);
  *	mt_judgement_run(judgement);	or a caller's own ledger, and the session read to its end
@@ -27,16 +27,16 @@ struct mt_verdicts;
 struct mt_judgement_options {
 	bool stacks; /* judge each path by itself, else each process as a whole */
 	const struct mt_timespan *time; /* borrowed */
-	struct mt_leaks_also also;	/* sees each live block, too; all NULL: nobody */
+	struct mt_leaks_also also;	/* also sees each live block; all NULL: none */
 };
 
-/* Before the session's first sample. Borrows the session. */
+/* Call before the session's first sample. Borrows the session. */
 struct mt_error *mt_judgement_begin(struct mt_session *session,
 				    const struct mt_judgement_options *options,
 				    struct mt_judgement **out);
 void mt_judgement_destroy(struct mt_judgement *judgement);
 
-/* The verdicts on what is mapped, for a caller that runs the ledger: mt_verdicts_listen(). */
+/* The verdicts on mapped memory, for a caller that runs the ledger: mt_verdicts_listen(). */
 struct mt_verdicts *mt_judgement_mapped(struct mt_judgement *judgement);
 
 /* Runs a ledger, and reads the session to its end. */
@@ -52,13 +52,13 @@ const struct mt_verdict_row *mt_judgement_rows(const struct mt_judgement *judgem
 const struct mt_verdict_row *mt_judgement_leaks(const struct mt_judgement *judgement,
 						size_t *count);
 
-/* After the end: records of allocators that were lost; whether any process has live blocks. */
+/* After mt_judgement_end(): lost records of allocators; true if any process has live blocks. */
 uint64_t mt_judgement_lost(const struct mt_judgement *judgement);
 bool mt_judgement_has_blocks(const struct mt_judgement *judgement);
 
 /*
- * After the end: whether memory of a process is its blocks': a heap's, or what an allocator mapped,
- * by the stack that reserved it.
+ * After mt_judgement_end(): true if the blocks of a process decide about memory, by the stack that
+ * reserved it: memory of a heap, or mapped by an allocator.
  */
 bool mt_judgement_is_of_blocks(void *judgement, int32_t pid, bool is_heap, uint32_t reserver);
 

@@ -26,50 +26,50 @@ MT_DEFINE_CLEANUP(mt_leaks, struct mt_leaks)
 MT_DEFINE_CLEANUP(mt_tierless_paths, struct mt_tierless_paths)
 
 enum {
-	LATE_LEAST = 512, /* frees before old ones are dropped */
+	LATE_LEAST = 512, /* frees that are kept before old ones are dropped */
 };
 
-#define BURST ((uint64_t)1000000000) /* ns, a process's last clean-up takes less */
+#define BURST ((uint64_t)1000000000) /* ns, longer than the last clean-up of a process */
 
-/* A stack, or later a path, of a space. */
+/* A stack of a space; later a path. */
 struct place {
 	uint32_t space; /* index */
 	uint32_t stack; /* id of the stack or path */
 };
 
-/* Of a block, or of what it grew by as it was resized. */
+/* The life of a block, or of its growth by resizing. */
 struct life {
 	uint64_t from, to;
-	double bytes; /* of all blocks that this one stands for */
-	bool grown;   /* not the block's first bytes */
+	double bytes; /* bytes of all blocks that this one represents */
+	bool grown;   /* growth, not the block's first bytes */
 };
 
 struct entry {
 	struct mt_history history;
-	MT_ARRAY(struct life) late; /* those that ended in the last BURST are among them */
+	MT_ARRAY(struct life) late; /* lives that ended lately, with all of the last BURST */
 	size_t late_limit;
 	struct place place;
 	uint32_t stack;	 /* of a path: one of its stacks */
-	uint32_t one_in; /* the most blocks that one stands for */
+	uint32_t one_in; /* the most blocks that one represents */
 };
 
 struct space {
 	uint32_t recording, process; /* process: string id */
 	int32_t pid;
 	bool ended;
-	uint64_t began, end; /* the first block; the end of what was observed */
+	uint64_t began, end; /* time of the first block; end of the observed time */
 };
 
 struct mt_leaks {
 	struct mt_session *session;
 	bool stacks;
-	struct mt_byte_runs *places; /* of the entries */
+	struct mt_byte_runs *places; /* keys of entries */
 	MT_ARRAY(struct entry) entries;
 	MT_ARRAY(struct space) spaces;
 	MT_ARRAY(struct mt_history_scale) scales; /* by recording */
-	struct mt_map64 by_space;		  /* of the accounts, of the present recording */
+	struct mt_map64 by_space; /* ids of the accounts' spaces, in the present recording */
 	uint32_t recording;
-	bool in_part; /* not all blocks are known: the heaps' parts are not, either */
+	bool in_part; /* some blocks are unknown, so the heaps' parts are, too */
 	struct mt_heaps *heaps;
 	struct mt_leaks_also also;
 	MT_ARRAY(struct mt_verdict_row) rows;
@@ -162,7 +162,7 @@ static struct entry *entry_at(struct mt_leaks *leaks, struct mt_byte_runs *place
 	return entry;
 }
 
-/* Keeps what may turn out to be the process's last clean-up. */
+/* Keeps frees that may be the process's last clean-up. */
 static bool note_late(struct entry *entry, const struct life *life)
 {
 	struct life *slot;
@@ -190,7 +190,7 @@ static bool add_life(struct entry *entry, struct mt_history_scale *scale, const 
 	       (!life->to || note_late(entry, life));
 }
 
-/* What a block grew by counts from when it did, as if it were a block of its own. */
+/* Growth of a block counts from its time on, as if it were another block. */
 static bool add_lives(struct entry *entry, struct mt_history_scale *scale,
 		      const struct mt_block *block, uint32_t one_in, uint64_t to)
 {
@@ -209,7 +209,7 @@ static bool add_lives(struct entry *entry, struct mt_history_scale *scale,
 	return true;
 }
 
-/* to: when the block ended; 0: it lives. */
+/* to: the end of the block; 0: it is live. */
 static bool add_block(struct mt_leaks *leaks, const struct mt_blocks_space *from,
 		      const struct mt_origin *origin, const struct mt_block *block, uint64_t to,
 		      bool replaced)
@@ -299,11 +299,12 @@ void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdict
 					     });
 }
 
-/* ---- Behind it ---- */
+/* ---- After the session's end ---- */
 
 /*
- * Many programs free all before they exit: that says nothing of what they did before. What is freed
- * before the path's last allocation is no clean-up, and what lived for a moment anyway neither.
+ * Many programs free all blocks before they exit, which shows nothing about the time before. A free
+ * before the path's last allocation is no clean-up, and neither is the free of a block that lived
+ * for less than BURST.
  */
 static bool forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 {
@@ -323,7 +324,7 @@ static bool forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 	return true;
 }
 
-/* The path of each stack; NULL out of memory. `paths`: NULL where a process is one path. */
+/* The path of each stack; NULL out of memory. `paths`: NULL if a process is one path. */
 static struct mt_tierless_place *find_paths(struct mt_leaks *leaks, size_t stacks,
 					    struct mt_tierless_paths *paths)
 {
@@ -342,7 +343,7 @@ static struct mt_tierless_place *find_paths(struct mt_leaks *leaks, size_t stack
 	return MT_TAKE(found);
 }
 
-/* The stacks' histories added up by path: entries of paths follow those of stacks. */
+/* Adds up the stacks' histories by path: entries of paths follow the entries of stacks. */
 static bool sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_tierless_paths *paths,
 		      struct mt_byte_runs *places)
 {

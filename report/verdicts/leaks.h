@@ -1,6 +1,6 @@
 /*
- * Verdicts on every path that allocated blocks, by process, from accounts of blocks; and what each
- * process's allocator has mapped, where the ledger tells of that.
+ * Verdicts on every path that allocated blocks, by process, from accounts of blocks; and the memory
+ * that each process's allocator has mapped, if a ledger runs.
  *
  *	mt_leaks_create(session, &leaks);
  *	mt_leaks_listen(leaks, &blocks_options);
@@ -30,21 +30,21 @@ void mt_leaks_destroy(struct mt_leaks *leaks);
 
 /* Sets the callbacks of the options and their context. */
 void mt_leaks_listen(struct mt_leaks *leaks, struct mt_blocks_options *options);
-/* A second listener to each live block, as struct mt_blocks_options has it. */
+/* A second listener to each live block, as in struct mt_blocks_options. */
 struct mt_leaks_also {
 	bool (*block)(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
 	void *context;
 };
 void mt_leaks_report_also(struct mt_leaks *leaks, const struct mt_leaks_also *also);
-/* Before the ledger's run. Verdicts of this session. */
+/* Call before the ledger's run. The verdicts are those of the same session. */
 void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdicts);
 
-/* Makes the rows. Call once, behind the session's end. */
+/* Makes the rows. Call once, after the session's end. */
 struct mt_error *mt_leaks_judge(struct mt_leaks *leaks);
 
 /*
- * Rows of paths with live blocks, and one of the stack [heap] for each process whose allocator's
+ * Rows of paths with live blocks, and a row of the stack [heap] for each process whose allocator's
  * memory is known; most bytes first; borrowed.
  */
 const struct mt_verdict_row *mt_leaks_rows(const struct mt_leaks *leaks, size_t *count);

@@ -1,8 +1,8 @@
 /*
- * smaps says how many pages of a mapping are resident, not which. What faults do not explain of
- * them lies in those pages without a fault that are older than the recording, evenly. What madvise
- * has given back since a reading of the start counts as in use: too little is called untouched, not
- * too much.
+ * smaps has the number of a mapping's resident pages, but not which pages are resident. Resident
+ * pages beyond those with faults are spread evenly over the pages without a fault that are older
+ * than the recording. Pages that madvise gave back after a reading of the start count as in use:
+ * the untouched part may be too small, but not too large.
  */
 #include "report/verdicts/region_pages.h"
 
@@ -41,7 +41,7 @@ struct mt_region_pages mt_region_pages_of(const struct mt_ledger *ledger,
 	out.at_end = out.reading.count && out.reading.items != first.items;
 	if (!out.at_end)
 		out.reading = first;
-	/* A program that began later is another one than was read of. */
+	/* The first reading is of another program if this one began later. */
 	if (!out.at_end && (space->generation || (space->account && space->account->forked)))
 		out.reading.count = 0;
 	return out;
@@ -50,7 +50,7 @@ struct mt_region_pages mt_region_pages_of(const struct mt_ledger *ledger,
 double mt_region_pages_touched(const struct mt_page_map *touched, const struct mt_extent *region)
 {
 	uint64_t first = region->start >> PAGE_SHIFT, end = region->end >> PAGE_SHIFT, pages = 0;
-	uint64_t before = 0; /* where the last run ended */
+	uint64_t before = 0; /* end of the last run */
 	const struct mt_page_run *run = mt_page_map_after(touched, first), *next;
 
 	for (; run && run->first < end; run = next) {
@@ -75,7 +75,7 @@ static double without_fault(const struct mt_region_pages *pages, const struct mt
 	       mt_region_pages_touched(pages->touched, region);
 }
 
-/* The part that is in use of what has no fault in a mapping and is older than the recording. */
+/* The part in use of a mapping's pages that are older than the recording and have no fault. */
 static double find_share(const struct mt_region_pages *pages,
 			 const struct mt_mapping_reading *mapping)
 {

@@ -1,6 +1,6 @@
 /*
- * How much of a region's pages is in use: those whose faults were recorded, and those that were
- * touched before that, by what /proc/PID/smaps said of the mapping.
+ * How many of a region's pages are in use: pages with recorded faults, and pages that were touched
+ * before the recording, by /proc/PID/smaps.
  */
 #ifndef MT_REPORT_VERDICTS_REGION_PAGES_H
 #define MT_REPORT_VERDICTS_REGION_PAGES_H
@@ -16,21 +16,21 @@ struct mt_ledger;
 struct mt_ledger_space;
 struct mt_page_map;
 
-/* The pages of one space, while its regions are asked for in ascending order. */
+/* The pages of one space, for queries of its regions in ascending order. */
 struct mt_region_pages {
 	const struct mt_ledger *ledger;
 	const struct mt_ledger_space *space;
 	const struct mt_extents *regions;
 	const struct mt_page_map *touched; /* each page with a fault has a holder */
 	struct mt_mapping_list reading;
-	bool at_end;				 /* the reading is of the end, not of the start */
-	const struct mt_mapping_reading *shared; /* the mapping that `share` is of */
+	bool at_end; /* the reading is from the end, not from the start */
+	const struct mt_mapping_reading *shared; /* the mapping of `share` */
 	double share;
 };
 
 /*
- * Begins a space within the ledger's `stood` at `time`. Borrows all of it until the last region was
- * asked for.
+ * Begins a space at `time`, within the ledger's `remaining`. Borrows all arguments until the last
+ * query.
  */
 struct mt_region_pages mt_region_pages_of(const struct mt_ledger *ledger,
 					  const struct mt_ledger_space *space,
@@ -39,22 +39,24 @@ struct mt_region_pages mt_region_pages_of(const struct mt_ledger *ledger,
 					  const struct mt_mapping_readings *readings,
 					  uint64_t time);
 
-/* Bytes of a range with a fault. A single page among 2 MiB may be all of them: a huge one. */
+/*
+ * Bytes of a range with a fault. A single page within 2 MiB may be a huge page, and counts as one.
+ */
 double mt_region_pages_touched(const struct mt_page_map *touched, const struct mt_extent *region);
 
-/* Whether a region is older than the recording, or than the process. */
+/* True if a region is older than the recording or the process. */
 bool mt_region_pages_older(const struct mt_region_pages *pages, const struct mt_extent *region);
 
 /*
- * Where the first of the kernel's mappings ends that a region from before the recording has: a
- * thread's stack may lie directly below an arena, and nothing else tells them apart.
+ * The end of the first kernel mapping in a region from before the recording. A thread's stack may
+ * lie directly below an arena, and only the kernel's mappings separate them.
  */
 uint64_t mt_region_pages_border(const struct mt_region_pages *pages,
 				const struct mt_extent *region);
 
 /*
- * Bytes of a region within one mapping in use; NAN where it is older than the recording and nothing
- * was read of it.
+ * Bytes in use of a region within one mapping; NAN if the region is older than the recording and
+ * there is no reading of it.
  */
 double mt_region_pages_in_use(struct mt_region_pages *pages, const struct mt_extent *region);
 

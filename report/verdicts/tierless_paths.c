@@ -45,8 +45,8 @@ void mt_tierless_paths_destroy(struct mt_tierless_paths *paths)
 }
 
 /*
- * Generated code without a name, or what V8 and HotSpot run in its place or between it and a
- * function of theirs, which differs from tier to tier.
+ * True for generated code without a name, and for functions that V8 and HotSpot run in place of it,
+ * or between generated code and their functions. These names differ from tier to tier.
  */
 static bool is_generated(const char *name)
 {
@@ -65,9 +65,7 @@ static bool is_generated(const char *name)
 	return !strcmp(name, "Interpreter") || mt_is_made_code_name(name);
 }
 
-/*
- * The same name for all tiers of a function of V8: "LazyCompile:*load a.js:1", "JS:~load a.js:1".
- */
+/* A name without V8's tier: the same for "LazyCompile:*load a.js:1" and "JS:~load a.js:1". */
 static uint32_t without_tier(struct mt_strings *strings, uint32_t id)
 {
 	const char *name = mt_strings_get(strings, id), *colon = strchr(name, ':');
@@ -128,18 +126,18 @@ const uint32_t *mt_tierless_paths_callers(struct mt_tierless_paths *paths, uint3
 	return names + first;
 }
 
-/* ---- Stacks that were cut short ---- */
+/* ---- Truncated stacks ---- */
 
 struct end {
 	const uint32_t *names; /* outermost first */
 	size_t count;
 	uint32_t space;
 	size_t place;
-	size_t after; /* index after the last end that begins like this one */
+	size_t after; /* index after the last end that begins with this one */
 	bool is_chain;
 };
 
-/* By space, then by names from the innermost one on: what continues a path follows the path. */
+/* By space, then by names from the innermost on: a path is followed by its continuations. */
 static int by_inner_names(const void *a, const void *b)
 {
 	const struct end *x = a, *y = b;

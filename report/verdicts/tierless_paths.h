@@ -1,6 +1,6 @@
 /*
- * Paths for verdicts: stacks of one path whatever code a runtime made of its functions meanwhile.
- * The memory of one path is judged as a whole, also where its JIT code was compiled anew.
+ * Paths for verdicts: a runtime may recompile a function in another tier, and its stacks still have
+ * the same path. So the memory of one path is judged as a whole.
  */
 #ifndef MT_REPORT_VERDICTS_TIERLESS_PATHS_H
 #define MT_REPORT_VERDICTS_TIERLESS_PATHS_H
@@ -19,15 +19,15 @@ struct mt_tierless_paths *mt_tierless_paths_create(const struct mt_stacks *stack
 void mt_tierless_paths_destroy(struct mt_tierless_paths *paths);
 
 /*
- * The path of a stack: its names, where each run of generated code without names, with the
- * runtime's ways into and out of it, is one, and a tier is no part of a name ("JS:*load" is
- * "JS:~load"). MT_PATH_NONE out of memory.
+ * The path of a stack: its names, with two changes. Each run of generated code without names
+ * becomes one name, including the runtime's functions at its ends. The tier is removed from a name
+ * ("JS:*load" equals "JS:~load"). MT_PATH_NONE out of memory.
  */
 uint32_t mt_tierless_paths_of(struct mt_tierless_paths *paths, uint32_t stack);
 
 /*
- * The same path from so many callers of the function `name` to that function, root first; all of it
- * where it does not have that function. NULL out of memory; borrowed until the next path.
+ * The path from at most `callers` callers of the function `name` to this function, root first; the
+ * whole path if it does not have the function. NULL out of memory; borrowed until the next path.
  */
 const uint32_t *mt_tierless_paths_callers(struct mt_tierless_paths *paths, uint32_t stack,
 					  uint32_t name, size_t callers, size_t *count);
@@ -38,9 +38,9 @@ struct mt_tierless_place {
 };
 
 /*
- * Completes paths of stacks that were cut short: a path that is the inner end of longer paths of
- * its space becomes the longest of them, where each of them is the inner end of the next. False
- * out of memory.
+ * Completes paths of truncated stacks. A path that is the inner end of longer paths of its space
+ * becomes the longest of them, if each longer path is the inner end of the next. False out of
+ * memory.
  */
 bool mt_tierless_paths_complete(const struct mt_tierless_paths *paths,
 				struct mt_tierless_place *places, size_t count);

@@ -1,6 +1,6 @@
 /*
  * Slopes are medians over pairs of distant moments (Theil-Sen), so that single steps do not decide.
- * Survival tells memory that stays from memory that is replaced.
+ * Survival distinguishes memory that stays from memory that is replaced.
  */
 #include "report/verdicts/verdict.h"
 
@@ -13,49 +13,49 @@
 #include "report/verdicts/history.h"
 
 /*
- * The least that says anything. A program's first seconds, when it loads and fills what it needs,
- * look like a leak whatever their number of reservations: hence a time beside the numbers. Twelve
- * reservations at six moments leave four and two to each third of the time, which is the least
- * that tells thirds apart. tests/live/verdict.sh holds the figures against programs of known
- * courses, 4 s of which are undecided and 14 s judged right.
+ * Minimum data for a verdict. In its first seconds a program loads and fills its tables, which
+ * looks like a leak with any number of reservations: hence a minimum time. Twelve reservations at
+ * six moments leave four reservations at two moments for each third of the time, the minimum for a
+ * comparison of thirds. tests/live/verdict.sh checks the figures against programs of known courses:
+ * after 4 s they are undecided, after 14 s they are judged right.
  */
 enum {
 	LEAST_SECONDS = 10,
-	LONG_SECONDS =
-		270, /* who records the advised 5 minutes gets this much of nearly any path */
+	LONG_SECONDS = 270, /* a recording of 5 minutes has this much of nearly any path */
 	LEAST_RESERVATIONS = 12,
 	LEAST_SLICES = 6, /* with a reservation */
-	LEAST_FALLS = 3,  /* two may be a start and a clean-up */
-	POINTS = 32,	  /* that slopes are taken between */
+	LEAST_FALLS = 3,  /* two may be the start and a clean-up */
+	POINTS = 32,	  /* slopes are between these */
 	PAIRS = POINTS * POINTS / 2,
 };
 
 /*
- * Where the figures come from: tests/unit/test_verdict.c observes each course over 14 s to 6 h with
- * one piece in a hundred to all of them kept; between these bounds all are judged alike.
+ * The figures are from tests/unit/test_verdict.c, which observes each course over 14 s to 6 h, with
+ * one piece in a hundred up to all pieces kept. All courses within these bounds get the same
+ * verdict.
  */
-#define ONE_OFF_PART 0.05  /* of the time, in which all is reserved: one of 20 trend slices */
-#define LEAST_THIRD 0.1	   /* of what stays, reserved in each third of the time */
-#define SLOWER 0.85	   /* a third that keeps less of the one before it: a cache that fills */
-#define STILL_GROWS 0.5	   /* of the whole time's pace; caches that filled up early have none */
-#define LATE_GROWTH 0.1	   /* of the peak: no more in the last third is none */
-#define SLOWS 0.6	   /* a last third that keeps less of each before it */
-#define LATE_SLOWING 0.2   /* the same where growth slows down */
-#define NOTHING_BACK 0.995 /* share of the bytes that is still there: 100 % when rounded */
-#define WORTH_SAYING 0.05  /* share of the bytes: untouched; more given back of one third */
-#define TURNED_OVER 0.5	   /* share of the bytes given back: enough to see who survives */
-#define AS_OLD 0.9	   /* of the middle third's survival: a cache keeps less of what is older */
+#define ONE_OFF_PART 0.05 /* part of the time with all reservations: one of 20 trend slices */
+#define LEAST_THIRD 0.1	  /* part of the staying bytes, reserved in each third of the time */
+#define SLOWER 0.85	  /* part of the previous third's staying bytes: a filling cache has less */
+#define STILL_GROWS 0.5	  /* part of the whole time's pace; caches that filled early have none */
+#define LATE_GROWTH 0.1	  /* part of the peak: less growth in the last third is none */
+#define SLOWS 0.6	  /* part of each earlier third's staying bytes: growth slows down */
+#define LATE_SLOWING 0.2  /* as LATE_GROWTH, if growth slows down */
+#define NOTHING_BACK 0.995 /* part of the bytes that is still held: 100 % when rounded */
+#define WORTH_SAYING 0.05  /* part of the bytes: untouched; given back more in one third */
+#define TURNED_OVER 0.5	   /* part of the bytes given back: enough to see who survives */
+#define AS_OLD 0.9	   /* part of the middle third's survival: a cache's oldest have less */
 #define UNTOUCHED_PART 0.5
-#define LEAST_TURNS 1.5 /* times what is held, of pages given back: half of it three times */
-#define EMPTY_PART 0.9	/* of a heap that grows, and holds next to nothing: no one's blocks */
-#define UNTOUCHED_BYTES (128 << 10) /* glibc's M_TRIM_THRESHOLD: less it keeps on purpose */
+#define LEAST_TURNS 1.5 /* times the held bytes, of pages given back: half of it three times */
+#define EMPTY_PART 0.9	/* of a growing heap that holds next to nothing: there are no blocks */
+#define UNTOUCHED_BYTES (128 << 10) /* glibc's M_TRIM_THRESHOLD: glibc keeps less on purpose */
 
 /* A history slice by slice, from the first reservation to the end. */
 struct dense {
 	size_t count;
 	double held[MT_HISTORY_SLICES];	  /* at each slice's end */
-	double kept[MT_HISTORY_SLICES];	  /* of what was reserved up to there, bytes that stay */
-	double seconds;			  /* of a slice */
+	double kept[MT_HISTORY_SLICES];	  /* bytes reserved up to the slice that stay */
+	double seconds;			  /* length of a slice */
 	double stays[MT_VERDICT_AGES];	  /* bytes reserved in each third that stay */
 	double reserved[MT_VERDICT_AGES]; /* bytes reserved in each third */
 };
@@ -104,7 +104,7 @@ struct slope {
 	double agreement;	  /* share of pairs within half of the median */
 };
 
-/* Between moments that are a quarter of the time apart, or more. */
+/* The slope between moments that are at least a quarter of the time apart. */
 static struct slope find_slope(const double *line, size_t count, double seconds)
 {
 	size_t points = count < POINTS ? count : POINTS, pairs = 0;
@@ -131,7 +131,7 @@ static struct slope find_slope(const double *line, size_t count, double seconds)
 	return out;
 }
 
-/* ---- What it looks like ---- */
+/* ---- Classification ---- */
 
 static void give_slope(struct mt_verdict *out, const struct slope *slope)
 {
@@ -140,7 +140,7 @@ static void give_slope(struct mt_verdict *out, const struct slope *slope)
 	out->high = slope->high;
 }
 
-/* More of it makes anything surer: time against the first seconds, slices against chance. */
+/* More data makes any verdict surer: time against start-up effects, slices against chance. */
 static double evidence(const struct mt_verdict *verdict)
 {
 	double slices = (double)verdict->slices;
@@ -167,7 +167,10 @@ static bool looks_one_off(const struct mt_history *history, struct mt_verdict *o
 	return true;
 }
 
-/* What stays was reserved all the time, not early, not late, and not ever more slowly. */
+/*
+ * True if the staying bytes were reserved all the time: not only early or late, and not ever more
+ * slowly.
+ */
 static bool stays_evenly(const struct dense *dense)
 {
 	const double *stays = dense->stays;
@@ -181,8 +184,9 @@ static bool stays_evenly(const struct dense *dense)
 }
 
 /*
- * What is held grows in the second half of the time as it did before. A cache that replaces its
- * entries at random reserves and keeps some all the time, but holds no more once it is full.
+ * True if the held bytes grow in the second half of the time as before. A cache that replaces its
+ * entries at random also reserves and keeps some all the time, but it holds no more once it is
+ * full.
  */
 static bool still_grows(const struct dense *dense, double pace)
 {
@@ -193,8 +197,9 @@ static bool still_grows(const struct dense *dense, double pace)
 }
 
 /*
- * What a bounded cache cannot show: much came and went, and of the oldest as much stays as of the
- * younger. Where all stays, a cache that fills up looks alike, for as long as it fills.
+ * True if a bounded cache cannot explain the course: much came and went, and the oldest bytes
+ * survive at the rate of younger ones. If all bytes stay, a filling cache looks the same for as
+ * long as it fills.
  */
 static bool is_beyond_a_cache(const struct mt_verdict *verdict)
 {
@@ -208,7 +213,10 @@ static bool looks_leak(const struct dense *dense, struct mt_verdict *out)
 	struct slope held = find_slope(dense->held, dense->count, dense->seconds);
 	struct slope kept = find_slope(dense->kept, dense->count, dense->seconds);
 
-	/* Teeth hide what grows below them; elsewhere what is held grows by what stays. */
+	/*
+	 * A sawtooth hides the growth below its teeth. In other courses the held bytes grow with
+	 * the staying bytes.
+	 */
 	if (out->falls >= LEAST_FALLS)
 		held = kept;
 	else if (!still_grows(dense, held.median))
@@ -233,7 +241,7 @@ static bool looks_sawtooth(const struct dense *dense, struct mt_verdict *out)
 	return true;
 }
 
-/* The last third keeps less than that part of either one before it, not only of a burst's. */
+/* True if the last third keeps less than this part of each earlier third, not only of a burst's. */
 static bool slows_to(const struct dense *dense, double part)
 {
 	return dense->stays[2] < part * dense->stays[1] && dense->stays[2] < part * dense->stays[0];
@@ -272,7 +280,7 @@ static void classify(const struct mt_history *history, const struct dense *dense
 						  : "growth is not steady";
 }
 
-/* Share of the bytes reserved; 0 where none were. */
+/* Part of the reserved bytes; 0 without reservations. */
 static double given_back(const struct dense *dense)
 {
 	double reserved = 0, stays = 0;
@@ -387,7 +395,7 @@ bool mt_verdict_is_too_short(const struct mt_verdict *verdict)
 	return verdict->seconds < LEAST_SECONDS;
 }
 
-/* ---- Words ---- */
+/* ---- Text ---- */
 
 bool mt_verdict_is_growth(enum mt_verdict_kind kind)
 {
@@ -416,7 +424,7 @@ struct percent {
 	char text[16];
 };
 
-/* "50", but never "100" where less is meant. */
+/* "50", but never "100" for less than all. */
 static struct percent percent(double part)
 {
 	double value = 100 * part;
@@ -429,7 +437,7 @@ static struct percent percent(double part)
 	return out;
 }
 
-/* "nothing given back so far"; "50 % given back", or of which age how much. */
+/* "nothing given back so far"; "50 % given back"; or how much by age. */
 static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t size)
 {
 	static const char *const ages[MT_VERDICT_AGES] = {"oldest", "middle", "newest"};
@@ -476,7 +484,7 @@ static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size
 	return (size_t)used < size ? (size_t)used : size;
 }
 
-/* What would decide the case; NULL: it is decided. */
+/* Data that would decide the case; NULL: it is decided. */
 static const char *decider(const struct mt_verdict *verdict)
 {
 	const char *record = verdict->seconds < LONG_SECONDS ? "record 5 minutes" : "record longer";
@@ -500,7 +508,7 @@ static const char *decider(const struct mt_verdict *verdict)
 		       : NULL;
 }
 
-/* Of blocks that larger ones replace, how many live says nothing. */
+/* If larger blocks replace blocks, the number of live blocks means nothing. */
 static bool is_replaced(const struct mt_verdict *verdict)
 {
 	return verdict->replaced && !mt_verdict_is_too_short(verdict);
@@ -535,7 +543,7 @@ static size_t say_amount(const struct mt_verdict *verdict, char *out, size_t siz
 	return used;
 }
 
-/* Why it is undecided, and what of the bytes is still there. */
+/* The reason if undecided, and how much of the bytes is still held. */
 static size_t say_course(const struct mt_verdict *verdict, char *out, size_t size)
 {
 	bool enough = !mt_verdict_is_too_short(verdict) && verdict->live >= LEAST_RESERVATIONS;

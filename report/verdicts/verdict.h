@@ -12,15 +12,15 @@ struct mt_history;
 struct mt_history_scale;
 
 enum mt_verdict_kind {
-	MT_VERDICT_TOO_LITTLE, /* too little data; `why` says what is missing */
+	MT_VERDICT_TOO_LITTLE, /* too little data; `why` is the reason */
 	MT_VERDICT_ONE_OFF,    /* all reserved at once */
 	MT_VERDICT_PLATEAU,    /* grew and stopped: a cache that warmed up */
 	MT_VERDICT_SAWTOOTH,   /* rises and falls repeatedly */
 	MT_VERDICT_LEAK,       /* grows steadily, and its memory stays */
-	MT_VERDICT_GROWS,      /* the same so far: a cache that fills up looks alike */
-	MT_VERDICT_HEAP,       /* the same of the heap, whose blocks others may have kept */
+	MT_VERDICT_GROWS,      /* like LEAK so far: a filling cache looks the same */
+	MT_VERDICT_HEAP,       /* like LEAK, of the heap: others may keep its blocks */
 	MT_VERDICT_RETENTION,  /* stays reserved, but its pages are unused */
-	MT_VERDICT_BOUNDED,    /* of blocks: new ones replace old ones */
+	MT_VERDICT_BOUNDED,    /* of blocks: new blocks replace old ones */
 	MT_VERDICT_IN_USE,     /* of an allocator's memory: most of it is in live blocks */
 };
 
@@ -31,39 +31,38 @@ enum {
 
 struct mt_verdict {
 	enum mt_verdict_kind kind;
-	const char *why;	       /* TOO_LITTLE: what is missing, static text; else NULL */
+	const char *why;	       /* TOO_LITTLE: the missing data, static text; else NULL */
 	double bytes;		       /* bytes held at the end */
 	double per_second, low, high;  /* bytes, with a 90 % interval; NAN: unknown */
 	double confidence;	       /* 0 to 1 */
 	double seconds;		       /* from the first reservation to the end */
-	uint64_t reservations, slices; /* slices: those with a reservation */
+	uint64_t reservations, slices; /* slices with a reservation */
 	uint32_t falls;
-	bool files;			  /* what was reserved are mapped files */
-	bool ended;			  /* one cannot record it longer */
-	bool collected;			  /* HEAP: a garbage collector's */
-	double older_back;		  /* HEAP: bytes given back of what it had before */
-	bool pathless;			  /* of all calls that were recorded without a stack */
-	bool of_blocks;			  /* what was reserved are blocks of an allocator, */
-	uint64_t live;			  /* of which so many live; */
-	uint64_t resized;		  /* so many times one got another size; */
-	bool replaced;			  /* of blocks, or where it is undecided: larger ones
-					   * replaced smaller ones */
-	uint32_t one_in;		  /* above 1: one in so many was recorded */
-	double given_back;		  /* share of the bytes reserved */
+	bool files;	   /* most of the reserved bytes are mapped files */
+	bool ended;	   /* the process ended: it cannot be recorded for longer */
+	bool collected;	   /* HEAP: a garbage collector's */
+	double older_back; /* HEAP: bytes given back of memory from before */
+	bool pathless;	   /* of all calls that were recorded without a stack */
+	bool of_blocks;	   /* the memory is blocks of an allocator, */
+	uint64_t live;	   /* so many of them are live, */
+	uint64_t resized;  /* with so many resizes; */
+	bool replaced;	   /* blocks, or undecided: larger ones replaced smaller ones */
+	uint32_t one_in;   /* above 1: 1 in so many was recorded */
+	double given_back; /* share of the bytes reserved */
 	double survival[MT_VERDICT_AGES]; /* share of bytes still held; NAN: none reserved */
 	double untouched;		  /* share of bytes without a fault; NAN: unknown */
-	uint64_t advices;		  /* calls that gave pages back while they stayed mapped, */
+	uint64_t advices;		  /* calls that gave pages back while they stayed mapped */
 	double advised;			  /* bytes of such pages */
 };
 
 /* An allocator's memory in a process. */
 struct mt_heap_parts {
 	double mapped;
-	double live;	  /* bytes of live blocks, with what the allocator keeps beside each */
+	double live;	  /* bytes of live blocks, with the allocator's overhead of each */
 	double untouched; /* bytes whose pages are not in use; NAN: unknown */
-	double older;	  /* of memory older than the recording: free, or in blocks as old */
-	double inherited; /* of memory that came by fork: in blocks of the parent, or free */
-	uint64_t blocks;  /* live */
+	double older;	  /* older than the recording: free, or in blocks as old */
+	double inherited; /* inherited by fork: in blocks of the parent, or free */
+	uint64_t blocks;  /* number of live blocks */
 	double seconds;
 };
 
@@ -72,8 +71,9 @@ void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale 
 		      uint64_t end, struct mt_verdict *out);
 
 /*
- * Of a history whose blocks of every age survive alike: growth, though what is reserved gets less,
- * where the last third of the time still adds to it. False: it does not, and nothing is changed.
+ * Judges a history whose blocks survive alike at every age: growth, even if less is reserved over
+ * time, as long as the last third of the time adds to it. False: it does not grow; nothing is
+ * changed.
  */
 bool mt_verdict_judge_survivors(struct mt_history *history, const struct mt_history_scale *scale,
 				uint64_t end, struct mt_verdict *out);
@@ -81,42 +81,44 @@ bool mt_verdict_judge_survivors(struct mt_history *history, const struct mt_hist
 /* Refines a verdict by its pages: `held` bytes are touched and not given back. */
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
 
-/* Whether it is of memory that is hardly touched: "arena retention", or of few reservations. */
+/* True if the memory is hardly touched: "arena retention", or too few reservations. */
 bool mt_verdict_is_untouched(const struct mt_verdict *verdict);
 
 /*
- * The same by pages that madvise gave back while they stayed reserved: `bytes` in all calls. Who
- * gives back more than it holds, again and again, fills it again each time.
+ * Refines a verdict by pages that madvise gave back while they stayed reserved: `bytes` in all
+ * calls. A path that gives back more than it holds, several times, fills this memory again each
+ * time.
  */
 void mt_verdict_consider_advice(struct mt_verdict *verdict, uint64_t calls, double bytes);
 
 /*
- * The same of a path that grows the heap: a path that calls brk is not the one that keeps what the
- * heap holds, so that it is never called a leak. `collected`: it is a garbage collector's.
- * `older_back`: bytes from before the recording that the process unmapped meanwhile.
+ * Refines a verdict on a path that grows the heap. The path that calls brk does not keep what the
+ * heap holds, so it is never called a leak. `collected`: the heap of a garbage collector.
+ * `older_back`: bytes from before the recording that the process unmapped since.
  */
 void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected, double older_back);
 
 /*
- * The same of all mappings whose calls have no stack: what some of them keep is no leak of all.
+ * Refines a verdict on all mappings whose calls have no stack: memory that some of them keep is no
+ * leak of all.
  */
 void mt_verdict_consider_pathless(struct mt_verdict *verdict);
 
-/* The same of a process that ended: one cannot record it longer. */
+/* Refines a verdict on an ended process: it cannot be recorded for longer. */
 void mt_verdict_consider_end(struct mt_verdict *verdict);
 
-/* Whether the time was too short for any verdict. */
+/* True if the time was too short for any verdict. */
 bool mt_verdict_is_too_short(const struct mt_verdict *verdict);
 
-/* Whether it grows steadily, whoever keeps it. */
+/* True if the memory grows steadily, whoever keeps it. */
 bool mt_verdict_is_growth(enum mt_verdict_kind kind);
 
 /* The kind as text: "leak". */
 const char *mt_verdict_name(enum mt_verdict_kind kind);
 
 /*
- * The evidence as text, and what would decide the case: "39.8 s, 412 reservations, nothing given
- * back so far; record 5 minutes".
+ * The evidence as text, and what would decide an open case: "39.8 s, 412 reservations, nothing
+ * given back so far; record 5 minutes".
  */
 void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size);
 

@@ -21,7 +21,7 @@
 
 MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
 
-#define LATE_ENOUGH 512 /* returns, before older ones are dropped */
+#define LATE_ENOUGH 512 /* returns that are kept before older ones are dropped */
 
 /* MT_STACK_NONE out of memory. */
 static uint32_t stack_of_words(struct mt_session *session, const char *words)
@@ -42,8 +42,8 @@ static bool name_heaps(struct mt_verdicts *verdicts)
 }
 
 /*
- * On whose account memory stands: its path's, or all of the process. Which path calls brk is
- * chance, as freed blocks of one are used by others: the heap has an account of its own.
+ * The stack that accounts for memory: its path's, or one for the whole process. The path that calls
+ * brk is chance, because other paths use its freed blocks: so the heap has an account of its own.
  */
 static uint32_t account_of(const struct mt_verdicts *verdicts, const struct mt_origin *origin,
 			   const struct mt_region_attrs *attrs)
@@ -96,7 +96,7 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts)
 
 /* ---- While the ledger runs ---- */
 
-/* Of the first and the last space of a process. */
+/* A key for the first and the last space of a process. */
 static uint64_t pid_key(uint32_t recording, int32_t pid, bool last)
 {
 	return (uint64_t)recording << 33 | (uint64_t)last << 32 | (uint32_t)pid;
@@ -164,7 +164,7 @@ static bool has_verdict(const struct mt_origin *origin)
 	return origin->kind == MT_ORIGIN_CALL && origin->selected;
 }
 
-/* A path that maps files itself: what the loader maps are programs' parts. */
+/* True for a path that maps files itself. The loader maps parts of programs. */
 static bool maps_files(const struct mt_verdicts *verdicts, uint32_t stack)
 {
 	const struct mt_frames *frames = mt_session_frames(verdicts->session);
@@ -180,7 +180,7 @@ static bool maps_files(const struct mt_verdicts *verdicts, uint32_t stack)
 	return false;
 }
 
-/* Memory that is held; of paths also the files that they map. */
+/* True for memory that a program holds; with paths, also for files that a path maps. */
 static bool is_judged(const struct mt_verdicts *verdicts, const struct mt_origin *origin,
 		      const struct mt_region_attrs *attrs)
 {
@@ -190,7 +190,7 @@ static bool is_judged(const struct mt_verdicts *verdicts, const struct mt_origin
 		 origin->stack != MT_STACK_NONE && maps_files(verdicts, origin->stack)));
 }
 
-/* Address space for later, which is not memory before it has some access. */
+/* Adds reserved address space. It is not memory until it has some access. */
 static void add_closed(struct mt_verdicts_space *space, const struct mt_change *change, int sign)
 {
 	if (change->time > space->stable_until + MT_VERDICTS_BURST) {
@@ -213,7 +213,7 @@ static void note_closed(struct mt_verdicts_space *space, const struct mt_ledger_
 	}
 }
 
-/* What grows within reserved address space grows as a heap does: blocks in it are others'. */
+/* Memory that grows within reserved address space is like a heap: others may keep its blocks. */
 static bool is_of_heap(const struct mt_verdicts_space *space, const struct mt_ledger_change *post,
 		       bool opened)
 {
@@ -228,7 +228,7 @@ static bool is_of_heap(const struct mt_verdicts_space *space, const struct mt_le
 		change->start < space->opened.end);
 }
 
-/* Keeps what may turn out to be the process's last clean-up. */
+/* Keeps returns that may be the process's last clean-up. */
 static bool note_late(struct mt_verdicts_entry *entry, const struct mt_change *change, double bytes)
 {
 	struct mt_verdicts_returned *slot;
@@ -245,7 +245,7 @@ static bool note_late(struct mt_verdicts_entry *entry, const struct mt_change *c
 	return slot;
 }
 
-/* opened: by mprotect, of what was mapped before. */
+/* opened: memory that was mapped before got access by mprotect. */
 static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post, bool opened)
 {
@@ -287,7 +287,7 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 	}
 	entry->returned++;
 	entry->history.replaced += change->reserved < entry->history.last && bytes < entry->newest;
-	/* A fork's copy of what the parent reserved is no history of the child's. */
+	/* Memory that the parent reserved before the fork is not part of the child's history. */
 	return !entry->history.count || change->reserved < entry->history.first ||
 	       (note_late(entry, change, bytes) &&
 		mt_history_return(&entry->history, &scale->history, change->time, change->reserved,
@@ -302,7 +302,7 @@ enum {
 	TOUCHED = 1, /* the holder of all touched pages */
 };
 
-/* Pages touched, or given back. False out of memory. */
+/* Marks pages as touched or given back. False out of memory. */
 static bool mark_pages(struct mt_verdicts_space *space, uint64_t start, uint64_t end, bool touched)
 {
 	uint64_t first = start >> PAGE_SHIFT, after = end >> PAGE_SHIFT, given;
@@ -339,7 +339,8 @@ static bool take_count(void *context, const struct mt_ledger *ledger,
 }
 
 /*
- * What goes of the pages that a path reserved is a part of its course, though it is mapped still.
+ * Counts pages that are given back: they belong to the course of the path that reserved them,
+ * although they stay mapped.
  */
 static bool note_advice(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 			const struct mt_extent *region, uint32_t space)
@@ -394,7 +395,7 @@ static bool take_move(void *context, const struct mt_ledger *ledger,
 				to >> PAGE_SHIFT, size >> PAGE_SHIFT);
 }
 
-/* Memory of which it matters whether it is touched: not what is only kept free of others. */
+/* True for memory whose pages are meant to be used, unlike memory that only reserves addresses. */
 static bool is_for_use(const struct mt_region_attrs *attrs)
 {
 	return (attrs->kind == MT_REGION_ANONYMOUS || attrs->kind == MT_REGION_HEAP ||
@@ -517,7 +518,7 @@ static bool take_change(void *context, const struct mt_ledger *ledger,
 	struct mt_verdicts *verdicts = context;
 	uint32_t space = find_space(verdicts, post->space);
 
-	/* What comes is untouched, what goes is not touched any more. */
+	/* New memory is untouched; unmapped memory is no longer touched. */
 	if (space == UINT32_MAX || (change->sign && !mark_pages(&verdicts->spaces.items[space],
 								change->start, change->end, false)))
 		return false;

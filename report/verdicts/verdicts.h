@@ -1,6 +1,6 @@
 /*
  * Verdicts on every path that reserved memory, by process, from the ledger's changes. The caller
- * runs the ledger, so a report that runs one anyway gets verdicts from the same run.
+ * runs the ledger, so a report that needs a ledger anyway gets verdicts from the same run.
  *
  *	mt_verdicts_create(session, true, &time, &verdicts);
  *	mt_verdicts_listen(verdicts, &options);
@@ -32,13 +32,13 @@ struct mt_verdict_row {
 	struct mt_verdict verdict;
 	int32_t pid;
 	bool ended_early;	   /* the process ended before the recording's last moments */
-	bool of_heap;		   /* a heap's memory, whose blocks others may have kept */
+	bool of_heap;		   /* a heap's memory; others may keep its blocks */
 	uint32_t process;	   /* string id of the process's name */
 	uint32_t stack;		   /* one stack of the path, or MT_STACK_NONE */
-	struct mt_heap_parts heap; /* of an allocator's memory; else nothing is mapped */
+	struct mt_heap_parts heap; /* of an allocator's memory; else .mapped is 0 */
 };
 
-/* Puts most bytes first. */
+/* Sorts rows, most bytes first. */
 void mt_verdict_rows_sort(struct mt_verdict_row *rows, size_t count);
 
 /*
@@ -53,8 +53,8 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts);
 void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *options);
 
 /*
- * By how much a process's address space without access (PROT_NONE) grew; is_new: it had none
- * before. 0 where the ledger did not see the process.
+ * How much a process's address space without access (PROT_NONE) grew; is_new: it had none before. 0
+ * if the ledger did not see the process.
  */
 double mt_verdicts_closed_growth(const struct mt_verdicts *verdicts, uint32_t recording,
 				 int32_t pid, bool is_new);
@@ -67,12 +67,12 @@ struct mt_verdicts_also {
 };
 void mt_verdicts_report_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also);
 
-/* A listener to what stands of each space; set before the ledger's run. */
+/* A listener to the remaining regions of each space; set before the ledger's run. */
 struct mt_verdicts_regions {
 	/*
-	 * A writable region of the heap or private and anonymous, whether it is older than the
-	 * recording, and the bytes of its pages that are in use (NAN: unknown). `done`: the last
-	 * one of the space was told. False out of memory.
+	 * A writable region that is the heap, or private and anonymous. is_older: older than the
+	 * recording. The bytes of its pages that are in use (NAN: unknown). `done`: after the last
+	 * region of the space. False out of memory.
 	 */
 	bool (*region)(void *context, const struct mt_ledger_space *space,
 		       const struct mt_extent *region, bool is_heap, bool is_older, double touched);
