@@ -32,7 +32,7 @@ enum mt_vm_call_kind {
 	MT_VM_PROCESS_MADVISE,
 	MT_VM_IO_URING_SETUP,
 	/*
-	 * For events without a filter: each sample has the call's number. The ledger ignores such
+	 * For events without a filter: each sample has the call's number. The ledger ignores these
 	 * events.
 	 */
 	MT_VM_BY_NUMBER,

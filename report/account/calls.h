@@ -10,7 +10,7 @@
 
 struct mt_sample;
 
-/* The number in an event name's filter; -1 without such a filter. */
+/* The number in an event name's filter; -1 without one. */
 int64_t mt_call_number(const char *name);
 
 /*

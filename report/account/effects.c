@@ -474,8 +474,8 @@ static uint64_t first_hole(const struct mt_account *account, uint64_t start, uin
 typedef void change_attrs(struct mt_region_attrs *attrs, uint64_t how);
 
 /*
- * When memory without access gets access, the call reserves it anew: the heap of a thread's arena
- * is 64 MiB of address space, and grows by mprotect.
+ * When memory without access gets access, it counts as reserved by this call: the heap of a
+ * thread's arena is 64 MiB of address space, and grows by mprotect.
  */
 static bool report_access(struct mt_account *account, const struct mt_extent *was,
 			  const struct mt_extent *is, uint64_t time, uint32_t origin)

@@ -11,7 +11,7 @@
 struct file_key {
 	uint64_t inode;
 	uint32_t major, minor;
-	uint32_t name; /* string id; 0 where there is an inode */
+	uint32_t name; /* string id; 0 for a file with an inode */
 	uint32_t unused;
 };
 

@@ -19,8 +19,7 @@ enum {
 	DEPTH_MOST = 8, /* functions that a thread is in at once, nested */
 	REG_SP = 7,	/* PERF_REG_X86_SP */
 	ERRNO_MOST = 4095,
-	FLAG_MAPPED = 2, /* in the size that glibc keeps before a block: the block has a mapping of
-			    its own */
+	FLAG_MAPPED = 2, /* glibc's flag before a block: it has a mapping of its own */
 	FLAGS = 7,
 	ONE_IN_MOST = 1 << 20,
 };

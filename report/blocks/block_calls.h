@@ -37,7 +37,7 @@ uint32_t mt_block_one_in(const char *account);
 /* The bytes of the blocks that an event with that `account` was limited to. False: no limit. */
 bool mt_block_sizes(const char *account, uint64_t *least, uint64_t *most);
 
-/* What an event records. All zero: no call of an allocator. */
+/* The calls that an event records. All zero: no call of an allocator. */
 struct mt_block_event {
 	enum mt_block_operation operation;
 	uint32_t function; /* string id of the word of=NAME; the same for all events without it */

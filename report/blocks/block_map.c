@@ -1,6 +1,7 @@
 /*
  * Blocks are in an array without holes; a hash map finds them by address. Freed addresses are kept
- * in two generations of bounded size, to tell a second free from the free of an unknown block.
+ * in two generations of bounded size, to distinguish a second free from the free of an unknown
+ * block.
  */
 #include "report/blocks/block_map.h"
 

@@ -107,8 +107,8 @@ const struct mt_block *mt_block_map_at(const struct mt_block_map *map, uint64_t 
 size_t mt_block_map_count(const struct mt_block_map *map);
 
 /*
- * Calls `tell` for each live block, or with at_peak for each block that was live at the peak and
- * was not replaced before it. False if `tell` returned false.
+ * Calls `deliver` for each live block, or with at_peak for each block that was live at the peak and
+ * was not replaced before it. False if `deliver` returned false.
  */
 bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,
 		       bool (*deliver)(void *context, const struct mt_block *block), void *context);

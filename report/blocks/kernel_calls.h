@@ -13,7 +13,7 @@
 struct mt_kernel_allocator;
 struct mt_sample;
 
-/* What an event records. All zero: no call of an allocator. */
+/* The calls that an event records. All zero: no call of an allocator. */
 struct mt_kernel_event {
 	const struct mt_kernel_allocator *allocator; /* NULL: none */
 	struct mt_field address, asked, usable, name;

@@ -20,7 +20,7 @@ enum {
 
 struct mt_duration_rule {
 	const char *begin, *end; /* names or aliases of events; may be the same */
-	const char *field;	 /* both have the same number in it; NULL: of one thread */
+	const char *field;	 /* both have the same number in this field; NULL: same thread */
 };
 
 /*

@@ -34,9 +34,8 @@ enum mt_process_gauge {
 /* One value of the host, or of a cgroup. */
 struct mt_host_gauge {
 	uint32_t recording;
-	uint32_t name; /* string id */
-	uint64_t from,
-		to; /* ns on the recording's clock: the part of --time within the recording */
+	uint32_t name;	   /* string id */
+	uint64_t from, to; /* ns on the recording's clock, within --time */
 	uint64_t interval; /* ns between readings, on average; 0: there was one */
 	struct mt_series series;
 };
@@ -50,13 +49,11 @@ struct mt_gauged_process {
 	uint32_t exe;	     /* string id of the program's path; 0: not known */
 	bool is_new;	     /* it began during the recording */
 	bool ended;
-	uint64_t began; /* ns on the recording's clock; else its first gauge */
-	double peak; /* peak of resident bytes by the kernel's counts, of an ended process; 0: none
-		      */
-	bool other;  /* not a target of mtrec -u, -G, --comm, -p */
-	bool selected; /* a target, also by --pid and --comm */
-	uint64_t from,
-		to; /* ns on the recording's clock: the part of --time within the recording */
+	uint64_t began;	   /* ns on the recording's clock; else its first gauge */
+	double peak;	   /* resident bytes by the kernel's counts, if it ended; 0: none */
+	bool other;	   /* not a target of mtrec -u, -G, --comm, -p */
+	bool selected;	   /* a target, also by --pid and --comm */
+	uint64_t from, to; /* ns on the recording's clock, within --time */
 	uint64_t interval; /* ns between readings, on average; 0: there was one */
 	struct mt_series series[MT_PROCESS_GAUGES];
 };

@@ -1,4 +1,4 @@
-/* One gauge over time, in bounded memory, and what its course looks like. */
+/* One gauge over time, in bounded memory, and the shape of its course. */
 #ifndef MT_REPORT_GAUGES_SERIES_H
 #define MT_REPORT_GAUGES_SERIES_H
 

@@ -61,8 +61,7 @@ struct mt_ledger_touch {
 
 /* The kernel's count of an address space's pages changed. */
 struct mt_ledger_count {
-	const struct mt_ledger_space
-		*space; /* the thread's space, also for a count of another space */
+	const struct mt_ledger_space *space; /* of the thread, also for a count of another space */
 	uint64_t time;
 	const struct mt_page_count *count;
 	uint32_t origin; /* the thread's origin without a stack: MT_ORIGIN_UNSEEN */

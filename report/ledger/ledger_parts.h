@@ -17,7 +17,7 @@
 #include "report/ledger/order.h"
 #include "report/session/session.h"
 
-/* What the ledger reads from an event. */
+/* The fields that the ledger reads from an event. */
 struct mt_ledger_event {
 	enum mt_vm_call_moment moment;
 	enum mt_vm_call_kind kind;

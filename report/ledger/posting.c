@@ -190,7 +190,7 @@ static void note_peak(struct mt_ledger_watch *watch)
 	watch->peak_regions = NULL;
 }
 
-/* ---- Calls whose order is not known ---- */
+/* ---- Calls of unknown order ---- */
 
 /* A space with doubtful ranges, and the time of the doubt. */
 struct doubting {
@@ -567,7 +567,7 @@ static bool is_last_reading(const struct mt_ledger *ledger, const struct mt_init
 
 /*
  * True if the space changed during the read(), so the order of the two is unknown. A later reading
- * then decides; without one the account does, if it has been read before.
+ * then decides; without one the account decides, if it has been read before.
  */
 static bool is_ambiguous(const struct mt_ledger *ledger, const struct mt_ledger_space *space,
 			 const struct piece *piece)

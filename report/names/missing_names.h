@@ -9,7 +9,7 @@ struct mt_symbolizer;
 
 /*
  * Prints a line for each rejected debug file, and one line for all images without names: their
- * names, the reason, and the files to request with --debuginfod, unless `asked`. Prints another
+ * names, the reason, and the files for --debuginfod, unless it was given (`asked`). Prints another
  * line for images whose lines were requested and are only on the recorded host. Each line starts
  * with `prefix`.
  */

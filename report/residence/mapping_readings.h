@@ -1,6 +1,6 @@
 /*
- * What /proc/PID/smaps reports for each mapping of a process: mtrec reads it at its start and end,
- * for the requested processes.
+ * Readings of /proc/PID/smaps, by mapping: mtrec reads it at its start and end, for the requested
+ * processes.
  */
 #ifndef MT_REPORT_RESIDENCE_MAPPING_READINGS_H
 #define MT_REPORT_RESIDENCE_MAPPING_READINGS_H

@@ -257,8 +257,8 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 /* ---- Batched counts, or none ---- */
 
 /*
- * How much a count rose over a space's life, as far as it is known; else false. Sets *batched if
- * the count lacks pages that threads have not added yet.
+ * The rise of a count over a space's life; false if unknown. Sets *batched if the count lacks pages
+ * that threads have not added yet.
  */
 static bool find_rise(struct mt_residence *r, uint32_t index, uint32_t member, uint64_t until,
 		      int64_t *out, bool *batched)

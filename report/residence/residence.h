@@ -48,13 +48,12 @@ struct mt_residence_options {
 			  uint64_t time, const struct mt_page_map *touched);
 	void *context;
 	bool peak;	    /* report each space at its peak of resident pages */
-	bool ended_at_peak; /* report ended spaces at their peak: many programs free all before they
-			       exit */
+	bool ended_at_peak; /* report ended spaces at their peak: many free all at their end */
 	bool huge;	    /* adds AnonHugePages beyond huge faults: only for sums of huge pages */
 	bool moment;	    /* the ledger stops before the recording's end */
 	/*
-	 * Reports each space as of the last reading of /proc/PID/status within its life, so that
-	 * the holdings are of the same instant.
+	 * Reports each space as of the last reading of /proc/PID/status in its life, so that all
+	 * holdings are of the same moment.
 	 */
 	bool as_read;
 };

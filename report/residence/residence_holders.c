@@ -16,7 +16,7 @@ struct mt_residence *mt_residence_create(const struct mt_residence_options *opti
 	r->options = *options;
 	r->recording = UINT32_MAX;
 	r->keys = mt_byte_runs_create();
-	/* Holder 0 is nobody. */
+	/* Holder 0 means no holder. */
 	if (!r->keys || !mt_array_push(&r->holders)) {
 		mt_residence_destroy(r);
 		return NULL;

@@ -39,7 +39,7 @@ struct mt_book {
 	int64_t pending;     /* pages of total that the kernel's batched counts lack yet */
 	uint64_t touched;    /* time and origin of the last fault */
 	uint32_t origin;
-	uint64_t read; /* time of the last reading that `as_read` asks for; UINT64_MAX: none */
+	uint64_t read; /* time of the last reading for `as_read`; UINT64_MAX: none */
 	int64_t late;  /* resident pages since then */
 };
 

@@ -109,7 +109,7 @@ static bool give_pages(struct mt_residence *r, uint32_t book, uint32_t holder, u
 /*
  * The part of a step that the fault itself added. The kernel sums its count over all CPUs for each
  * event. If threads fault at the same time, a thread's event may also include another thread's
- * page, or include it again. The size tells anonymous pages apart: 4 KiB, or from 16 KiB on.
+ * page, or repeat it. The size identifies the fault's anonymous pages: 4 KiB, or from 16 KiB on.
  */
 static int64_t own_part(const struct step *step)
 {

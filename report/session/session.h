@@ -91,7 +91,7 @@ struct mt_observed {
 
 /*
  * Sees every record of a report in order of time as it is read, selected or not. The stacks of
- * selected samples follow later, in the same order. For analyses that follow a whole recording: the
+ * selected samples follow later, in the same order. For analyses of a whole recording, such as the
  * ledger. The callbacks return false out of memory.
  */
 struct mt_observer {
@@ -157,7 +157,7 @@ struct mt_session_options {
 	bool prefer_local;	     /* prefer this machine's files to carried ones */
 	struct mt_directories symfs; /* roots with the recorded machine's files */
 	const char *debug_dir;	     /* folder with debug files, or NULL */
-	struct mt_debuginfod *debuginfod; /* asked for missing files; or NULL */
+	struct mt_debuginfod *debuginfod; /* for missing files; or NULL */
 	/*
 	 * kallsyms file to use for any boot; NULL: this machine's, for recordings of its present
 	 * boot.

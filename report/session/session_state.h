@@ -47,8 +47,7 @@ struct mt_local_event {
 	size_t members; /* number of events counted alongside its samples */
 	struct mt_field clone_flags, clone_tid;	       /* fields of task:task_newtask */
 	struct mt_field moved_pid, moved_to, moved_in; /* of cgroup:cgroup_attach_task */
-	struct mt_field return_slot,
-		return_address; /* fields of the entry that belongs to a return probe */
+	struct mt_field return_slot, return_address;   /* of the entry for a return probe */
 };
 
 /* An event that is counted alongside the samples of another event, its leader. */

@@ -256,7 +256,7 @@ static void find_return_fields(struct mt_local_event *local, const struct mt_eve
 }
 
 /*
- * Finds fields of marks that complete kernel records: what a new task shares, and which process
+ * Finds fields of marks that complete kernel records: what a new task shares, and which process was
  * moved.
  */
 static void find_task_fields(struct mt_local_event *local, const struct mt_event_record *record)

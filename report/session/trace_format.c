@@ -18,8 +18,7 @@ enum {
 struct field {
 	char name[NAME_MOST];
 	size_t offset, size;
-	bool is_signed, text,
-		located; /* located: the field has the offset and length of its value */
+	bool is_signed, text, located; /* located: an offset and a length */
 	bool common;
 };
 
@@ -258,8 +257,8 @@ static const char *argument_end(const char *at)
 }
 
 /*
- * "__print_symbolic(REC->member, { 0, "A" }, ...)": false if the argument is another one, or has no
- * such word.
+ * "__print_symbolic(REC->member, { 0, "A" }, ...)": false for another argument, or a word that is
+ * missing in the table.
  */
 static bool print_word(const struct mt_trace_format *format, const char *text, size_t length,
 		       const struct raw *raw, struct sink *sink)

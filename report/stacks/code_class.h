@@ -1,7 +1,7 @@
 /*
  * The class of the code that a frame runs: the program's, a library's, or the runtime's
- * (allocators, the C library, the loader). Every program calls the runtime, and no report asks
- * about it. The relation of the file to the process decides, not where the system installs it:
+ * (allocators, the C library, the loader). Every program calls the runtime, so no report is about
+ * it. The relation of the file to the process decides, not where the system installs it:
  * /usr/lib/postgresql/15/bin/postgres is the program of a postgres process.
  */
 #ifndef MT_REPORT_STACKS_CODE_CLASS_H

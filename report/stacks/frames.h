@@ -70,7 +70,7 @@ uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *k
 /* Replaces the stack of a call that was recorded without one. */
 #define MT_FRAME_STACKLESS "[call recorded without a stack]"
 
-/* The id of a frame that is only a text, such as "[lost]"; MT_FRAME_NONE out of memory. */
+/* The id of a frame that is a text, such as "[lost]"; MT_FRAME_NONE out of memory. */
 uint32_t mt_frames_words(struct mt_frames *frames, const char *words);
 
 /* Borrows a frame's key as long as the table. */

@@ -48,7 +48,7 @@ bool mt_pipeline_has_room(const struct mt_pipeline *pipeline);
 bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     uint64_t serial);
 
-/* Who walks the samples. */
+/* Workers that walk the samples. */
 enum mt_pipeline_way {
 	MT_PIPELINE_WORKERS, /* all workers, one batch each at a time */
 	MT_PIPELINE_ALONE,   /* the caller, one batch at a time */

@@ -1,7 +1,7 @@
 /*
  * Functions that belong to the runtime wherever they are linked: an allocator inside a program
  * (jemalloc in redis-server), its wrappers (zmalloc, palloc), library code that compilers add
- * (std::, Go's runtime, Rust's alloc). A report's reader asks for their caller.
+ * (std::, Go's runtime, Rust's alloc). Reports show their callers.
  */
 #ifndef MT_REPORT_STACKS_RUNTIME_FUNCTIONS_H
 #define MT_REPORT_STACKS_RUNTIME_FUNCTIONS_H

@@ -193,7 +193,7 @@ static bool set_comm(struct mt_spaces *spaces, struct mt_task *task, const char 
 	task->comm = id;
 	if (mt_chosen_name(spaces->chosen, mt_strings_get(spaces->strings, id)))
 		task->space->named = true;
-	else if (*comm != ':') /* ":TID" stands for a name that is not known */
+	else if (*comm != ':') /* ":TID" marks an unknown name */
 		task->space->other_names = true;
 	if (task->tid == task->pid)
 		task->space->comm = id;

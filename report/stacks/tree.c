@@ -19,8 +19,7 @@ enum {
 
 struct mt_tree {
 	struct mt_strings *strings;
-	struct mt_map64
-		edges; /* parent and name to node, except each parent's NEAR latest children */
+	struct mt_map64 edges; /* parent and name to node, without each parent's NEAR latest */
 	MT_ARRAY(struct mt_tree_node) nodes;
 };
 

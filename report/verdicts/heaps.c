@@ -16,8 +16,7 @@
 #include "report/verdicts/verdict.h"
 
 enum {
-	ARENA = 64 << 20, /* glibc's arena of a thread begins at a multiple, and grows up to the
-			     next */
+	ARENA = 64 << 20, /* glibc's arena of a thread: begins at a multiple */
 	ALONGSIDE = 8,	  /* bytes that glibc keeps with each block: its size */
 };
 

@@ -245,8 +245,7 @@ static void reach_ends(struct mt_verdicts *verdicts)
 		const struct mt_verdicts_space *space = &verdicts->spaces.items[i];
 		struct mt_history_scale *scale;
 
-		if (space->recording >=
-		    verdicts->scales.count) /* nothing of the recording was selected */
+		if (space->recording >= verdicts->scales.count) /* nothing was selected */
 			continue;
 		scale = &verdicts->scales.items[space->recording].history;
 		if (scale->begun)

@@ -39,20 +39,20 @@ struct mt_verdict {
 	uint64_t reservations, slices; /* slices with a reservation */
 	uint32_t falls;
 	bool files;	   /* most of the reserved bytes are mapped files */
-	bool ended;	   /* the process ended: it cannot be recorded for longer */
+	bool ended;	   /* the process ended: it cannot be recorded longer */
 	bool collected;	   /* HEAP: a garbage collector's */
 	double older_back; /* HEAP: bytes given back of memory from before */
 	bool pathless;	   /* of all calls that were recorded without a stack */
-	bool of_blocks;	   /* the memory is blocks of an allocator, */
+	bool of_blocks;	   /* the memory is blocks of an allocator: */
 	uint64_t live;	   /* so many of them are live, */
-	uint64_t resized;  /* with so many resizes; */
+	uint64_t resized;  /* after so many resizes */
 	bool replaced;	   /* blocks, or undecided: larger ones replaced smaller ones */
 	uint32_t one_in;   /* above 1: 1 in so many was recorded */
 	double given_back; /* share of the bytes reserved */
 	double survival[MT_VERDICT_AGES]; /* share of bytes still held; NAN: none reserved */
 	double untouched;		  /* share of bytes without a fault; NAN: unknown */
 	uint64_t advices;		  /* calls that gave pages back while they stayed mapped */
-	double advised;			  /* bytes of such pages */
+	double advised;			  /* bytes of these pages */
 };
 
 /* An allocator's memory in a process. */
@@ -81,7 +81,7 @@ bool mt_verdict_judge_survivors(struct mt_history *history, const struct mt_hist
 /* Refines a verdict by its pages: `held` bytes are touched and not given back. */
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
 
-/* True if the memory is hardly touched: "arena retention", or too few reservations. */
+/* True if the memory is hardly touched: RETENTION, or undecided with too few reservations. */
 bool mt_verdict_is_untouched(const struct mt_verdict *verdict);
 
 /*
@@ -110,7 +110,7 @@ void mt_verdict_consider_end(struct mt_verdict *verdict);
 /* True if the time was too short for any verdict. */
 bool mt_verdict_is_too_short(const struct mt_verdict *verdict);
 
-/* True if the memory grows steadily, whoever keeps it. */
+/* True if the memory grows steadily, whichever path keeps it. */
 bool mt_verdict_is_growth(enum mt_verdict_kind kind);
 
 /* The kind as text: "leak". */

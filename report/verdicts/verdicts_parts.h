@@ -51,7 +51,7 @@ struct mt_verdicts_space {
 	double stable;		/* `closing` before the last burst of changes: */
 	uint64_t stable_until;	/* an ending process may first unmap its memory */
 	struct mt_range opened; /* range of it that the last call unmapped, */
-	uint64_t opened_at;	/* and when: the call maps the same range for use */
+	uint64_t opened_at;	/* and when: the call maps this range for use */
 	bool ended;		/* at `end`, not only the requested time */
 	uint32_t recording, process;
 	int32_t pid;
