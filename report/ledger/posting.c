@@ -420,7 +420,7 @@ static bool post_found(struct mt_ledger *ledger, const struct mt_effect *effect)
 	return found.origin != UINT32_MAX && mt_account_found(effect->space->account, &found);
 }
 
-/* If a child already has an account, it shares another space. */
+/* A child that already has an account shares the space of another task. */
 static bool post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_space *child = effect->space;
@@ -579,8 +579,8 @@ static bool is_ambiguous(const struct mt_ledger *ledger, const struct mt_ledger_
 }
 
 /*
- * A reading is no call. A region that came or went between two readings was changed by an unseen
- * call, or in lost records.
+ * The origin of a reading's changes. A region that came or went between two readings was changed by
+ * an unseen call, or in lost records.
  */
 static struct mt_origin name_reading(struct mt_ledger *ledger, const struct mt_ledger_space *space,
 				     const struct mt_initial_map *line)

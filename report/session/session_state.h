@@ -80,7 +80,7 @@ struct mt_session {
 	bool read_all; /* this recording's records are read; the remainder is in the pipeline */
 	bool paused;   /* its complete records are read; the session waits for more */
 	bool ending;   /* no more records will come */
-	bool has_data; /* a DATA chunk was read */
+	bool has_data; /* a record that is no state record was read */
 	bool earlier;  /* a later record would have changed earlier samples */
 	MT_ARRAY(uint8_t) verdicts; /* enum verdict, by stack id */
 

@@ -69,8 +69,8 @@ void mt_spaces_destroy(struct mt_spaces *spaces);
 
 /*
  * Resolves images for generated code in a process, mapped at a time (0: before the recording).
- * `image`: from its perf map. `dump`: from a jitdump that it maps; `untold` is the image for code
- * that the dump does not describe. NULL: none.
+ * `image`: from its perf map. `dump`: from a jitdump that it maps; `unreported` is the image for
+ * code that the dump does not describe. NULL: none.
  */
 struct mt_spaces_jit {
 	struct mt_image *(*image)(void *context, int32_t pid, uint64_t time);

@@ -16,7 +16,7 @@
 #include "report/verdicts/verdict.h"
 
 enum {
-	ARENA = 64 << 20, /* glibc's arena of a thread: begins at a multiple */
+	ARENA = 64 << 20, /* a thread's glibc arena: from one multiple up to the next */
 	ALONGSIDE = 8,	  /* bytes that glibc keeps with each block: its size */
 };
 

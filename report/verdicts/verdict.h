@@ -36,12 +36,12 @@ struct mt_verdict {
 	double per_second, low, high;  /* bytes, with a 90 % interval; NAN: unknown */
 	double confidence;	       /* 0 to 1 */
 	double seconds;		       /* from the first reservation to the end */
-	uint64_t reservations, slices; /* slices with a reservation */
+	uint64_t reservations, slices; /* slices: those with a reservation */
 	uint32_t falls;
 	bool files;	   /* most of the reserved bytes are mapped files */
 	bool ended;	   /* the process ended: it cannot be recorded longer */
 	bool collected;	   /* HEAP: a garbage collector's */
-	double older_back; /* HEAP: bytes given back of memory from before */
+	double older_back; /* HEAP: bytes of older memory given back */
 	bool pathless;	   /* of all calls that were recorded without a stack */
 	bool of_blocks;	   /* the memory is blocks of an allocator: */
 	uint64_t live;	   /* so many of them are live, */
