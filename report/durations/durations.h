@@ -24,7 +24,7 @@ struct mt_duration_rule {
 };
 
 /*
- * Restricts the session to the rules' events, unless another caller reads it too (`beside`).
+ * Restricts the session to the rules' events, unless another caller reads it too (`alongside`).
  * Borrows all arguments until destroyed; call before the first sample.
  */
 struct mt_error *mt_durations_create(struct mt_session *session,
