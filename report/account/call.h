@@ -31,10 +31,7 @@ enum mt_vm_call_kind {
 	/* Only known to have been called; their effects are not followed. */
 	MT_VM_PROCESS_MADVISE,
 	MT_VM_IO_URING_SETUP,
-	/*
-	 * For events without a filter: each sample has the call's number. The ledger ignores these
-	 * events.
-	 */
+	/* For events without a filter: samples have the call's number. The ledger ignores them. */
 	MT_VM_BY_NUMBER,
 };
 
@@ -76,10 +73,7 @@ enum mt_vm_call_moment {
  */
 enum mt_vm_call_moment mt_vm_call_moment(const char *name, enum mt_vm_call_kind *kind);
 
-/*
- * The call of a sample: the call of its event, or for MT_VM_BY_NUMBER the call with the sample's
- * number.
- */
+/* The call of a sample: its event's call, or for MT_VM_BY_NUMBER the call of its number. */
 enum mt_vm_call_kind mt_vm_call_kind_in(enum mt_vm_call_kind of_event,
 					const struct mt_sample *sample);
 

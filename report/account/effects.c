@@ -1,7 +1,4 @@
-/*
- * Applies each call to an address space as the kernel does, including the partial effects of failed
- * calls.
- */
+/* Applies each call, also a failed one, to an address space as the kernel does. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -174,10 +171,7 @@ static bool mmap_effect(struct mt_account *account, const struct mt_vm_call *cal
 	if (__builtin_add_overflow(start, mt_vm_call_mmap_length(call), &end))
 		return true;
 	end = end_in_file(account, call, start, end);
-	/*
-	 * Without MAP_FIXED the kernel chooses a free range, so a known mapping there was unmapped
-	 * unseen.
-	 */
+	/* Without MAP_FIXED the range is free, so a known mapping there was unmapped unseen. */
 	return mt_account_remove(account, start, end, call->time,
 				 fixed ? doers->origin : doers->lost) &&
 	       mt_account_add(account, start, end, &attrs, call->time, doers->origin);
@@ -341,10 +335,7 @@ static bool move_range(struct mt_account *account, const struct mt_vm_call *call
 	return new <= old || grow(account, call, move, doers);
 }
 
-/*
- * Doubtful ranges move with the memory. If the last byte is doubtful, the grown part is doubtful,
- * too.
- */
+/* Doubtful ranges move with the memory. A doubtful last byte makes the grown part doubtful. */
 static bool move_doubts(struct mt_account *account, const struct mt_vm_call *call,
 			const struct move *move, const mt_extent_list *doubts)
 {
@@ -397,10 +388,7 @@ static bool move_until_refused(struct mt_account *account, const struct mt_vm_ca
 	return failed_effect(account, call);
 }
 
-/*
- * A second mapping whose destination includes the first one: the kernel had unmapped the first one
- * by then.
- */
+/* A second mapping over the first one: the kernel had unmapped the first one by then. */
 static bool duplicate_refused(struct mt_account *account, const struct mt_vm_call *call,
 			      const struct move *move, const struct mt_doers *doers)
 {
@@ -505,10 +493,7 @@ static bool change_all_attrs(struct mt_account *account, uint64_t start, uint64_
 			     change_attrs *change, uint64_t how)
 {
 	mt_extent_list pieces = {0};
-	/*
-	 * Doubtful ranges stay doubtful: the call shows the protection, not whether the range is
-	 * mapped.
-	 */
+	/* Doubts stay: the call shows the protection, not whether the range is mapped. */
 	bool good = mt_extents_remove(account->regions, start, end, &pieces);
 
 	for (size_t i = 0; good && i < pieces.count; i++) {

@@ -233,10 +233,7 @@ bool mt_extents_insert(struct mt_extents *regions, const struct mt_extent *regio
 		regions->count = 1;
 		return true;
 	}
-	/*
-	 * A region between two leaves goes to the end of the left leaf: a space that grows upwards
-	 * fills its leaves.
-	 */
+	/* Append to the left leaf: a space that grows upwards fills its leaves. */
 	if (at.leaf && !at.region)
 		at = (struct place){at.leaf - 1, regions->leaves.items[at.leaf - 1].leaf->count};
 	return join(regions, at, region) || insert_at(regions, at, region);

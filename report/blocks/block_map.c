@@ -242,10 +242,7 @@ static bool note_size(struct mt_block_sizes **sizes, uint64_t time, uint64_t byt
 	return true;
 }
 
-/*
- * Notes that a thread resizes this block, and moves the block's history to the note. False out of
- * memory.
- */
+/* Moves the history of a block that a thread resizes to map->resizing. False out of memory. */
 static bool begin_resizing(struct mt_block_map *map, struct mt_block *block, int32_t tid)
 {
 	struct resizing *resizing;

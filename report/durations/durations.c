@@ -79,10 +79,7 @@ static bool wants(void *context, const struct mt_facts_event *event)
 	return false;
 }
 
-/*
- * True if the event has a pair with the same alias: samples at exits of a call, and marks at its
- * entries.
- */
+/* True if the event's pair has the same alias: samples at exits of a call, marks at entries. */
 static bool has_other(const struct mt_facts *facts, const struct mt_facts_event *than,
 		      const char *name)
 {

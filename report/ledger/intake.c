@@ -103,10 +103,7 @@ static bool take_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread
 	effect->space = mt_ledger_spaces_of(&ledger->spaces, task->space, ledger->recording);
 	effect->task = name_of(task);
 	effect->found = *found;
-	/*
-	 * Without mmap and munmap events a call may have made the mapping, and it may be unmapped:
-	 * not selected.
-	 */
+	/* Without mmap and munmap events the mapping may be a call's, and be gone: not selected. */
 	effect->selected = (found->exec || ledger->has_maps) &&
 			   mt_session_selects(ledger->session, task, found->time);
 	effect->ready = true;
@@ -132,10 +129,7 @@ static bool take_enter(struct mt_ledger *ledger, const struct mt_observed *obser
 
 	if (!thread)
 		return false;
-	/*
-	 * Neither entry nor exit of the call was recorded: the first reading of /proc has the
-	 * mapping.
-	 */
+	/* The call has neither entry nor exit: the first reading of /proc has the mapping. */
 	if (ledger->has_marks && !thread->enter && !thread->left)
 		thread->has_found = false;
 	if (!flush_found(ledger, thread, observed->task))

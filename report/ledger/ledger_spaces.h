@@ -63,10 +63,7 @@ void mt_ledger_spaces_deinit(struct mt_ledger_spaces *spaces);
 struct mt_ledger_space *mt_ledger_spaces_of(struct mt_ledger_spaces *spaces,
 					    const struct mt_space *space, uint32_t recording);
 
-/*
- * The space of a pid for the next effect to post: the last one that began and has not ended, or
- * NULL.
- */
+/* The space of a pid for the next effect: the last one that began and has not ended, or NULL. */
 struct mt_ledger_space *mt_ledger_spaces_of_pid(struct mt_ledger_spaces *spaces, int32_t pid);
 
 /* Marks all living spaces as MT_UNSEEN_ADVISED: process_madvise may have taken their pages. */

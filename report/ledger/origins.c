@@ -1,7 +1,4 @@
-/*
- * Interned origins. The last origin of each kind is cached, because the next one is mostly the
- * same.
- */
+/* Interned origins. The last origin of each kind is cached, because most origins repeat it. */
 #include "report/ledger/origins.h"
 
 #include <stdlib.h>

@@ -56,10 +56,7 @@ struct mt_page_event mt_page_event_of(const struct mt_facts_event *event);
 bool mt_page_count_get(const struct mt_page_event *event, const struct mt_sample *sample,
 		       struct mt_page_count *out);
 
-/*
- * Order of an allocation (2^order pages); 0 for single pages, and for pages that are not for a
- * program.
- */
+/* Order of an allocation (2^order pages); 0 for single pages, and for pages of no program. */
 uint32_t mt_page_alloc_order(const struct mt_page_event *event, const struct mt_sample *sample);
 
 #endif

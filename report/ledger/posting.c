@@ -118,10 +118,7 @@ static bool doubt_narrow(struct mt_ledger *ledger, struct mt_ledger_space *space
 	       mt_ledger_deliver(ledger, space->account, &change);
 }
 
-/*
- * Before `remaining` is called: marks doubtful ranges, and adds unseen calls to the session's
- * facts.
- */
+/* Before `remaining`: marks doubtful ranges, and adds unseen calls to the session's facts. */
 static bool close_unseen(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_space *of = space->watch->space;

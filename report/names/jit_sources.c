@@ -250,10 +250,7 @@ static const char *read_jitdump(int fd, const struct stat *status, struct source
 							: "the file here is of another process";
 }
 
-/*
- * Opens the file, or the file with the last part of its name, below the directory; -1: neither
- * exists.
- */
+/* Opens the file, or a file with the last part of its name, below the directory; -1: none. */
 static int open_below(const char *directory, const char *name, struct stat *status)
 {
 	MT_CLEANUP_CLOSE int root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -1,7 +1,4 @@
-/*
- * Readings of /proc/PID/smaps, by mapping: mtrec reads it at its start and end, for the requested
- * processes.
- */
+/* Readings of /proc/PID/smaps, by mapping: at mtrec's start and end, of requested processes. */
 #ifndef MT_REPORT_RESIDENCE_MAPPING_READINGS_H
 #define MT_REPORT_RESIDENCE_MAPPING_READINGS_H
 

@@ -130,10 +130,7 @@ static bool insert(struct mt_page_map *map, const struct mt_page_run *run)
 		}
 		return put_leaf(map, 0, leaf);
 	}
-	/*
-	 * A run between two leaves goes to the end of the left leaf: a space that grows upwards
-	 * fills its leaves.
-	 */
+	/* Append to the left leaf: a space that grows upwards fills its leaves. */
 	if (at.leaf && !at.run)
 		at = (struct place){at.leaf - 1, map->leaves.items[at.leaf - 1].leaf->count};
 	leaf = map->leaves.items[at.leaf].leaf;

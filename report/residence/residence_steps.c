@@ -222,10 +222,7 @@ static bool is_replaced(const struct step *step, const struct mt_toucher *touche
 	return !toucher->given && (step->pages == -1 || step->pages == -MT_HUGE_PAGES);
 }
 
-/*
- * The fault's region has no room for a huge page: an unrecorded call, such as mlock, added the
- * pages.
- */
+/* A huge page does not fit the fault's region: an unrecorded call, such as mlock, added it. */
 static bool has_no_room(const struct step *step, const struct mt_toucher *toucher)
 {
 	uint64_t from = toucher->page & ~((uint64_t)MT_HUGE_PAGES - 1);

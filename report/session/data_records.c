@@ -53,10 +53,7 @@ bool mt_session_selects(const struct mt_session *session, const struct mt_task *
 	       select_task(session, task, time);
 }
 
-/*
- * clone() with CLONE_VM but without CLONE_THREAD: its FORK record looks like that of a copied
- * space.
- */
+/* CLONE_VM without CLONE_THREAD: its FORK record looks like that of a copied space. */
 static bool take_clone(struct mt_session *session, const struct mt_local_event *event)
 {
 	uint64_t flags, tid;

@@ -1,7 +1,4 @@
-/*
- * Text selectors of the command line: a comma list of words, or one /regular expression/. Also sets
- * of numbers.
- */
+/* Text selectors of the command line: a comma list of words, or a /regex/. And sets of numbers. */
 #ifndef MT_REPORT_SESSION_MATCH_H
 #define MT_REPORT_SESSION_MATCH_H
 

@@ -26,10 +26,7 @@ bool mt_session_add_member(struct mt_session *session, struct mt_local_event *ev
 	return true;
 }
 
-/*
- * The growth of an event in its thread or on its CPU; the first count of a thread is all its
- * growth.
- */
+/* The growth of an event in its thread or on its CPU; a thread's first count is all growth. */
 static bool grown(struct mt_session *session, const struct mt_attr *attr,
 		  const struct mt_read_value *read, uint64_t *out)
 {

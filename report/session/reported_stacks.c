@@ -42,10 +42,7 @@ static uint32_t text_frame(struct mt_session *session, struct mt_text text)
 		       : mt_frames_words(session->frames, mt_strings_get(session->strings, name));
 }
 
-/*
- * The frame of the function at `at` and of the functions that it is inlined into; *used: their
- * number.
- */
+/* The frame of the function at `at` and its callers by inlining; *used: number of functions. */
 static uint32_t reported_frame(struct mt_session *session, const struct mt_reported_frame *at,
 			       size_t left, size_t *used)
 {

@@ -261,10 +261,7 @@ struct mt_facts_recording *mt_session_present(struct mt_session *session)
 	return &session->facts.recordings.items[mt_session_recording_index(session)];
 }
 
-/*
- * The end of a recording. A recording that was cut, or is being written, has its complete part in
- * its marks.
- */
+/* The end of a recording. Without END, the last mark has the end of the complete part. */
 static uint64_t end_of(const struct mt_recording *reading)
 {
 	if (reading->has_end)

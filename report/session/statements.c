@@ -36,10 +36,7 @@ static const char *keep(struct mt_session *session, struct mt_text text)
 	return id == MT_STRING_NONE ? NULL : mt_strings_get(session->strings, id);
 }
 
-/*
- * The pair for a key's value: the last value counts. *again: the key has a value. NULL out of
- * memory.
- */
+/* The pair for a key; its last value counts. *again: it has a value. NULL out of memory. */
 static struct mt_facts_pair *info_pair(struct mt_session *session, uint32_t key, bool *again)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
@@ -255,10 +252,7 @@ static void find_return_fields(struct mt_local_event *local, const struct mt_eve
 	local->return_address = mt_field_find(&record->format, "return_address");
 }
 
-/*
- * Finds fields of marks that complete kernel records: what a new task shares, and which process was
- * moved.
- */
+/* Fields of marks that complete kernel records: what a task shares, and which process moved. */
 static void find_task_fields(struct mt_local_event *local, const struct mt_event_record *record)
 {
 	if (begins_with(&record->name, "task:task_newtask")) {
@@ -390,10 +384,7 @@ static bool take_blocks(struct mt_session *session, const struct mt_blocks_recor
 	return true;
 }
 
-/*
- * Decodes a record with get and passes it to take; a record that is too short is counted and
- * skipped.
- */
+/* Decodes a record with get and passes it to take; a short record is counted and skipped. */
 #define TAKE(member, get, take)                              \
 	(get(record->body, record->size, &r.member) ? (take) \
 						    : mt_session_count_undecodable(session))

@@ -67,10 +67,7 @@ bool mt_chosen_by_name(const struct mt_chosen *chosen)
 	return chosen->by_name;
 }
 
-/*
- * True if the list of controllers belongs to the hierarchy: the empty list of version 2, or a list
- * with the word.
- */
+/* True if the controllers are the hierarchy's: none for version 2, else a list with the word. */
 static bool is_hierarchy(const char *list, size_t length, const char *controller, size_t size)
 {
 	return size ? memmem(list, length, controller, size) != NULL : !length;

@@ -45,25 +45,16 @@ bool mt_is_allocator(const char *path);
 /* True if a path represents code that a process made at run time: JIT code. */
 bool mt_is_made_code(const char *path);
 
-/*
- * True if a frame's name is the name for made code without a function name: "[anon]",
- * "[perf-12.map]".
- */
+/* True if a frame's name marks made code without a name: "[anon]", "[perf-12.map]". */
 bool mt_is_made_code_name(const char *name);
 
 /* The name of these frames in reports. */
 #define MT_MADE_CODE_NAME "JIT code"
 
-/*
- * True if a file can be the program that a process runs, by its path: not a shared library or the
- * loader.
- */
+/* True if a path may be a process's program: not a shared library or the loader. */
 bool mt_may_be_program(const char *path);
 
-/*
- * The length of a program's name without its version: 6 for "python3.11"; the whole length without
- * a version.
- */
+/* The length of a program's name without its version: 6 for "python3.11". */
 size_t mt_program_stem(const char *name);
 
 #endif

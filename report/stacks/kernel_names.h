@@ -40,10 +40,7 @@ bool mt_kernel_names_add(struct mt_kernel_names *names, size_t recording,
 /* True if the recording carries names of its kernel. */
 bool mt_kernel_names_are_carried(const struct mt_kernel_names *names, size_t recording);
 
-/*
- * Starts another recording, treated as another boot until mt_kernel_names_set_boot(). False out of
- * memory.
- */
+/* Starts a recording, of another boot until mt_kernel_names_set_boot(). False out of memory. */
 bool mt_kernel_names_begin(struct mt_kernel_names *names, size_t recording);
 
 /* True if boot_id is this machine's present boot. */

@@ -23,10 +23,7 @@ bool mt_is_page_allocator(const char *name);
  */
 bool mt_is_arena_mapper(const char *name);
 
-/*
- * True for functions that run a garbage collector of HotSpot or V8, which moves live objects to new
- * pages.
- */
+/* True for functions of garbage collectors in HotSpot or V8, which move objects to new pages. */
 bool mt_is_collector(const char *name);
 
 /*

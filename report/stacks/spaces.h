@@ -59,10 +59,7 @@ struct mt_task {
 	bool exited;
 };
 
-/*
- * NULL out of memory. Borrows all arguments. Ids of images mapped executable are added to `code` as
- * keys.
- */
+/* NULL out of memory. Borrows all. Adds the ids of images mapped executable to `code` as keys. */
 struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings,
 				   struct mt_map64 *code);
 void mt_spaces_destroy(struct mt_spaces *spaces);

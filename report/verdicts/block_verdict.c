@@ -189,10 +189,7 @@ static void take_back(struct mt_history_slice *slices, size_t count, double byte
 	}
 }
 
-/*
- * Converts the history to that of one block that grew in place, by the difference of each block to
- * the previous one.
- */
+/* Makes the history that of one block, which grew by the difference of each two blocks. */
 static void join_blocks(struct mt_history *history)
 {
 	struct mt_history_slice *slices = history->slices.items;

@@ -1,7 +1,4 @@
-/*
- * A region counts if it is the heap, or contains a live block: an arena, or a block with a mapping
- * of its own.
- */
+/* A region counts if it is the heap or has a live block: an arena, or a separately mapped block. */
 #include "report/verdicts/heaps.h"
 
 #include <math.h>
@@ -166,10 +163,7 @@ bool mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *
 	return true;
 }
 
-/*
- * Each brk, and each mprotect of an arena, made a separate piece. Blocks may cross the borders of
- * pieces.
- */
+/* Each brk, and each mprotect of an arena, made a piece. Blocks may cross their borders. */
 static bool continues(const struct region *region, const struct mt_extent *extent, bool is_heap)
 {
 	if (region->end != extent->start || region->is_heap != is_heap)

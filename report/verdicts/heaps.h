@@ -30,10 +30,7 @@ bool mt_heaps_take_region(void *heaps, const struct mt_ledger_space *space,
 			  double touched);
 bool mt_heaps_take_end(void *heaps, const struct mt_ledger_space *space);
 
-/*
- * Calls `deliver` for each space that has both blocks and regions. False if `deliver` returned
- * false.
- */
+/* Calls `deliver` for each space with both blocks and regions. False if `deliver` fails. */
 bool mt_heaps_each(const struct mt_heaps *heaps,
 		   bool (*deliver)(void *context, uint32_t number,
 				   const struct mt_heap_parts *heap),

@@ -28,10 +28,7 @@ struct mt_region_pages {
 	double share;
 };
 
-/*
- * Begins a space at `time`, within the ledger's `remaining`. Borrows all arguments until the last
- * query.
- */
+/* Begins a space at `time`, within the ledger's `remaining`. Borrows all until the last query. */
 struct mt_region_pages mt_region_pages_of(const struct mt_ledger *ledger,
 					  const struct mt_ledger_space *space,
 					  const struct mt_extents *regions,

@@ -167,10 +167,7 @@ static bool looks_one_off(const struct mt_history *history, struct mt_verdict *o
 	return true;
 }
 
-/*
- * True if the staying bytes were reserved all the time: not only early or late, and not ever more
- * slowly.
- */
+/* True if the staying bytes were reserved in every third, and not ever more slowly. */
 static bool stays_evenly(const struct dense *dense)
 {
 	const double *stays = dense->stays;

@@ -98,10 +98,7 @@ void mt_verdict_consider_advice(struct mt_verdict *verdict, uint64_t calls, doub
  */
 void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected, double older_back);
 
-/*
- * Refines a verdict on all mappings whose calls have no stack: memory that some of them keep is no
- * leak of all.
- */
+/* Refines a verdict on all mappings without a stack: some may stay, which is no leak of all. */
 void mt_verdict_consider_pathless(struct mt_verdict *verdict);
 
 /* Refines a verdict on an ended process: it cannot be recorded for longer. */

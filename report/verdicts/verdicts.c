@@ -338,10 +338,7 @@ static bool take_count(void *context, const struct mt_ledger *ledger,
 	return true;
 }
 
-/*
- * Counts pages that are given back: they belong to the course of the path that reserved them,
- * although they stay mapped.
- */
+/* Counts pages given back: a part of their path's course, although they stay mapped. */
 static bool note_advice(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 			const struct mt_extent *region, uint32_t space)
 {

@@ -84,10 +84,7 @@ struct mt_verdicts {
 	struct mt_verdicts_regions regions;
 };
 
-/*
- * True if every fault on remaining memory was recorded: none sampled, none lost, for the whole
- * time.
- */
+/* True if all faults on remaining memory were recorded: not sampled, lost or limited in time. */
 bool mt_verdicts_know_pages(const struct mt_verdicts *verdicts,
 			    const struct mt_verdicts_space *space);
 
