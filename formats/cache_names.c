@@ -8,7 +8,7 @@
 
 struct word {
 	uint32_t value;
-	uint32_t operations; /* of a cache: those that it counts, a bit each */
+	uint32_t operations; /* of a cache: a bit for each operation that it counts */
 	const char *names[NAMES];
 };
 

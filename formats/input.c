@@ -18,11 +18,11 @@
 #include "formats/base/pages.h"
 
 #define COPY_SIZE 65536
-#define GROW_PIECES 256		   /* of COPY_SIZE, that a pipe's reader takes at a time */
-#define FAULT_SIZE ((size_t)65536) /* of a file, the kernel maps around a fault */
+#define GROW_PIECES 256		   /* multiples of COPY_SIZE that a pipe's reader reads at once */
+#define FAULT_SIZE ((size_t)65536) /* bytes of a file that the kernel maps around a fault */
 #define BRING_PARTS 64
 #ifndef SYS_process_madvise
-#define SYS_process_madvise 440 /* everywhere; headers before Linux 5.10 do not say so */
+#define SYS_process_madvise 440 /* the same everywhere; headers before Linux 5.10 lack it */
 #endif
 #define OWN_PROCESS (-10001) /* PIDFD_SELF_THREAD_GROUP of Linux 6.15 */
 
@@ -51,7 +51,7 @@ static bool write_all(int fd, const char *bytes, size_t size)
 	return true;
 }
 
-/* An unlinked file in the directory for such, or -1 with errno. */
+/* An unlinked file in the directory for temporary files, or -1 with errno. */
 static int temporary_file(void)
 {
 	const char *dir = getenv("TMPDIR");
@@ -141,8 +141,8 @@ static struct mt_error *refuse(mode_t mode, int fd)
 }
 
 /*
- * O_NONBLOCK so that a named pipe without a writer counts as empty instead of hanging; taken off
- * again before reading, so that one that has a writer is waited for.
+ * O_NONBLOCK, so that a named pipe without a writer counts as empty instead of blocking. The flag
+ * is cleared before the first read, so that reads wait for a writer that exists.
  */
 static int open_path(const char *path)
 {
@@ -253,8 +253,8 @@ struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, vo
 }
 
 /*
- * Has the kernel map the first page of each FAULT_SIZE bytes, and those around it, in one call;
- * false before Linux 6.15 or so. (6.13 takes a descriptor of the process, which costs 7 us.)
+ * Asks the kernel in one call to map the first page of each FAULT_SIZE bytes and the pages around
+ * it. False before Linux 6.15 or so. (6.13 takes a descriptor of the process, which costs 7 us.)
  */
 static bool bring_pages(const char *bytes, size_t size)
 {
@@ -271,10 +271,10 @@ static bool bring_pages(const char *bytes, size_t size)
 }
 
 /*
- * Pages come 16 at a time, mostly, around each that is asked for: MAP_POPULATE looks at every one
- * by itself, which costs more where all are in memory, and no less where they are not. They are
- * asked for here, one behind the other: later they would come between other work, and what was
- * asked of memory beforehand would not come where no page is.
+ * A fault mostly maps 16 pages around the address. MAP_POPULATE visits every page by itself: that
+ * costs more if all pages are in memory, and no less if they are not. The pages are faulted in
+ * here, one group after the other. Later these faults would delay other work, and a prefetch of an
+ * unmapped page has no effect.
  */
 const void *mt_input_map(const struct mt_input *input, uint64_t offset, size_t size)
 {

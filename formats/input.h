@@ -13,7 +13,7 @@ struct mt_error;
 struct mt_input {
 	int fd;
 	uint64_t size;
-	int pipe; /* of a growing one: what is copied to fd; -1: fd is the file itself */
+	int pipe; /* of a growing pipe: bytes copied to fd; -1: fd is the file itself */
 };
 
 /*
@@ -22,12 +22,13 @@ struct mt_input {
  */
 struct mt_error *mt_input_open(const char *path, struct mt_input *out);
 
-/* The same for a file or pipe that is still being written; of a pipe nothing is read yet. */
+/* Opens a file or pipe that is still being written; nothing is read from a pipe yet. */
 struct mt_error *mt_input_open_growing(const char *path, struct mt_input *out);
 
 /*
- * Takes what was written since, without waiting for more. *ended: the pipe's writers are gone. A
- * file that was truncated, removed, or replaced by another one at its path is an error.
+ * Takes the bytes written since the last call, without waiting for more. *ended: all writers of the
+ * pipe have closed it. A file that was truncated, removed, or replaced by another one at its path
+ * is an error.
  */
 struct mt_error *mt_input_grow(struct mt_input *input, const char *path, bool *ended);
 
@@ -38,8 +39,8 @@ struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, vo
 			       size_t size, size_t *got);
 
 /*
- * Maps part of the file; `offset` is a multiple of the page size. NULL if that fails: then read it.
- * A file that is truncated while it is mapped raises SIGBUS.
+ * Maps part of the file; `offset` is a multiple of the page size. Returns NULL on failure: then
+ * read the file. If the file is truncated while it is mapped, access raises SIGBUS.
  */
 const void *mt_input_map(const struct mt_input *input, uint64_t offset, size_t size);
 void mt_input_unmap(const void *bytes, size_t size);

@@ -15,13 +15,13 @@
 struct mt_reader {
 	char *path;
 	struct mt_input own;	      /* if none was passed */
-	const struct mt_input *input; /* the one that is read */
+	const struct mt_input *input; /* index of the recording that is being read */
 	const struct mt_source_ops *ops;
 	void *source;
 	uint64_t given;
 };
 
-/* The first that recognises the file has it; the last takes any. */
+/* The first source that recognizes the file is used; the last one accepts any file. */
 static const struct mt_source_ops *const sources[] = {
 	&mt_source_perfdata,
 	&mt_source_text,

@@ -32,7 +32,7 @@ struct mt_damage {
 	uint64_t skipped_bytes;	  /* of the file, in no intact chunk */
 	uint64_t damaged_chunks;  /* intact header, damaged payload */
 	uint64_t missing_chunks;  /* gaps in the sequence numbers */
-	uint64_t stray_chunks;	  /* of no recording: their HEAD is missing, or behind an END */
+	uint64_t stray_chunks;	  /* of no recording: HEAD is missing, or they follow an END */
 	uint64_t refused_chunks;  /* with an unknown critical record */
 	uint64_t damaged_records; /* chunks skipped from a malformed record on */
 	uint64_t unknown_records; /* skipped records of a later minor version */
@@ -42,7 +42,7 @@ struct mt_damage {
 
 struct mt_recording {
 	const char *foreign; /* "perf.data", "folded stacks"; NULL: of mtrec, and has header */
-	bool reported;	     /* samples name their frames (mt_record.told), and have no addresses */
+	bool reported;	     /* samples name their frames (mt_record.told) and have no addresses */
 	bool pairs;	     /* folded stacks with two counts a line: before and now */
 	struct mt_header_record header;
 	uint64_t size;			/* bytes of the file up to the next recording */
@@ -66,14 +66,14 @@ struct mt_place {
 struct mt_reported_frame {
 	struct mt_text name, dso; /* no dso: not code but a text, such as "[lost]" */
 	bool kernel;
-	bool guessed; /* found by a scan; never of an input */
+	bool guessed; /* found by a scan; never set by an input */
 	bool inlined; /* into the next frame */
 };
 
 struct mt_reported_stack {
 	const struct mt_reported_frame *frames; /* innermost first */
 	size_t count;
-	double weight; /* number of samples that this one stands for */
+	double weight; /* number of samples that this record represents */
 };
 
 struct mt_record {
@@ -131,8 +131,8 @@ struct mt_reader_options {
 struct mt_reader_news {
 	bool whole; /* whole chunks */
 	/*
-	 * Chunks that would have changed what was given before: a reader that began now would give
-	 * other records, or carry more.
+	 * Chunks that would have changed the records given before: a new reader would give other
+	 * records, or carry more.
 	 */
 	bool earlier;
 	bool complete; /* the recording has its END */
@@ -148,16 +148,13 @@ struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options
 				struct mt_reader **out);
 void mt_reader_destroy(struct mt_reader *reader);
 
-/*
- * The recordings in the file, one after the other; at least 1. The count, and what is known of
- * each.
- */
+/* The number of recordings in the file, at least 1, and what is known of each. */
 size_t mt_reader_recordings(const struct mt_reader *reader);
 const struct mt_recording *mt_reader_recording(const struct mt_reader *reader, size_t i);
 
 /*
- * What recording i carries of the recorded machine (formats/reading/carried.h), borrowed until the
- * reader is destroyed; NULL for nothing.
+ * The files that recording i carries from the recorded machine (formats/reading/carried.h),
+ * borrowed until the reader is destroyed; NULL for none.
  */
 struct mt_carried *mt_reader_carried(struct mt_reader *reader, size_t i);
 
@@ -174,10 +171,10 @@ struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);
 struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out, bool *more);
 
 /*
- * Of a growing input only records below the last MARK are given, so that those to come never belong
- * before them: *more false says that there are no others yet. mt_reader_advance() adds what the
- * input has brought. STATE records are given as they come, ahead of DATA. After
- * mt_reader_finish() records behind the last MARK are given, too.
+ * A growing input only gives records before the last MARK, so that later chunks never have records
+ * that belong before them. *more false means that there are no more records yet.
+ * mt_reader_advance() adds the new chunks of the input. STATE records are given as they come, ahead
+ * of DATA. After mt_reader_finish() records after the last MARK are given, too.
  */
 struct mt_error *mt_reader_advance(struct mt_reader *reader, struct mt_reader_news *out);
 void mt_reader_finish(struct mt_reader *reader);

@@ -34,9 +34,9 @@ struct rewriter {
 	struct mt_block block;
 	uint8_t *stored;
 	size_t stored_capacity;
-	struct mt_writer *writer; /* of the present recording */
+	struct mt_writer *writer; /* number of the present recording */
 	uint64_t added;		  /* chunks, to it */
-	uint64_t dropped;	  /* chunks of it, on purpose: they leave no gap */
+	uint64_t dropped;	  /* chunks of it removed on purpose: they leave no gap */
 };
 
 MT_DEFINE_CLEANUP(mt_writer, struct mt_writer)
@@ -52,9 +52,9 @@ static void rewriter_deinit(struct rewriter *r)
 	free(r->stored);
 }
 
-/* ---- A chunk as it is ---- */
+/* ---- A chunk without changes ---- */
 
-/* Reads a chunk's header again, and its payload; *good false where it is damaged. */
+/* Reads a chunk's header again, and its payload; *good is false if it is damaged. */
 static struct mt_error *read_stored(struct rewriter *r, const struct mt_chunk_ref *ref,
 				    struct mt_chunk_header *header, bool *good)
 {
@@ -106,7 +106,7 @@ static bool block_reserve(struct mt_block *block, size_t capacity)
 	return mt_array_grow((void **)&block->bytes, &block->capacity, capacity, 1);
 }
 
-/* What a PACKED record rests on may have become another one: it is told anew. */
+/* The record that a PACKED record refers to may have changed, so it is encoded anew. */
 static bool put_same(struct mt_block *block, const struct mt_record *record)
 {
 	const uint8_t *from = record->body - MT_RECORD_HEADER_SIZE;
@@ -123,7 +123,7 @@ static bool put_same(struct mt_block *block, const struct mt_record *record)
 	return to;
 }
 
-/* One record in the form that it is to have; *changed where that is another one. */
+/* Puts one record in its new form; *changed if that differs from the old one. */
 static bool put_record(struct rewriter *r, const struct mt_record *record, bool *changed)
 {
 	bool same = true;
@@ -135,8 +135,8 @@ static bool put_record(struct rewriter *r, const struct mt_record *record, bool 
 }
 
 /*
- * Puts the records of the payload into the block. A record may grow: frames take more than a dump
- * that hardly differs from the one before it.
+ * Puts the records of the payload into the block. A record may grow: frames may take more bytes
+ * than a dump that hardly differs from the previous one.
  */
 static struct mt_error *put_records(struct rewriter *r, const struct mt_chunk_ref *ref,
 				    bool *changed)
@@ -192,7 +192,7 @@ static struct mt_error *rewrite_records(struct rewriter *r, const struct mt_chun
 	return changed ? mt_writer_write(r->writer, &r->block, LEVEL) : copy_chunk(r, ref);
 }
 
-/* A MARK says what its first record says, whatever else stands in it. */
+/* The first record of a MARK chunk defines it, whatever else the chunk contains. */
 static struct mt_error *rewrite_mark(struct rewriter *r)
 {
 	struct mt_record record;
@@ -241,7 +241,7 @@ static struct mt_error *report_statements(struct rewriter *r, const struct mt_sc
 	return err;
 }
 
-/* END says how many bytes stand before it. */
+/* END has the number of bytes before it. */
 static struct mt_error *write_end(struct rewriter *r, const struct mt_recording *recording)
 {
 	struct mt_end_record end = recording->end;
@@ -253,7 +253,7 @@ static struct mt_error *write_end(struct rewriter *r, const struct mt_recording 
 	return mt_writer_write(r->writer, &r->block, 0);
 }
 
-/* Lets somebody write chunks of his own, where he does. */
+/* Lets the callback write additional chunks, if there is one. */
 static struct mt_error *add_chunks(struct rewriter *r, size_t recording,
 				   struct mt_error *(*add)(void *, size_t, struct mt_writer *))
 {
@@ -287,7 +287,7 @@ static struct mt_error *rewrite_one(struct rewriter *r, size_t recording,
 		err = add_chunks(r, recording, r->how->finish);
 	if (err)
 		return err;
-	if (!ref->type && r->how->data) { /* nobody knows what is in it */
+	if (!ref->type && r->how->data) { /* the contents are unknown */
 		r->dropped++;
 		r->counts.unknown++;
 		return NULL;
@@ -300,7 +300,7 @@ static struct mt_error *rewrite_one(struct rewriter *r, size_t recording,
 	return copy_records(r, recording, ref);
 }
 
-/* The one of the lists that is first in the file. */
+/* The list whose next chunk is first in the file. */
 struct lists {
 	const struct mt_chunk_ref *at[3], *end[3];
 };
@@ -380,7 +380,7 @@ static struct mt_error *open_input(const char *path, struct rewriter *r)
 	if (!strcmp(path, "-") || is_pipe(path))
 		return mt_error_create(MT_ERR_USAGE, "%s cannot be copied: it is read twice",
 				       strcmp(path, "-") ? path : "standard input");
-	/* which says what is wrong with a file that is no recording */
+	/* reports which kind of file it is if it is no recording */
 	err = mt_reader_open(path, NULL, &probe);
 	if (err)
 		return err;

@@ -1,6 +1,6 @@
 /*
  * Copies a file of recordings chunk by chunk, with changes. Unchanged chunks keep their bytes and
- * their order. For commands that remove something from a recording or add to it.
+ * their order. For commands that remove data from a recording or add to it.
  */
 #ifndef MT_FORMATS_REWRITE_H
 #define MT_FORMATS_REWRITE_H
@@ -14,7 +14,7 @@ struct mt_error;
 struct mt_record;
 struct mt_writer;
 
-/* What to do with each recording of the file. A callback that is NULL is skipped. */
+/* What to do with each recording of the file. A NULL callback is skipped. */
 struct mt_rewrite {
 	void *context;
 	/* A recording begins; its HEAD and STATE records follow. */

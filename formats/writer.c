@@ -39,7 +39,7 @@ struct mt_writer {
 };
 
 #define PATIENCE_MS 100
-#define PLANES_MIN 16384 /* bytes of DATA that are worth a directory of planes */
+#define PLANES_MIN 16384 /* smallest DATA block for which a directory of planes pays */
 
 MT_DEFINE_CLEANUP(mt_writer, struct mt_writer)
 
@@ -72,8 +72,8 @@ void mt_writer_destroy(struct mt_writer *writer)
 }
 
 /*
- * What differs in a pointer is often its lower half: level 1 looks for matches of 7 bytes, which
- * are rarer in samples than those of 6. 0 out of memory.
+ * Pointers often differ in their lower half. Level 1 looks for matches of 7 bytes, which are rarer
+ * in samples than matches of 6. 0 out of memory.
  */
 static size_t compress(struct mt_writer *writer, const struct mt_block *block, int level)
 {
@@ -85,9 +85,7 @@ static size_t compress(struct mt_writer *writer, const struct mt_block *block, i
 	return ZSTD_compress2(zstd, writer->out, writer->out_size, block->bytes, block->used);
 }
 
-/*
- * Compresses where that is asked for and pays; sets payload and the header's codec and stored_size.
- */
+/* Compresses if requested and if it pays; sets payload and the header's codec and stored_size. */
 static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *block, int level,
 			   struct mt_chunk_header *header)
 {
@@ -110,10 +108,7 @@ static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *bloc
 	return writer->out;
 }
 
-/*
- * A pipe that does not block has no room: waits for some; false with errno where patience has
- * ended.
- */
+/* A non-blocking pipe is full: waits for room. False with errno if the callback gives up. */
 static bool wait_for_room(const struct mt_writer *writer)
 {
 	struct pollfd room = {.fd = writer->fd, .events = POLLOUT};
@@ -127,7 +122,9 @@ static bool wait_for_room(const struct mt_writer *writer)
 	return true;
 }
 
-/* All of the pieces, or false with errno; *done says how many bytes went out either way. */
+/*
+ * Writes all pieces, or returns false with errno; *done is the number of bytes written either way.
+ */
 static bool write_all(const struct mt_writer *writer, struct iovec *pieces, int count, size_t *done)
 {
 	*done = 0;
@@ -139,7 +136,7 @@ static bool write_all(const struct mt_writer *writer, struct iovec *pieces, int 
 		if (n < 0 && errno == EAGAIN && wait_for_room(writer))
 			continue;
 		if (!n)
-			errno = EIO; /* nothing of something: the output will never take it */
+			errno = EIO; /* write() returned 0: the output accepts no more bytes */
 		if (n <= 0)
 			return false;
 		*done += (size_t)n;
@@ -153,7 +150,7 @@ static bool write_all(const struct mt_writer *writer, struct iovec *pieces, int 
 	return true;
 }
 
-/* Takes the torn chunk off the end of a regular file: what stands before it is whole. */
+/* Truncates a regular file before the incomplete chunk: the chunks before it are complete. */
 static void cut_back(struct mt_writer *writer, size_t torn)
 {
 	off_t end = lseek(writer->fd, 0, SEEK_CUR);
@@ -178,7 +175,10 @@ static struct mt_error *output_error(const struct mt_writer *writer)
 			     (unsigned long long)writer->counts.written);
 }
 
-/* Planes were told of as they were made. A block's bytes are as aligned as memory is. */
+/*
+ * The callback already got words that were split into planes. A block's bytes are aligned as
+ * malloc() aligns.
+ */
 static void report_words(const struct mt_writer *writer, const struct mt_block *block,
 			 uint8_t codec)
 {
@@ -203,8 +203,8 @@ static bool over_limit(const struct mt_writer *writer, uint64_t size)
 }
 
 /*
- * Gives the chunk its number and checksum, and sends it out; *written says whether the limit let it
- * through.
+ * Numbers the chunk, computes its checksum, and writes it; *written is false if the size limit
+ * dropped it.
  */
 static struct mt_error *put_chunk(struct mt_writer *writer, struct mt_chunk_header *header,
 				  const uint8_t *payload, bool *written)

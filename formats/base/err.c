@@ -100,7 +100,7 @@ struct mt_error *mt_error_hint(struct mt_error *err, const char *format, ...)
 	return err;
 }
 
-/* A file's or an event's name may hold what a terminal takes for a command, or a line's end. */
+/* Names of files and events may contain terminal escape sequences or newlines. */
 static void print_line(const char *tool, const char *text, FILE *to)
 {
 	fprintf(to, "%s: ", tool);

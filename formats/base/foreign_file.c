@@ -1,4 +1,7 @@
-/* Follows a path part by part where links are not to be trusted; the kernel does so elsewhere. */
+/*
+ * Follows a path component by component where symbolic links are untrusted; elsewhere the kernel
+ * follows it.
+ */
 #include "formats/base/foreign_file.h"
 
 #include <errno.h>
@@ -20,7 +23,7 @@ enum {
 /* A path being followed. */
 struct walk {
 	int root;
-	int at; /* O_PATH of what was reached */
+	int at; /* O_PATH descriptor of the file reached so far */
 	struct stat status;
 	struct stat root_status;
 	char rest[PATH_MAX]; /* of the path */
@@ -33,7 +36,7 @@ static bool is_trusted(const struct stat *status)
 	return !status->st_uid || status->st_uid == geteuid();
 }
 
-/* Takes fd as what was reached. */
+/* Takes fd as the file reached so far. */
 static bool reach(struct walk *walk, int fd)
 {
 	if (fd < 0)
@@ -48,7 +51,7 @@ static bool reach_root(struct walk *walk)
 	return reach(walk, openat(walk->root, ".", O_PATH | O_CLOEXEC));
 }
 
-/* Puts what the link at fd says before the rest of the path. */
+/* Puts the target of the link at fd in front of the remaining path. */
 static bool follow_link(struct walk *walk, int fd, const struct stat *link)
 {
 	char target[PATH_MAX];
@@ -73,7 +76,7 @@ static bool follow_link(struct walk *walk, int fd, const struct stat *link)
 	return *target != '/' || reach_root(walk);
 }
 
-/* Cuts the next part off the rest; false where there is none. */
+/* Cuts the next component off the remaining path; false if there is none. */
 static bool next_part(struct walk *walk, char part[NAME_MAX + 1], size_t *length)
 {
 	const char *from = walk->rest + strspn(walk->rest, "/");
@@ -120,7 +123,7 @@ static bool follow_path(struct walk *walk)
 	return true;
 }
 
-/* The O_PATH descriptor of what is reached; -1 with errno. */
+/* The O_PATH descriptor of the file that the path leads to; -1 with errno. */
 static int walk_path(int root, const char *path, enum mt_foreign_links links)
 {
 	struct walk walk = {.root = root, .at = -1, .follow = links};
@@ -145,7 +148,9 @@ static int walk_path(int root, const char *path, enum mt_foreign_links links)
 	return -1;
 }
 
-/* Files of these are regular by name only: reading them acts, or never ends. */
+/*
+ * Files of these file systems are regular by name only: a read may have side effects or never end.
+ */
 static bool is_kernel_made(int fd)
 {
 	struct statfs system;
@@ -171,7 +176,7 @@ static int look(int root, const char *path, enum mt_foreign_links links, struct 
 	return given;
 }
 
-/* Where no /proc is mounted the path is opened again, and has to be the same file still. */
+/* Without a mounted /proc, opens the path again and checks that it is still the same file. */
 static int open_again(int root, const char *path, const struct stat *seen)
 {
 	struct stat status;

@@ -1,10 +1,11 @@
 /*
  * The one way to open a file whose path comes from outside: from a recording, debug information, a
- * target's mappings, or a user. Such a path may lead to a device or a FIFO, where opening alone
- * acts, or through a symbolic link to a file that only the reader of the link may see.
+ * target's mappings, or a user. Such a path may lead to a device or a FIFO, where open() alone has
+ * side effects. It may also lead through a symbolic link to a file that only the reader of the link
+ * may see.
  *
- * The file is looked at through an O_PATH descriptor, which opens nothing, and that very file is
- * then opened for reading. scripts/check-style refuses other calls of open().
+ * The file is checked through an O_PATH descriptor, which opens nothing. Then the same file is
+ * opened for reading. scripts/check-style rejects other calls of open().
  */
 #ifndef MT_FORMATS_BASE_FOREIGN_FILE_H
 #define MT_FORMATS_BASE_FOREIGN_FILE_H
@@ -14,22 +15,22 @@
 enum mt_foreign_links {
 	MT_LINKS_ALL,	   /* for paths that the kernel made, or that the user named */
 	MT_LINKS_TRUSTED,  /* links that root or this user owns; nothing below /proc and /sys */
-	MT_LINKS_NOT_LAST, /* as TRUSTED, and the path's last part is no link */
+	MT_LINKS_NOT_LAST, /* as TRUSTED, and the last component of the path is no link */
 };
 
 /*
  * Opens a regular file for reading: O_CLOEXEC, O_NONBLOCK, O_NOCTTY. Returns -1 with errno: EINVAL
- * or EISDIR for what is no regular file, EPERM for a link that is not followed.
+ * or EISDIR if the file is not regular, EPERM for a link that is not followed.
  *
  * root: a directory that neither ".." nor a link leaves, and from which an absolute path starts;
  * AT_FDCWD: as for open(). MT_LINKS_ALL takes AT_FDCWD only.
  */
 int mt_foreign_open(int root, const char *path, enum mt_foreign_links links, struct stat *status);
 
-/* The same without opening: 0, or -1 with errno. */
+/* Checks the path in the same way without opening the file: 0, or -1 with errno. */
 int mt_foreign_stat(int root, const char *path, enum mt_foreign_links links, struct stat *status);
 
-/* What to say of an errno of these functions. Valid until the next call. */
+/* The message for an errno of these functions. Valid until the next call. */
 const char *mt_foreign_problem(int error);
 
 #endif

@@ -7,19 +7,19 @@
 #include <unistd.h>
 
 enum {
-	FIRST_MEMORY = 60 << 20, /* bytes of addresses that the heap begins with */
+	FIRST_MEMORY = 60 << 20, /* bytes of address space that the heap begins with */
 	KEPT_MEMORY = 64 << 20,	 /* free at its end */
 	MORE_MEMORY = 1 << 20,	 /* asked for at once */
-	MAPPED_MEMORY = 4 << 20, /* and what is larger grows without being copied */
+	MAPPED_MEMORY = 4 << 20, /* larger allocations grow without being copied */
 	SMALL_PAGE = 4 << 10,
 	HUGE_PAGE = 2 << 20,
 };
 
 /*
- * The heap begins with room that is touched as it is used, in huge pages where the system has them:
- * a fault in one costs less than a third of those in the small ones, and what lies all over it is
- * found with fewer walks through page tables. It starts a little before one, since what malloc()
- * writes there comes before these can be asked for; what is before that costs but addresses.
+ * The heap begins with room that is populated on use, in huge pages where the system has them. A
+ * fault of a huge page costs less than a third of the faults of its small pages, and scattered data
+ * needs fewer page table walks. The heap starts a little before a huge page, because malloc()
+ * writes there before huge pages can be requested. The part before it only costs address space.
  */
 static void begin_in_huge_pages(void)
 {
@@ -41,9 +41,7 @@ static void begin_in_huge_pages(void)
 
 void mt_heap_begin(void)
 {
-	/*
-	 * what is freed is needed again soon: given back to the kernel, it would be faulted in anew
-	 */
+	/* freed memory is soon needed again: returned to the kernel, it would be faulted in anew */
 	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
 	mallopt(M_MMAP_THRESHOLD, MAPPED_MEMORY);
 	begin_in_huge_pages();

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define LONGEST 48 /* of words that are compared at all */
+#define LONGEST 48 /* longest words that are compared */
 
 static unsigned least(unsigned a, unsigned b, unsigned c)
 {
@@ -12,7 +12,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 	return ab < c ? ab : c;
 }
 
-/* Letters to add, leave out, change or exchange with their neighbour. */
+/* Number of letters to insert, delete, replace or swap with their neighbour. */
 static unsigned distance(const char *a, size_t m, const char *b, size_t n)
 {
 	unsigned rows[3][LONGEST + 1];

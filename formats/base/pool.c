@@ -21,7 +21,7 @@ struct mt_pool {
 	pthread_cond_t given, done;
 	struct mt_job *first, **last;
 	bool stop;
-	unsigned int size, started; /* workers: all, and those that work, worker 0 among them */
+	unsigned int size, started; /* worker threads: all, and the active ones with worker 0 */
 	struct worker workers[];    /* from 1 on */
 };
 
@@ -121,7 +121,7 @@ void mt_pool_submit(struct mt_pool *pool, struct mt_job *job)
 	job->done = false;
 	if (pool->started < pool->size) {
 		start(pool);
-		pool->size = pool->started; /* where there are fewer, none is asked for again */
+		pool->size = pool->started; /* after a refusal, no thread is requested again */
 	}
 	pthread_mutex_lock(&pool->lock);
 	*pool->last = job;

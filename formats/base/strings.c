@@ -67,7 +67,7 @@ static char *store_bytes(struct mt_strings *strings, const char *string, size_t 
 		}
 		strings->block_left = size;
 	}
-	/* a block is filled from its end, so that only what is left needs remembering */
+	/* a block is filled from its end, so only the remaining size is stored */
 	to = strings->blocks.items[strings->blocks.count - 1] + strings->block_left - need;
 	strings->block_left -= need;
 	memcpy(to, string, length);

@@ -2,7 +2,7 @@
  * zstd's memory in one mapping, as large as the current compression needs. By default zstd would
  * malloc() it, to be faulted in page by page, and resize it for each content size.
  */
-#define ZSTD_STATIC_LINKING_ONLY /* ZSTD_initStaticCCtx(): there since 1.3, and exported */
+#define ZSTD_STATIC_LINKING_ONLY /* ZSTD_initStaticCCtx(): exported since zstd 1.3 */
 #include "formats/chunks/compressor.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "formats/base/pages.h"
 
 #define STEP ((size_t)128 << 10)
-#define NO_BUFFERS_SINCE 10500 /* ZSTD_compress2() has had its own until then */
+#define NO_BUFFERS_SINCE 10500 /* before it, ZSTD_compress2() used buffers of its own */
 
 struct mt_compressor {
 	ZSTD_CCtx *zstd; /* within memory */
@@ -61,7 +61,7 @@ struct ZSTD_CCtx_s *mt_compressor_for(struct mt_compressor *compressor, int leve
 	}
 	if (!compressor->zstd)
 		return NULL;
-	/* memory that is given is zeroed, which is not how parameters begin */
+	/* the memory is zeroed, but the parameters' defaults are not zero */
 	ZSTD_CCtx_reset(compressor->zstd, ZSTD_reset_session_and_parameters);
 	ZSTD_CCtx_setParameter(compressor->zstd, ZSTD_c_compressionLevel, level);
 	return compressor->zstd;

@@ -50,9 +50,7 @@ static const uint32_t table[8][256] = {
 };
 /* clang-format on */
 
-/*
- * All of these take and give the register as it stands, without the first and the final inversion.
- */
+/* These functions take and return the register without the initial and the final inversion. */
 static uint32_t update_byte(uint32_t crc, uint8_t byte)
 {
 	return crc >> 8 ^ table[0][(crc ^ byte) & 0xff];

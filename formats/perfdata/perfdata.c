@@ -1,9 +1,9 @@
 /*
  * The perf.data source: opens a file and returns its facts as STATE records, then its kernel
- * records by time. Puts together the parts in formats/perfdata/.
+ * records by time. Combines the parts in formats/perfdata/.
  *
- * A pipe's facts are in records anywhere in it, so a pipe is read twice; so is a file without its
- * samples' time range (perf before 4.16, or a killed recording).
+ * A pipe has its facts in records at any position, so a pipe is read twice. A file without the time
+ * range of its samples is also read twice (perf before 4.16, or a killed recording).
  */
 #include "formats/perfdata/perfdata.h"
 
@@ -28,13 +28,13 @@ struct perfdata {
 	struct mt_perf_layout layout;
 	struct mt_perf_facts facts;
 	struct mt_recording recording;
-	struct mt_damage found; /* by opening it: what recording.damage begins with */
+	struct mt_damage found; /* damage found while opening: recording.damage begins with it */
 	struct mt_block state;
 	size_t state_at;
 	struct mt_perf_records records;
-	bool ended; /* records has no more */
+	bool ended; /* `records` is at its end */
 	struct mt_perf_queue queue;
-	struct mt_perf_piece *given; /* holds the record given last */
+	struct mt_perf_piece *given; /* holds the record returned last */
 	struct mt_held held;	     /* pieces */
 	uint64_t last_time;	     /* given */
 };
@@ -77,7 +77,7 @@ static void perfdata_destroy(void *of)
 
 MT_DEFINE_CLEANUP(perfdata, void)
 
-/* ---- Which event a record is of, and when ---- */
+/* ---- Event and time of a record ---- */
 
 static uint64_t field_at(const struct mt_perf_record *record, bool is_sample, uint32_t at)
 {
@@ -86,7 +86,7 @@ static uint64_t field_at(const struct mt_perf_record *record, bool is_sample, ui
 	return mt_get_le64(is_sample ? record->bytes + at : record->bytes + record->size - at);
 }
 
-/* An id counts only where the event that has it keeps its ids at that place. */
+/* An id only counts if its event stores ids at that position. */
 static bool find_by_id(const struct mt_perf_facts *facts, const struct mt_perf_record *record,
 		       bool is_sample, uint32_t *event, bool *some)
 {
@@ -110,8 +110,8 @@ static bool find_by_id(const struct mt_perf_facts *facts, const struct mt_perf_r
 }
 
 /*
- * As perf does: with one event it is that; without an id the first; a sample of an unknown id
- * belongs to none.
+ * As perf does: with one event it is that event; without an id it is the first event; a sample with
+ * an unknown id belongs to no event.
  */
 static uint32_t event_of(const struct mt_perf_facts *facts, const struct mt_perf_record *record)
 {
@@ -157,10 +157,10 @@ static void see_time(struct mt_perf_facts *facts, const struct mt_perf_record *r
 		facts->last_time = time;
 }
 
-/* Reads all of it for what its own records tell, and for the times of its samples. */
+/* Reads the whole file for the facts in perf's records and for the times of the samples. */
 static struct mt_error *survey(struct perfdata *p)
 {
-	struct mt_damage passed = {0}; /* counted again when they are given */
+	struct mt_damage passed = {0}; /* counted again when they are returned */
 	struct mt_perf_record record;
 	struct mt_error *err;
 	bool more;
@@ -219,7 +219,7 @@ static struct mt_error *perfdata_rewind(void *of, size_t i)
 	return NULL;
 }
 
-/* perf puts what was mapped before the samples, and the kernel before all else. */
+/* perf writes earlier mappings before the samples, and the kernel before everything else. */
 static struct mt_error *look_for_kernel(struct perfdata *p)
 {
 	struct mt_damage passed = {0};
@@ -308,7 +308,7 @@ static bool state_next(struct perfdata *p, struct mt_record *out)
 	return true;
 }
 
-/* `piece`, with its reference, holds the record that is given next; false out of memory. */
+/* `piece`, with its reference, holds the record to return next; false out of memory. */
 static bool hold(struct perfdata *p, struct mt_perf_piece *piece)
 {
 	struct mt_perf_piece *before = p->given;
@@ -341,7 +341,7 @@ static struct mt_error *give(struct perfdata *p, const struct mt_perf_waiting *w
 	return NULL;
 }
 
-/* Memory that records wait in. */
+/* Memory of the queued records. */
 static bool is_over_limit(const struct perfdata *p)
 {
 	const struct mt_perf_pool *pool = &p->records.pool;
@@ -351,7 +351,7 @@ static bool is_over_limit(const struct perfdata *p)
 	return pieces + 2 * waiting * sizeof(*p->queue.waiting.items) > p->memory_limit / 2;
 }
 
-/* A kernel record is put to the others that wait; one without a time is to be given at once. */
+/* Queues a kernel record; a record without a time is returned at once. */
 static struct mt_error *take_kernels(struct perfdata *p, const struct mt_perf_record *record,
 				     struct mt_record *out, bool *given)
 {
@@ -377,7 +377,7 @@ static struct mt_error *take_kernels(struct perfdata *p, const struct mt_perf_re
 	return good ? NULL : mt_error_nomem();
 }
 
-/* Reads one record on; *given where it is to be given before those that wait. */
+/* Reads one more record; *given if it is returned before the queued ones. */
 static struct mt_error *advance(struct perfdata *p, struct mt_record *out, bool *given)
 {
 	struct mt_perf_record record;

@@ -74,8 +74,8 @@ enum {
 
 enum {
 	MT_PERF_BUILD_ID_SIZE = 20,
-	MT_PERF_BUILD_ID_ROOM = 24,	      /* of the field: padded, or with its size behind it */
-	MT_PERF_MISC_BUILD_ID_SIZE = 1 << 15, /* the byte behind the id says how long it is */
+	MT_PERF_BUILD_ID_ROOM = 24,	      /* of the field: padded, or followed by its size */
+	MT_PERF_MISC_BUILD_ID_SIZE = 1 << 15, /* the byte after the id says how long it is */
 	MT_PERF_BUILD_ID_PATH_MAX = 4096,
 };
 

@@ -74,7 +74,7 @@ const char *mt_perf_string(struct mt_cursor *c)
 	return c->bad ? NULL : string;
 }
 
-/* The kernel's build id as its mapping tells it, for want of one among the features. */
+/* The kernel's build id from its mapping, used if no feature has one. */
 static bool add_kernel_id(struct mt_perf_facts *facts, const char *path,
 			  const struct mt_kernel_record *kernel)
 {
@@ -97,7 +97,7 @@ static bool add_kernel_id(struct mt_perf_facts *facts, const char *path,
 
 bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size)
 {
-	static const struct mt_attr untrailed; /* what stands behind the name is not looked at */
+	static const struct mt_attr untrailed; /* the text after the name is ignored */
 	static const char path[] = "[kernel.kallsyms]";
 	const size_t length = sizeof(path) - 1;
 	struct mt_kernel_record kernel;
@@ -111,10 +111,10 @@ bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size
 			kernel.offset) >= 0;
 }
 
-/* Offset in a sample of the field of that bit, one of those of 8 bytes that begin it; 0: none. */
+/* Offset in a sample of the field of that bit, one of the 8-byte fields at its start; 0: none. */
 static uint32_t fixed_at(uint64_t sample_type, uint64_t bit)
 {
-	/* in the order in which they stand */
+	/* in the order of the fields */
 	static const uint32_t order[] = {MT_SAMPLE_IDENTIFIER, MT_SAMPLE_IP,   MT_SAMPLE_TID,
 					 MT_SAMPLE_TIME,       MT_SAMPLE_ADDR, MT_SAMPLE_ID,
 					 MT_SAMPLE_STREAM_ID};
@@ -127,7 +127,7 @@ static uint32_t fixed_at(uint64_t sample_type, uint64_t bit)
 	return at;
 }
 
-/* How far before the end of any other record the field of that bit begins. */
+/* Distance of the field of that bit from the end of a record that is no sample. */
 static uint32_t trailer_at(const struct mt_attr *attr, uint64_t bit)
 {
 	static const uint32_t backwards[] = {MT_SAMPLE_IDENTIFIER, MT_SAMPLE_CPU,

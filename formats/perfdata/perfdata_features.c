@@ -19,8 +19,8 @@ static bool take_tracing(struct mt_perf_facts *facts, struct mt_cursor *c)
 }
 
 /*
- * What a perf of 2010 wrote without the pid shows by the kernel's name: the field is where its
- * first bytes should be.
+ * A BUILD_ID record of a perf of 2010, without the pid, is recognized by the kernel's name: the
+ * first bytes of the name are where the pid should be.
  */
 static bool lacks_pid(const uint8_t *bytes, size_t size)
 {
@@ -123,7 +123,7 @@ static bool take_cpus(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint32_t online;
 
-	mt_cursor_u32(c); /* those that could be there */
+	mt_cursor_u32(c); /* events that fit in the remaining bytes */
 	online = mt_cursor_u32(c);
 	return c->bad || take_number(facts, "cpus", online, "");
 }
@@ -135,7 +135,7 @@ static bool take_memory(struct mt_perf_facts *facts, struct mt_cursor *c)
 	return c->bad || take_number(facts, "memory", kib, " KiB");
 }
 
-/* The words of a command line with what a shell would need around them. */
+/* The words of a command line, quoted as a shell needs them. */
 static void add_word(FILE *to, const char *word, bool first)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -176,7 +176,7 @@ static bool take_command(struct mt_perf_facts *facts, struct mt_cursor *c)
 	return mt_perf_add_info(facts, "command", text);
 }
 
-/* One event of EVENT_DESC: its attr again, the name that was typed, its ids. */
+/* One event of EVENT_DESC: its attr again, its name as typed, its ids. */
 static bool take_event(struct mt_perf_facts *facts, struct mt_cursor *c, uint32_t attr_size,
 		       size_t index)
 {

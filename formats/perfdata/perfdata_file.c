@@ -1,6 +1,4 @@
-/*
- * A perf.data file as it is written: header, records, table of features, features, ids, attributes.
- */
+/* Writes a perf.data file: header, records, table of features, features, ids, attributes. */
 #include "formats/perfdata/perfdata_file.h"
 
 #include <errno.h>
@@ -30,7 +28,7 @@ enum {
 	PAGE_SIZE_REPORTED = 4096,
 };
 
-/* Bits of attr.flags that say what is counted, and how; those of the event with the side-band. */
+/* Bits of attr.flags that say what is counted and how; bits of the side-band event. */
 enum {
 	KEPT_FLAGS = 1 << 1 | 15 << 4 | 1 << 10 | 3 << 15 | 15 << 19 | 1 << 25,
 	SIDEBAND_FLAGS = 1 << 8 | 1 << 9 | 1 << 13 | 1 << 17 | 1 << 23 | 1 << 24,
@@ -38,7 +36,7 @@ enum {
 
 struct mt_perf_file {
 	int fd;
-	uint64_t size; /* written, with what is in the buffer */
+	uint64_t size; /* bytes of the file, buffered ones included */
 	struct mt_perf_bytes buffer;
 };
 
@@ -145,7 +143,7 @@ static void put_attr(struct mt_perf_bytes *to, const struct mt_perf_described *e
 
 /* ---- Features ---- */
 
-/* A string as perf has it in features: its padded size, and itself. */
+/* Writes a string as in perf's features: its padded size, then its bytes. */
 static void put_string(struct mt_perf_bytes *to, const char *text)
 {
 	size_t size = strlen(text);
@@ -228,7 +226,7 @@ static void put_clock(struct mt_perf_bytes *to, const struct mt_perf_closing *cl
 
 /* ---- The formats of tracepoints ---- */
 
-/* What every tracepoint has, for one whose format is not known. */
+/* The fields that every tracepoint has, for a tracepoint of unknown format. */
 static char *made_format(const struct mt_perf_described *event)
 {
 	const char *colon = strchr(event->name, ':'), *name = colon ? colon + 1 : event->name;
@@ -264,7 +262,7 @@ static void put_format(struct mt_perf_bytes *to, const struct mt_perf_described 
 	mt_perf_put_bytes(to, format, strlen(format));
 }
 
-/* Whether it is the first event of its tracepoint. */
+/* Whether the event is the first one of its tracepoint. */
 static bool needs_format(const struct mt_perf_closing *closing, size_t i)
 {
 	const struct mt_attr *attr = closing->events[i].attr;
@@ -277,11 +275,11 @@ static bool needs_format(const struct mt_perf_closing *closing, size_t i)
 	return attr->type == TYPE_TRACEPOINT;
 }
 
-/* A trace.dat header, without what only ftrace's own buffers need. */
+/* A trace.dat header, without the parts that only ftrace's own buffers need. */
 static void put_tracing(struct mt_perf_bytes *to, const struct mt_perf_closing *closing)
 {
 	static const char page[] = "header_page", event[] = "header_event";
-	/* the kernel's, without which perf reads no further */
+	/* the kernel's format of a page; perf stops reading without it */
 	static const char page_format[] =
 		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 		"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
@@ -315,7 +313,7 @@ static void put_tracing(struct mt_perf_bytes *to, const struct mt_perf_closing *
 
 /* ---- The end of the file ---- */
 
-/* Puts a feature; nothing where it is not known. */
+/* Puts a feature; does nothing if its value is unknown. */
 static void put_feature(struct mt_perf_bytes *to, enum mt_perf_feature_bit feature,
 			const struct mt_perf_closing *closing)
 {
@@ -343,7 +341,7 @@ static void put_feature(struct mt_perf_bytes *to, enum mt_perf_feature_bit featu
 		puts[feature](to, closing);
 }
 
-/* The features of the file, and where each will be: behind a table at `at`. */
+/* The features of the file, and their offsets, which follow the table at `at`. */
 struct features {
 	uint8_t bits[MT_PERF_FEATURE_BITS / 8];
 	struct mt_perf_bytes bodies, table;
@@ -376,7 +374,7 @@ static struct mt_error *make_features(struct features *out, uint64_t at,
 	return out->bodies.bad || out->table.bad ? mt_error_nomem() : NULL;
 }
 
-/* Ids, then an entry for each event: its attr and where its ids are. */
+/* Writes the ids, then an entry for each event: its attr and where its ids are. */
 static struct mt_error *write_attrs(struct mt_perf_file *file,
 				    const struct mt_perf_closing *closing, uint64_t *attrs)
 {

@@ -1,6 +1,7 @@
 /*
- * Writes a perf.data file: its header, the records that the caller encodes (perfdata_put.h), and
- * behind them features and attributes, so that what these say need not be known before the end.
+ * Writes a perf.data file: its header, then the records that the caller encodes (perfdata_put.h),
+ * then features and attributes. The contents of features and attributes need not be known before
+ * the end.
  */
 #ifndef MT_FORMATS_PERFDATA_PERFDATA_FILE_H
 #define MT_FORMATS_PERFDATA_PERFDATA_FILE_H
@@ -13,14 +14,12 @@ struct mt_attr;
 struct mt_error;
 struct mt_perf_file;
 
-/*
- * An event as the file describes it: what it counts is of `attr`, what it records of sample_type.
- */
+/* An event as the file describes it: `attr` says what it counts, sample_type what it records. */
 struct mt_perf_described {
 	const struct mt_attr *attr;
 	uint64_t id, sample_type;
 	const char *name;
-	const char *format; /* of a tracepoint; NULL or "": one without fields is made up */
+	const char *format; /* of a tracepoint; NULL or "": a format without fields is made up */
 };
 
 /* An image with a build id; `kernel`: [kernel.kallsyms] or a module. */
@@ -31,7 +30,7 @@ struct mt_perf_identified {
 	bool kernel;
 };
 
-/* Strings may be NULL: not known. */
+/* Strings may be NULL: unknown. */
 struct mt_perf_closing {
 	const struct mt_perf_described *events;
 	size_t event_count;
@@ -40,19 +39,19 @@ struct mt_perf_closing {
 	const char *host, *kernel, *tool, *arch, *cpu, *command;
 	uint32_t cpus;			/* 0: not known */
 	uint64_t first_time, last_time; /* of samples; last 0: none */
-	uint32_t clock;			/* of the times, see attr->clockid */
+	uint32_t clock;			/* clock of the times, see attr->clockid */
 	uint64_t wall_clock,
-		clock_time; /* the same moment of CLOCK_REALTIME and of `clock`; 0: not known */
+		clock_time; /* the same moment of CLOCK_REALTIME and of `clock`; 0: unknown */
 };
 
-/* Borrows fd, at the beginning of a file that can be written anywhere: else an error. */
+/* Borrows fd, at the beginning of a seekable file; else an error. */
 struct mt_error *mt_perf_file_create(int fd, struct mt_perf_file **out);
 void mt_perf_file_destroy(struct mt_perf_file *file);
 
 /* Appends encoded records. */
 struct mt_error *mt_perf_file_write(struct mt_perf_file *file, const void *records, size_t size);
 
-/* Writes all that stands behind records, and completes the header. */
+/* Writes the sections after the records, and completes the header. */
 struct mt_error *mt_perf_file_close(struct mt_perf_file *file,
 				    const struct mt_perf_closing *closing);
 

@@ -13,7 +13,7 @@
 
 enum {
 	HEADER_MIN = 16, /* a pipe's */
-	TYPE_SIZE = 72,	 /* of one of the event types that a file before 3.10 has */
+	TYPE_SIZE = 72,	 /* of one of the event types in a file before 3.10 */
 	ATTR_MIN = 64,
 	ATTR_MAX = 4096,
 };
@@ -28,8 +28,8 @@ static struct section get_section(const uint8_t *at)
 }
 
 /*
- * Reads a section whole; *bytes stays NULL where it lies outside the file or is larger than any
- * good one.
+ * Reads a whole section. *bytes stays NULL if the section lies outside the file or is larger than
+ * any valid one.
  */
 static struct mt_error *read_section(const struct mt_input *input, struct section section,
 				     uint8_t **bytes)
@@ -50,7 +50,7 @@ static struct mt_error *read_section(const struct mt_input *input, struct sectio
 	return err;
 }
 
-/* One entry of the attr section: the attr, and where its ids are. */
+/* One entry of the attr section: the attr, and the location of its ids. */
 static struct mt_error *read_attr(const struct mt_input *input, struct mt_perf_facts *facts,
 				  const uint8_t *entry, size_t size)
 {
@@ -107,7 +107,10 @@ static struct mt_error *read_feature(const struct mt_input *input, struct mt_per
 	return err;
 }
 
-/* Behind the data: where the body of each feature is whose bit is set, in the order of the bits. */
+/*
+ * The table after the data: the location of each feature whose bit is set, in the order of the
+ * bits.
+ */
 static struct mt_error *read_features(const struct mt_input *input, struct mt_perf_facts *facts,
 				      const uint8_t *bits, uint64_t table)
 {
@@ -134,7 +137,7 @@ static struct mt_error *check_magic(const uint8_t *header)
 		return mt_error_create(
 			MT_ERR_UNSUPPORTED,
 			"is a perf.data file of a big-endian machine: not supported");
-	/* The magic of before 3.4 does not tell; the size of the header does. */
+	/* Before 3.4 the magic does not show the byte order; the size of the header does. */
 	if (mt_get_le64(header + MT_PERF_OFF_SIZE) == (uint64_t)MT_PERF_HEADER_SIZE << 56)
 		return mt_error_create(
 			MT_ERR_UNSUPPORTED,
@@ -156,7 +159,7 @@ static struct mt_error *read_file(const struct mt_input *input, struct mt_perf_f
 	if (err)
 		return err;
 	out->begin = data.offset < input->size ? data.offset : input->size;
-	/* perf writes the size when it ends, and the features then */
+	/* perf writes the size when it ends, and then the features */
 	out->cut_short = !data.size || data.size > input->size - out->begin;
 	out->end = out->cut_short ? input->size : out->begin + data.size;
 	err = read_types(input, facts, get_section(header + MT_PERF_OFF_TYPES));

@@ -107,7 +107,7 @@ static void pmu_name(const struct mt_perf_facts *facts, const struct mt_attr *at
 		snprintf(out, size, "type-%u/config=0x%" PRIx64 "/", attr->type, attr->config);
 }
 
-/* The generic events of a hybrid machine have their PMU in the upper half of config. */
+/* The upper half of config is the PMU for generic events of a hybrid machine. */
 static void hardware_name(const struct mt_perf_facts *facts, uint64_t config, char *out,
 			  size_t size)
 {

@@ -194,7 +194,7 @@ void mt_perf_put_record(struct mt_perf_bytes *to, const struct mt_kernel_record 
 	end(to, start);
 }
 
-/* Raw data with its size in front, padded so that the record stays aligned. */
+/* Raw data preceded by its size, padded so that the record stays aligned. */
 static void put_raw(struct mt_perf_bytes *to, const struct mt_sample *sample, size_t size)
 {
 	size_t padded = mt_align8(4 + size) - 4;

@@ -36,19 +36,19 @@ void mt_perf_put_bytes(struct mt_perf_bytes *to, const void *bytes, size_t size)
 void mt_perf_put_zeros(struct mt_perf_bytes *to, size_t count);
 
 /*
- * Appends an MMAP (as MMAP2), MMAP2, COMM, FORK, EXIT or LOST record, as the side-band event with
- * that id has it; nothing for other types. Names are cut at 4,095 bytes.
+ * Appends an MMAP (as MMAP2), MMAP2, COMM, FORK, EXIT or LOST record of the side-band event with
+ * that id; does nothing for other types. Names are cut at 4,095 bytes.
  */
 void mt_perf_put_record(struct mt_perf_bytes *to, const struct mt_kernel_record *record,
 			uint64_t id);
 
-/* The fields of a side-band event's records, and those that samples may have beside these. */
+/* The fields of a side-band event's records, and the optional fields of samples. */
 extern const uint64_t mt_perf_sideband_type, mt_perf_sample_type;
 
 /*
  * Appends a PERF_RECORD_SAMPLE with mt_perf_sample_type and the bits in `more`: MT_SAMPLE_ADDR,
- * MT_SAMPLE_CPU, MT_SAMPLE_RAW. Raw data that does not fit in a record is left out; of a callchain
- * the outermost entries: true if none were.
+ * MT_SAMPLE_CPU, MT_SAMPLE_RAW. Raw data that does not fit in a record is left out. The outermost
+ * entries of a callchain that does not fit are left out, too: then returns true.
  */
 bool mt_perf_put_sample(struct mt_perf_bytes *to, const struct mt_sample *sample, uint64_t more);
 

@@ -1,10 +1,10 @@
 /*
- * Orders the records of a perf.data file. perf copies its rings one after the other, in rounds: a
- * record may be older than those of the previous round, but not than those of the round before
- * that. So records wait for the second end of a round. A file without rounds waits for its end, or
- * for a memory limit.
+ * Orders the records of a perf.data file. perf copies its rings one after the other, in rounds. A
+ * record may be older than records of the previous round, but not older than records of the round
+ * before that. So records wait for the second end of a round. Without rounds, records wait for the
+ * end of the file or for a memory limit.
  *
- * Each ring is sorted, so the queue is a few sorted runs, which are merged.
+ * Each ring is sorted, so the queue consists of a few sorted runs, which are merged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static bool is_before(const struct mt_perf_waiting *a, const struct mt_perf_wait
 	return a->time < b->time || (a->time == b->time && a->sequence < b->sequence);
 }
 
-/* One past the run in order that begins at `from`. */
+/* The end of the sorted run that begins at `from`. */
 static size_t run_end(const struct mt_perf_waiting *items, size_t from, size_t count)
 {
 	size_t to = from + 1;
@@ -76,7 +76,7 @@ static void merge_runs(const struct mt_perf_waiting *items, size_t from, size_t 
 	}
 }
 
-/* Merges neighbouring runs into `out`; how many runs there were. */
+/* Merges neighbouring runs into `out`; returns how many runs there were. */
 static size_t merge_pass(const struct mt_perf_waiting *items, size_t count,
 			 struct mt_perf_waiting *out)
 {
@@ -93,7 +93,7 @@ static size_t merge_pass(const struct mt_perf_waiting *items, size_t count,
 	return runs;
 }
 
-/* Moves what was given out of the way. */
+/* Removes the records that were taken. */
 static void compact(struct mt_perf_queue *queue)
 {
 	if (queue->next)
@@ -164,7 +164,7 @@ bool mt_perf_queue_give_all(struct mt_perf_queue *queue)
 
 bool mt_perf_queue_take(struct mt_perf_queue *queue, struct mt_perf_waiting *out)
 {
-	/* what was put in since the last sorting waits for the next one */
+	/* records queued since the last sort wait for the next one */
 	if (!queue->open || queue->next >= queue->sorted ||
 	    queue->waiting.items[queue->next].time > queue->limit)
 		return false;

@@ -16,12 +16,12 @@ enum {
 	RECORD_HEADER = 8,
 	RECORD_OFF_SIZE = 6,
 	RECORD_MAX = 65535,
-	RECORD_LARGE = 4096, /* from here on there is a dump, mostly of one size in all records */
+	RECORD_LARGE = 4096, /* records from this size on have a dump, mostly of the same size */
 	RECORDS_AHEAD = 3,
 	HEAD_SIZE = 320,     /* before a dump */
 	VIEW_ALIGN = 65536,  /* a multiple of any page size */
 	VIEW_SIZE = 8 << 20, /* about */
-	VIEW_ENDS = 2 << 20, /* at multiples of this: what was read into huge pages is mapped so */
+	VIEW_ENDS = 2 << 20, /* views end at multiples of this, so that huge pages stay whole */
 };
 
 /* ---- Pieces ---- */
@@ -47,7 +47,7 @@ static struct mt_perf_piece *piece_take(struct mt_perf_pool *pool)
 	return piece;
 }
 
-/* The file from `at` on to at most `end`, in place; NULL where it has to be read. */
+/* Maps the file from `at` to at most `end`; NULL if it has to be read instead. */
 static struct mt_perf_piece *piece_view(struct mt_perf_pool *pool, const struct mt_input *input,
 					uint64_t at, uint64_t end)
 {
@@ -109,7 +109,7 @@ static void run_end(struct mt_perf_run *run)
 	*run = (struct mt_perf_run){0};
 }
 
-/* Moves what is left to the start of a new piece. */
+/* Moves the remaining bytes to the start of a new piece. */
 static bool run_turn(struct mt_perf_run *run, struct mt_perf_pool *pool)
 {
 	struct mt_perf_piece *piece = piece_take(pool);
@@ -127,7 +127,7 @@ static bool run_turn(struct mt_perf_run *run, struct mt_perf_pool *pool)
 
 enum look {
 	LOOK_WHOLE,
-	LOOK_MORE, /* it is not all there */
+	LOOK_MORE, /* the record is incomplete */
 	LOOK_BAD,
 };
 
@@ -180,7 +180,7 @@ void mt_perf_records_begin(struct mt_perf_records *records, uint64_t begin, uint
 		ZSTD_DCtx_reset(records->zstd, ZSTD_reset_session_only);
 }
 
-/* Goes on with a view of the file, what is left of a record at its start; false without one. */
+/* Maps the next view, which begins with the remaining bytes of a record; false if that fails. */
 static bool file_view(struct mt_perf_records *records)
 {
 	uint64_t at = records->position - run_left(&records->file);
@@ -194,7 +194,7 @@ static bool file_view(struct mt_perf_records *records)
 	return true;
 }
 
-/* Reads on; *more false where nothing is left to be read. */
+/* Reads on; *more is false at the end of the data. */
 static struct mt_error *file_fill(struct mt_perf_records *records, bool *more)
 {
 	uint64_t left = records->end - records->position;
@@ -219,7 +219,7 @@ static struct mt_error *file_fill(struct mt_perf_records *records, bool *more)
 	return NULL;
 }
 
-/* Steps over n bytes, which may lie past what has been read. */
+/* Skips n bytes, which may reach past the bytes read so far. */
 static void file_skip(struct mt_perf_records *records, uint64_t n)
 {
 	size_t left = run_left(&records->file);
@@ -238,7 +238,7 @@ static void file_skip(struct mt_perf_records *records, uint64_t n)
 	records->position += n;
 }
 
-/* What stands behind a TRACING_DATA record, which the record's own size does not count. */
+/* The size of the data after a TRACING_DATA record, which the record's own size excludes. */
 static struct mt_error *file_data(struct mt_perf_records *records, uint64_t size,
 				  struct mt_perf_record *out)
 {
@@ -260,7 +260,7 @@ static struct mt_error *file_data(struct mt_perf_records *records, uint64_t size
 	return NULL;
 }
 
-/* Ends the records where the file's own cannot be followed any more. */
+/* Ends the records if the next one cannot be located any more. */
 static void file_stop(struct mt_perf_records *records, bool damaged)
 {
 	uint64_t left = records->end - records->position + run_left(&records->file);
@@ -274,7 +274,7 @@ static void file_stop(struct mt_perf_records *records, bool damaged)
 
 /* ---- COMPRESSED ---- */
 
-/* Finds what is packed in a COMPRESSED record; false where it is none. */
+/* Finds the packed bytes of a COMPRESSED record; false if it is of another type. */
 static bool unpack_begin(struct mt_perf_records *records, const struct mt_perf_record *record)
 {
 	uint32_t type = mt_get_le32(record->bytes);
@@ -291,7 +291,7 @@ static bool unpack_begin(struct mt_perf_records *records, const struct mt_perf_r
 	return true;
 }
 
-/* Nothing of the stream can be read after an error in it. */
+/* After an error nothing more of the stream can be read. */
 static void unpack_fail(struct mt_perf_records *records)
 {
 	records->damage->damaged_records++;
@@ -301,7 +301,7 @@ static void unpack_fail(struct mt_perf_records *records)
 	ZSTD_DCtx_reset(records->zstd, ZSTD_reset_session_only);
 }
 
-/* Unpacks a piece more. */
+/* Unpacks one more piece. */
 static struct mt_error *unpack_more(struct mt_perf_records *records)
 {
 	struct mt_perf_run *run = &records->inflated;
@@ -323,7 +323,7 @@ static struct mt_error *unpack_more(struct mt_perf_records *records)
 	}
 	records->packed += in.pos;
 	records->packed_size -= in.pos;
-	/* more stays behind only where there was no room for it */
+	/* zstd only keeps output back if there was no room for it */
 	records->packed_more = out.pos == out.size;
 	if (!in.pos && out.pos == run->piece->used && records->packed_size)
 		unpack_fail(records); /* no progress */
@@ -334,7 +334,7 @@ static struct mt_error *unpack_more(struct mt_perf_records *records)
 
 /* ---- Records ---- */
 
-/* What stands before a dump in a later record: behind one's dump no processor foresees it. */
+/* Prefetches the start of a later record: the processor does not prefetch past a record's dump. */
 static void expect_later(const uint8_t *record, size_t size)
 {
 	const uint8_t *later = record + size * (size < RECORD_LARGE ? 1 : RECORDS_AHEAD);
@@ -343,7 +343,7 @@ static void expect_later(const uint8_t *record, size_t size)
 		__builtin_prefetch(later + i);
 }
 
-/* The record at hand, moved to where it is aligned if it is not; false out of memory. */
+/* The current record, copied to aligned memory if necessary; false out of memory. */
 static bool record_take(struct mt_perf_records *records, struct mt_perf_run *run, size_t size,
 			struct mt_perf_record *out)
 {
@@ -369,7 +369,7 @@ static bool record_take(struct mt_perf_records *records, struct mt_perf_run *run
 	return true;
 }
 
-/* The next out of COMPRESSED records; *more false where those so far hold no other. */
+/* The next record out of COMPRESSED records; *more is false if those read so far have no other. */
 static struct mt_error *inflated_next(struct mt_perf_records *records, struct mt_perf_record *out,
 				      bool *more)
 {
@@ -393,7 +393,7 @@ static struct mt_error *inflated_next(struct mt_perf_records *records, struct mt
 	return record_take(records, &records->inflated, size, out) ? NULL : mt_error_nomem();
 }
 
-/* The next that stands in the file as it is. */
+/* The next record that is stored uncompressed. */
 static struct mt_error *file_next(struct mt_perf_records *records, struct mt_perf_record *out,
 				  bool *more)
 {
@@ -414,7 +414,7 @@ static struct mt_error *file_next(struct mt_perf_records *records, struct mt_per
 	return record_take(records, &records->file, size, out) ? NULL : mt_error_nomem();
 }
 
-/* What belongs to a record beyond its size: AUXTRACE's is passed over. */
+/* Skips the data that follows a record beyond its size, as for AUXTRACE. */
 static struct mt_error *take_after(struct mt_perf_records *records, struct mt_perf_record *record)
 {
 	uint32_t type = mt_get_le32(record->bytes);

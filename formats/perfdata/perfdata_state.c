@@ -16,7 +16,7 @@ enum {
 	NOTE_WARNING = 1,
 };
 
-/* Doubles the block; false where it is as large as a block may be. */
+/* Doubles the block; false if it has the maximum size. */
 static bool grow(struct mt_block *block)
 {
 	size_t capacity = block->capacity ? 2 * block->capacity : FIRST_SIZE;
@@ -29,7 +29,7 @@ static bool grow(struct mt_block *block)
 	return true;
 }
 
-/* mt_NAME_put() until it fits; false where it never will. */
+/* Calls mt_NAME_put() with larger blocks until the record fits; false if it never will. */
 #define PUT(name, block, record)                                                        \
 	({                                                                              \
 		bool put_done;                                                          \
@@ -59,7 +59,7 @@ static bool put_infos(const struct mt_perf_facts *facts, struct mt_block *block)
 	return true;
 }
 
-/* What tells whether the kernel's addresses hold elsewhere: its build id, and its place last. */
+/* The data that identifies the kernel's addresses: its build id, and last its load address. */
 static bool put_kernel(const struct mt_perf_facts *facts, struct mt_block *block)
 {
 	for (size_t i = 0; i < facts->images.count; i++) {
@@ -89,7 +89,8 @@ static struct mt_text format_of(const struct mt_perf_facts *facts, const struct 
 }
 
 /*
- * Whether the event takes no samples: simpleperf counts those of a group with a period of 1 << 62.
+ * Whether the event takes no samples: simpleperf gives counted members of a group a period of 1 <<
+ * 62.
  */
 static bool is_counted(const struct mt_attr *attr)
 {
@@ -98,8 +99,8 @@ static bool is_counted(const struct mt_attr *attr)
 }
 
 /*
- * The leader of a group that perf sampled with the counts of all, {a,b}:S, where event i is but
- * counted in it; MT_EVENT_NONE where it is not.
+ * The leader of a group that perf sampled with the counts of all members, {a,b}:S, if event i is
+ * only counted in it; else MT_EVENT_NONE.
  */
 static uint32_t leader_of(const struct mt_perf_facts *facts, size_t i)
 {

@@ -22,7 +22,7 @@ static bool is_wanted(const struct mt_perf_facts *facts, uint64_t id)
 	return false;
 }
 
-/* What stands behind "KEY: " at the beginning of a line, to the end of it. */
+/* The text after "KEY: " at the beginning of a line, up to the end of the line. */
 static const char *find_line(const char *text, size_t size, const char *key, size_t *length)
 {
 	const char *end = text + size, *line = text;
@@ -67,7 +67,7 @@ static bool take_format(struct mt_perf_facts *facts, const char *system, const c
 	return format->text && format->name;
 }
 
-/* A u64 size and as many bytes, NULL at the end of what is there. */
+/* A u64 size and as many bytes; NULL if fewer are left. */
 static const uint8_t *take_sized(struct mt_cursor *c, size_t *size)
 {
 	*size = mt_cursor_u64(c);

@@ -1,6 +1,6 @@
 /*
- * perf's own records, which carry in a pipe what a file has in its header and features. Types
- * without facts (TIME_CONV, THREAD_MAP, ID_INDEX ...) are skipped.
+ * perf's own records, which hold in a pipe the facts of a file's header and features. Types without
+ * facts (TIME_CONV, THREAD_MAP, ID_INDEX ...) are skipped.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum update { /* EVENT_UPDATE's type */
 	UPDATE_NAME = 2,
 };
 
-/* header, the attr as long as it says it is, then ids to the end. */
+/* The header, the attr, whose size is in the attr, then ids to the end. */
 static bool take_attr(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	size_t size;

@@ -20,9 +20,9 @@
 #include "formats/reader.h"
 #include "formats/reading/payload.h"
 
-/* What of a record stands in front of its bytes, with a record header and the size of the bytes. */
+/* Size of a FILE record before its content: record header, fields, and size of the content. */
 #define FRONT_SIZE (MT_RECORD_HEADER_SIZE + MT_FILE_FIELDS_MAX + 4)
-/* zstd codes up to 128 KiB at a time: what that takes at most, with what stands around it. */
+/* zstd codes up to 128 KiB at a time: the most that takes, with the headers around it. */
 #define FRONT_STORED ((size_t)140 << 10)
 #define FILES_MAX 65536		       /* chunks that are listed; a host has hundreds */
 #define PARTS_MAX 64		       /* of one content */
@@ -35,7 +35,7 @@ struct part {
 
 struct content {
 	struct mt_file_record fields;
-	struct content *first, *last; /* of one in pieces: they, and it has no parts itself */
+	struct content *first, *last; /* list of pieces; a content in pieces has no parts itself */
 	struct content *next;	      /* of a piece */
 	uint64_t time;
 	uint8_t *front;	    /* where the fields' strings are */
@@ -50,9 +50,8 @@ struct mt_carried {
 	pthread_mutex_t lock; /* from here on: loading */
 	MT_ARRAY(struct content *) contents;
 	MT_ARRAY(struct content *) listed; /* by records: pieces and contents of no pieces */
-	struct mt_map64
-		index;	      /* in listed: hash of an identity, or the next free number after it */
-	struct mt_map64 open; /* in contents, + 1: kind and pid to what the next piece belongs to */
+	struct mt_map64 index; /* in listed: hash of an identity, or the next free key after it */
+	struct mt_map64 open;  /* by kind and pid: index + 1 in contents of the continued content */
 	uint64_t loaded;
 	size_t unread; /* contents that could not be read */
 	char *why;     /* ... the first of them */
@@ -96,8 +95,8 @@ void mt_carried_destroy(struct mt_carried *carried)
 /* ---- Listing ---- */
 
 /*
- * Unpacks the first bytes of a payload of *size bytes; *size becomes how many there are. False out
- * of memory.
+ * Unpacks the first bytes of a payload of *size bytes; sets *size to the number of bytes unpacked.
+ * False out of memory.
  */
 static bool unpack_front(const struct mt_chunk_ref *ref, const uint8_t *stored, size_t *size,
 			 uint8_t out[FRONT_SIZE])
@@ -124,7 +123,7 @@ static bool unpack_front(const struct mt_chunk_ref *ref, const uint8_t *stored, 
 	return ZSTD_getErrorCode(result) != ZSTD_error_memory_allocation;
 }
 
-/* The fields of the chunk's FILE record, whose strings are in front. False where it has none. */
+/* The fields of the chunk's FILE record, whose strings are in `front`. False if it has none. */
 static bool read_fields(const struct mt_chunk_ref *ref, const uint8_t *front, size_t size,
 			struct mt_file_record *out)
 {
@@ -170,10 +169,7 @@ static bool same_content(const struct mt_file_record *a, const struct mt_file_re
 	       a->inode == b->inode && a->inode_generation == b->inode_generation;
 }
 
-/*
- * Perf maps and jitdumps of one process, pieces, code, and skeletons of what was seen are told
- * apart by their times.
- */
+/* Times distinguish perf maps and jitdumps of one process, pieces, code, and skeletons. */
 static bool has_time(const struct mt_file_record *fields)
 {
 	return is_text(fields) || fields->kind == MT_FILE_CODE || is_seen(fields);
@@ -196,7 +192,7 @@ static uint64_t content_hash(const struct mt_file_record *fields, uint64_t time)
 	return mt_hash_bytes(text->bytes, text->size, seed);
 }
 
-/* The first content of that identity, or NULL and the free key. */
+/* The first content with that identity, or NULL and the free key. */
 static struct content *find_content(const struct mt_carried *carried,
 				    const struct mt_file_record *fields, uint64_t time,
 				    uint64_t *key)
@@ -213,7 +209,7 @@ static struct content *find_content(const struct mt_carried *carried,
 	return NULL;
 }
 
-/* Makes it one of the contents, which is in pieces where the first is continued. NULL: no memory */
+/* Makes it a content; one with pieces if the first piece is continued. NULL out of memory. */
 static struct content *expose(struct mt_carried *carried, struct content *listed)
 {
 	struct content **slot = mt_array_push(&carried->contents), *whole = listed;
@@ -233,7 +229,7 @@ static struct content *expose(struct mt_carried *carried, struct content *listed
 	return whole;
 }
 
-/* What is the same for all pieces of one content. A process may tell of its code in two dumps. */
+/* Fields that are equal for all pieces of one content. A process may have two dumps of its code. */
 static uint64_t piece_key(const struct mt_file_record *fields)
 {
 	uint64_t key = fields->kind | (uint64_t)(uint32_t)fields->pid << 32;
@@ -243,7 +239,7 @@ static uint64_t piece_key(const struct mt_file_record *fields)
 		       : key;
 }
 
-/* Behind the pieces that it goes on from, or for itself. False out of memory. */
+/* Adds the piece after the ones it continues, or as a new content. False out of memory. */
 static bool place(struct mt_carried *carried, struct content *listed)
 {
 	uint64_t key = piece_key(&listed->fields), open = 0;
@@ -269,7 +265,7 @@ static bool place(struct mt_carried *carried, struct content *listed)
 	       mt_map64_put(&carried->open, key, continued ? open : 0);
 }
 
-/* Takes front. False out of memory. */
+/* Takes `front`. False out of memory. */
 static bool add_content(struct mt_carried *carried, const struct mt_file_record *fields,
 			uint64_t time, uint64_t key, uint8_t **front)
 {
@@ -343,7 +339,7 @@ static bool parts_complete(const struct content *content)
 	return size == content->fields.size;
 }
 
-/* Of one in pieces: leaves out those that are not there whole, and sums up the others. */
+/* For a content in pieces: leaves out incomplete pieces, and adds up the others. */
 static void sum_pieces(struct content *whole)
 {
 	struct content **slot = &whole->first;
@@ -360,7 +356,7 @@ static void sum_pieces(struct content *whole)
 		} else if (piece->next || whole->fields.size) {
 			*slot = piece->next;
 		} else {
-			break; /* the only one: the whole is not there, as it is not */
+			break; /* the only piece: the whole content is missing */
 		}
 	}
 }
@@ -403,8 +399,8 @@ uint64_t mt_carried_time(const struct mt_carried *carried, size_t i)
 
 /* ---- Loading ---- */
 
-/* Appends the part's bytes at `at`; false where they are damaged or not as many as was said. */
-/* Keeps why the first content could not be read. Takes err. */
+/* Appends the part's bytes at `at`; false if they are damaged or have another size than stated. */
+/* Keeps the reason why the first content could not be read. Takes err. */
 static void keep_why(struct mt_carried *carried, struct mt_error *err)
 {
 	if (!carried->why)
@@ -444,9 +440,7 @@ static bool load_parts(struct mt_carried *carried, const struct content *content
 	return true;
 }
 
-/*
- * What stands for a piece that is damaged: empty lines of a text, a record of no kind of a jitdump.
- */
+/* Fills in for a damaged piece: empty lines in a text, a record of no known kind in a jitdump. */
 static void fill(const struct content *piece, uint8_t *at)
 {
 	size_t size = piece->fields.size;
@@ -486,7 +480,7 @@ static void load(struct mt_carried *carried, struct content *content)
 	else if (!load_parts(carried, content, bytes))
 		return;
 	/*
-	 * the buffers for unpacking may be as large as all of it; a second content is rarely next
+	 * the buffers for unpacking may be as large as the content; a second content rarely follows
 	 */
 	mt_payload_deinit(&carried->payload);
 	carried->loaded += content->fields.size;

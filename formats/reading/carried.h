@@ -32,8 +32,8 @@ size_t mt_carried_count(const struct mt_carried *carried);
 const struct mt_file_record *mt_carried_get(const struct mt_carried *carried, size_t i);
 
 /*
- * The time in the content's record; for kinds 4 and 5 the time it was read. Of pieces, the last
- * one's time; UINT64_MAX if the last piece expects another one.
+ * The time in the content's record; for kinds 4 and 5 the time it was read. For a content in
+ * pieces, the time of the last piece; UINT64_MAX if the last piece expects another one.
  */
 uint64_t mt_carried_time(const struct mt_carried *carried, size_t i);
 
@@ -44,10 +44,12 @@ uint64_t mt_carried_time(const struct mt_carried *carried, size_t i);
  */
 const uint8_t *mt_carried_bytes(struct mt_carried *carried, size_t i);
 
-/* How many contents could not be read so far, and why the first of them. */
+/* How many contents could not be read so far, and the reason for the first of them. */
 size_t mt_carried_unread(const struct mt_carried *carried, const char **why);
 
-/* Frees the bytes of content i, which nobody may borrow any more; a later call reads them again. */
+/*
+ * Frees the bytes of content i, which must not be borrowed any more. A later call reads them again.
+ */
 void mt_carried_drop(struct mt_carried *carried, size_t i);
 
 #endif

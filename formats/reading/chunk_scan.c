@@ -1,7 +1,7 @@
 /*
- * Finds chunks and recordings. FORMAT.md section 1: what is a chunk, what is damaged, where to
- * resynchronize; section 2: where a recording begins and ends. Reads headers by offset, a few
- * hundred bytes for each chunk.
+ * Finds chunks and recordings. FORMAT.md section 1 defines a chunk, damage, and where to
+ * resynchronize; section 2 defines where a recording begins and ends. Reads headers by offset, a
+ * few hundred bytes for each chunk.
  */
 #include "formats/reading/chunk_scan.h"
 
@@ -15,9 +15,8 @@
 
 #define SEARCH_SIZE ((size_t)262144)
 #define SMALL_PAYLOAD \
-	((size_t)4096) /* MARK and END are a hundred bytes; what claims to be more is damaged */
-#define CHECK_BUDGET \
-	4 /* times the size of the file that are checksummed to find out whether a size is true */
+	((size_t)4096) /* MARK and END take a hundred bytes; a larger size means damage */
+#define CHECK_BUDGET 4 /* multiple of the file's size that may be checksummed to verify sizes */
 
 struct mt_scanner {
 	struct mt_loader *loader;
@@ -26,21 +25,21 @@ struct mt_scanner {
 	uint64_t size;		/* of the file */
 	uint64_t offset;	/* of the next chunk */
 	uint64_t check_left;	/* bytes of payload that may still be checksummed */
-	uint8_t *check;		/* SEARCH_SIZE, where they are read to */
-	uint8_t *window;	/* SEARCH_SIZE, where magics are searched for */
-	uint64_t window_offset; /* what the window shows of the file */
+	uint8_t *check;		/* SEARCH_SIZE bytes, the buffer for reading them */
+	uint8_t *window;	/* SEARCH_SIZE bytes, the buffer to search for magics */
+	uint64_t window_offset; /* range of the file in the window */
 	size_t window_size;
 	struct {
 		uint64_t offset;
 		struct mt_chunk_header header;
 		bool good, valid;
-	} last;			   /* header that was read */
+	} last;			   /* the header read last */
 	struct mt_payload payload; /* of HEAD, MARK, END */
 	bool inside;		   /* chunks belong to the last recording; false: to none */
 	uint64_t begin;		   /* where the last recording begins, 0 before the first */
 	uint64_t good;		   /* bytes of good chunks since then */
 	uint64_t sequence;	   /* of the last chunk */
-	uint64_t damaged_next;	   /* how many of the numbers behind it damaged chunks had */
+	uint64_t damaged_next;	   /* sequence numbers after it that damaged chunks had */
 };
 
 static struct mt_scanned *current(const struct mt_scanner *s)
@@ -92,7 +91,7 @@ static struct mt_error *header_read(struct mt_scanner *s, uint64_t offset,
 }
 
 /*
- * Makes the window show offset and as much behind it as a magic needs, up to the end of the file.
+ * Moves the window to `offset`, with enough bytes after it for a magic, up to the end of the file.
  */
 static struct mt_error *window_move(struct mt_scanner *s, uint64_t offset)
 {
@@ -149,8 +148,8 @@ static struct mt_error *checksum_check(struct mt_scanner *s, uint64_t offset,
 }
 
 /*
- * Whether the payload ends where the header says. Another header, or the end of the file, at that
- * place is proof enough, so that a sound file is scanned by its headers alone.
+ * Whether the payload ends where the header says. Another header or the end of the file at that
+ * offset is sufficient proof, so an intact file is scanned by its headers alone.
  */
 static struct mt_error *size_check(struct mt_scanner *s, uint64_t offset,
 				   const struct mt_chunk_header *header, bool *good)
@@ -169,8 +168,8 @@ static struct mt_error *size_check(struct mt_scanner *s, uint64_t offset,
 }
 
 /*
- * A recording ends where the next begins, or the file: what of it lies in no good chunk was
- * skipped.
+ * A recording ends at the start of the next one, or at the end of the file. Its bytes outside of
+ * good chunks were skipped.
  */
 static void recording_close(struct mt_scanner *s, uint64_t offset)
 {
@@ -254,11 +253,11 @@ static struct mt_error *recording_open(struct mt_scanner *s, const struct mt_chu
 	return NULL;
 }
 
-/* Opens a recording, or closes the door behind the last one where this HEAD cannot be read. */
+/* Opens a recording; if this HEAD cannot be read, closes the previous recording. */
 static struct mt_error *note_head(struct mt_scanner *s, const struct mt_chunk_ref *ref)
 {
 	struct mt_damage found = {
-		0}; /* found again when the recording is read, unless it cannot be */
+		0}; /* reported again by reading the recording, if HEAD can be read */
 	struct mt_header_record header;
 	struct mt_record record;
 	struct mt_error *err;
@@ -298,7 +297,10 @@ static void decode_mark_or_end(const struct mt_scanner *s, struct mt_recording *
 	}
 }
 
-/* HEAD, STATE and DATA, FILE apart, and all others apart, are listed for reading later. */
+/*
+ * HEAD, STATE and DATA are listed for reading later; so are FILE, and all others, in separate
+ * lists.
+ */
 static struct mt_error *list_chunk(struct mt_scanner *s, const struct mt_chunk_ref *ref)
 {
 	struct mt_chunk_ref *listed;
@@ -348,8 +350,8 @@ static void note_times(struct mt_recording *recording, const struct mt_chunk_hea
 }
 
 /*
- * False where the chunk belongs to no recording that is read here: it is a stray, and so are those
- * behind it up to a HEAD.
+ * False if the chunk belongs to no recording that is read here: it is a stray, and so are the
+ * chunks after it up to a HEAD.
  */
 static bool sequence_check(struct mt_scanner *s, const struct mt_chunk_header *header)
 {
@@ -374,7 +376,7 @@ static bool chunk_critical(const struct mt_chunk_header *header)
 	       header->type == MT_CHUNK_STATE || header->type == MT_CHUNK_DATA;
 }
 
-/* Whether the chunk is one to be read; an error where it is not, but must not be skipped. */
+/* Whether the chunk can be read; an error if it cannot be read but must not be skipped. */
 static struct mt_error *known_check(const struct mt_chunk_header *header,
 				    const struct mt_chunk_ref *ref, bool *known)
 {
@@ -410,7 +412,7 @@ static struct mt_error *note_inside(struct mt_scanner *s, const struct mt_chunk_
 	}
 }
 
-/* A chunk that is skipped for its type or its codec is of no type that anybody reads. */
+/* A chunk that is skipped for its type or codec has a type that no reader knows. */
 static struct mt_error *list_unknown(struct mt_scanner *s, const struct mt_chunk_ref *ref)
 {
 	struct mt_chunk_ref unknown = *ref;
@@ -419,7 +421,7 @@ static struct mt_error *list_unknown(struct mt_scanner *s, const struct mt_chunk
 	return list_chunk(s, &unknown);
 }
 
-/* A good header whose payload is all there, as far as could be told. */
+/* A chunk with a good header whose payload is complete, as far as known. */
 static struct mt_error *note_chunk(struct mt_scanner *s, const struct mt_chunk_header *header,
 				   const struct mt_chunk_ref *ref)
 {
@@ -444,10 +446,10 @@ static struct mt_error *note_chunk(struct mt_scanner *s, const struct mt_chunk_h
 }
 
 /*
- * A good header whose payload is cut off, or does not agree with its checksum. It may be one that
- * was searched for in the payload of a damaged chunk, where a stack dump happens to hold a header:
- * only the sequence number that comes next is believed. Outside of any recording it counts as
- * skipped bytes alone.
+ * A good header whose payload is cut off or fails its checksum. The header may come from a search
+ * in the payload of a damaged chunk, where a stack dump may contain a header. So only the next
+ * expected sequence number is trusted. Outside of any recording the chunk only counts as skipped
+ * bytes.
  */
 static void note_damaged(struct mt_scanner *s, const struct mt_chunk_header *header)
 {
@@ -475,7 +477,7 @@ static struct mt_chunk_ref ref_of(const struct mt_chunk_header *header, uint64_t
 	};
 }
 
-/* One step: the chunk at *offset, or the search for the next one behind it. */
+/* One step: the chunk at *offset, or the search for the next one after it. */
 static struct mt_error *scan_step(struct mt_scanner *s, uint64_t *offset)
 {
 	struct mt_chunk_header header;
@@ -545,7 +547,7 @@ bool mt_scanner_complete(const struct mt_scanner *s)
 	return s->scan->recordings.count && !s->inside;
 }
 
-/* As if the file ended behind each chunk in turn. */
+/* Scans as if the file ended after each chunk in turn. */
 struct mt_error *mt_scanner_advance(struct mt_scanner *s)
 {
 	uint64_t size = s->loader->input->size, end = s->offset;

@@ -46,12 +46,12 @@ struct mt_scanner *mt_scanner_create(struct mt_loader *loader, size_t memory_lim
 void mt_scanner_destroy(struct mt_scanner *scanner);
 
 /*
- * Adds the chunks that have become whole since the last call, up to the first END. What is not a
- * chunk is an error here.
+ * Adds the chunks that have become complete since the last call, up to the first END. Bytes that
+ * are no chunk are an error here.
  */
 struct mt_error *mt_scanner_advance(struct mt_scanner *scanner);
 
-/* True behind the end of the first recording. */
+/* True after the end of the first recording. */
 bool mt_scanner_complete(const struct mt_scanner *scanner);
 
 void mt_scan_deinit(struct mt_scan *scan);

@@ -56,7 +56,7 @@ static void payload_free(struct mt_payload *payload)
 	free(payload);
 }
 
-/* Waits for a chunk that is loaded ahead; what is in it is the caller's. */
+/* Waits for a chunk that is being loaded ahead; the caller gets its payload. */
 static struct mt_ahead ahead_take(struct mt_merge *merge)
 {
 	struct mt_ahead *ahead = merge->ahead.items[0], taken;
@@ -117,7 +117,7 @@ void mt_merge_deinit(struct mt_merge *merge)
 	mt_array_deinit(&merge->idle);
 }
 
-/* Equal times go by stream, then by place in the file. */
+/* Orders equal times by stream, then by position in the file. */
 static bool ref_before(const struct mt_chunk_ref *a, const struct mt_chunk_ref *b)
 {
 	return a->stream < b->stream || (a->stream == b->stream && a->offset < b->offset);
@@ -140,7 +140,9 @@ struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_re
 	return mt_merge_add(merge, refs, count);
 }
 
-/* Chunks loaded ahead are at their place in the list: what comes before them is not known yet. */
+/*
+ * Chunks loaded ahead stay at their position in the list: the chunks before them are not known yet.
+ */
 struct mt_error *mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count)
 {
 	drop_ahead(merge);
@@ -193,9 +195,9 @@ static void heap_sink(struct mt_payload **heap, size_t count)
 	heap[i] = payload;
 }
 
-/* Payloads come and go. */
+/* ---- Payloads ---- */
 
-/* The idle one whose memory fits size: the first that is large enough, else the last. */
+/* The idle payload whose memory fits size: the first that is large enough, else the last. */
 static struct mt_payload *idle_take(struct mt_merge *merge, size_t size)
 {
 	struct mt_payload *taken;
@@ -216,7 +218,7 @@ static struct mt_payload *payload_take(struct mt_merge *merge, size_t size)
 	return merge->idle.count ? idle_take(merge, size) : calloc(1, sizeof(struct mt_payload));
 }
 
-/* Takes the payload, for the next chunk. */
+/* Keeps the payload's memory for the next chunk. */
 static struct mt_error *payload_release(struct mt_merge *merge, struct mt_payload *payload)
 {
 	struct mt_payload **idle = mt_array_push(&merge->idle);
@@ -230,7 +232,7 @@ static struct mt_error *payload_release(struct mt_merge *merge, struct mt_payloa
 	return NULL;
 }
 
-/* The chunk that waits first has to be opened before the heap's first record is given. */
+/* The first waiting chunk has to be opened before the heap's first record is given. */
 static bool open_is_due(const struct mt_merge *merge)
 {
 	const struct mt_chunk_ref *ref;
@@ -244,7 +246,7 @@ static bool open_is_due(const struct mt_merge *merge)
 	       merge->open_memory + ref->raw_size <= merge->memory_limit;
 }
 
-/* Takes the payload: onto the heap, or aside where nothing is in it. */
+/* Takes the payload: puts it on the heap, or among the idle ones if it is empty. */
 static struct mt_error *payload_place(struct mt_merge *merge, struct mt_payload *payload)
 {
 	if (mt_payload_empty(payload))
@@ -267,7 +269,7 @@ static void run_ahead(struct mt_job *job, unsigned int worker)
 				     true, &ahead->damage);
 }
 
-/* Has one more chunk loaded. Without memory for it, it is loaded when it is due. */
+/* Starts to load one more chunk. Without memory for it, it is loaded when it is due. */
 static bool load_ahead(struct mt_merge *merge, const struct mt_chunk_ref *ref)
 {
 	struct mt_ahead *ahead = calloc(1, sizeof(*ahead));
@@ -381,7 +383,7 @@ void mt_merge_release(struct mt_merge *merge, uint64_t serial)
 {
 	struct mt_payload *payload;
 
-	/* without memory for the list of idle ones it is merely no longer there */
+	/* without memory for the list of idle payloads, the payload is freed */
 	while ((payload = mt_held_take(&merge->held, serial)))
 		mt_error_destroy(payload_release(merge, payload));
 }

@@ -50,7 +50,7 @@ size_t mt_payload_memory(const struct mt_payload *payload)
 	       payload->records.capacity * sizeof(*payload->records.items);
 }
 
-/* Makes a buffer hold size bytes; what was in it is lost. */
+/* Makes a buffer hold size bytes; its contents are lost. */
 static struct mt_error *make_room(uint8_t **bytes, size_t *capacity, size_t size)
 {
 	size_t rounded = (size + CAPACITY_STEP - 1) / CAPACITY_STEP * CAPACITY_STEP;
@@ -79,7 +79,7 @@ static struct mt_error *read_stored(const struct mt_loader *loader, const struct
 	return NULL;
 }
 
-/* A good payload, unpacked. */
+/* Unpacks an intact payload. */
 static struct mt_error *unpack(struct mt_loader *loader, const struct mt_chunk_ref *ref,
 			       uint8_t *raw, bool *good)
 {
@@ -128,7 +128,8 @@ static bool record_known(uint32_t type)
 }
 
 /*
- * Steps over one record; NULL at the end of the payload or, with cursor.bad, where there is none.
+ * Steps over one record. NULL at the end of the payload, and, with cursor.bad set, at a malformed
+ * record.
  */
 static const uint8_t *take_record(struct mt_cursor *c, uint32_t *type, uint64_t *time)
 {
@@ -147,14 +148,16 @@ static const uint8_t *take_record(struct mt_cursor *c, uint32_t *type, uint64_t 
 	return c->bad ? NULL : record;
 }
 
-/* Room for `size` more bytes of what records decode to; false out of memory. */
+/* Reserves `size` more bytes for decoded records; false out of memory. */
 static bool decoded_reserve(struct mt_payload *payload, size_t size)
 {
 	return mt_array_grow((void **)&payload->dumps, &payload->dumps_capacity,
 			     payload->dumps_used + size, 1);
 }
 
-/* True for a SAMPLE that says its dump rests on a stack image, whatever else is wrong with it. */
+/*
+ * True for a SAMPLE record whose dump refers to a stack image, even if its other fields are wrong.
+ */
 static bool rests_on_image(const uint8_t *record)
 {
 	return (mt_get_le32(record) & ~MT_RECORD_CRITICAL) == MT_RECORD_SAMPLE &&
@@ -171,10 +174,10 @@ static bool is_packed(const uint8_t *record)
 struct decoding {
 	struct mt_payload *payload;
 	struct mt_stack_decoder *stacks;
-	size_t total; /* bytes that they decode to, dumps counted wherever they go */
+	size_t total; /* total of decoded bytes, with dumps wherever they are stored */
 };
 
-/* What one record decodes to: behind the others, and where it goes by itself. */
+/* Bytes that one record decodes to: stored after the others, and stored apart. */
 struct decoded {
 	size_t size, apart;
 };
@@ -191,7 +194,7 @@ static bool decode_dump(struct decoding *d, const uint8_t *body, size_t size, st
 			       payload->dumps + payload->dumps_used, b.dump_size);
 }
 
-/* Of a dump that goes apart there is memory for its image from now on. */
+/* Decodes a PACKED record. Also reserves the image's memory for a dump that is decoded apart. */
 static bool decode_packed(struct decoding *d, const uint8_t *record, size_t size,
 			  struct decoded *out)
 {
@@ -235,8 +238,8 @@ static bool is_coded(const struct mt_payload *payload, const struct mt_record_at
 }
 
 /*
- * Whether the dumps of PACKED records can be decoded later: where each is given once, in the order
- * of the chunk, and none is held against that of a SAMPLE. What is left out needs no order.
+ * Whether the dumps of PACKED records can be decoded later: each is given once, in the order of the
+ * chunk, and no SAMPLE record refers to one. Dumps that are left out need no order.
  */
 static bool can_go_apart(const struct mt_payload *payload, enum mt_reader_dumps dumps)
 {
@@ -261,7 +264,7 @@ static bool begin_decoder(struct mt_stack_decoder **decoder)
 	return *decoder;
 }
 
-/* What the chunk's coded records go through; false out of memory. */
+/* Prepares the decoding of the chunk's coded records; false out of memory. */
 static bool begin_decoding(struct mt_payload *payload, struct mt_loader *loader,
 			   struct decoding *out)
 {
@@ -282,8 +285,8 @@ static bool begin_decoding(struct mt_payload *payload, struct mt_loader *loader,
 }
 
 /*
- * Decodes the coded records in the order of the chunk. Behind a damaged one none of the others can
- * be trusted: they are left out.
+ * Decodes the coded records in the order of the chunk. After a damaged record no later one can be
+ * trusted, so all later ones are left out.
  */
 static void decode_records(struct mt_payload *payload, struct mt_loader *loader,
 			   struct mt_damage *damage)
@@ -313,7 +316,7 @@ static void decode_records(struct mt_payload *payload, struct mt_loader *loader,
 	payload->records.count = kept;
 }
 
-/* Lists the records. *refused where one is of a critical type that is not known. */
+/* Lists the records. *refused is set for a record of an unknown critical type. */
 static struct mt_error *list_records(struct mt_payload *payload, bool *refused,
 				     struct mt_damage *damage)
 {
@@ -355,8 +358,8 @@ static int compare_records(const void *a, const void *b)
 }
 
 /*
- * Rings are nearly sorted, and this costs next to nothing then; false, with the rest undone, where
- * it costs too much.
+ * Insertion sort: rings are nearly sorted, so it costs next to nothing. False, with the remaining
+ * records unsorted, if it costs too much.
  */
 static bool sort_by_insertion(struct mt_record_at *items, size_t count)
 {

@@ -21,15 +21,15 @@ struct source {
 	struct mt_loader loader;
 	struct mt_scan scan;
 	struct mt_scanner *scanner; /* of a growing input; else NULL */
-	struct mt_scanned *reading; /* the recording that is read */
+	struct mt_scanned *reading; /* index of the recording that is being read */
 	size_t next_state;	    /* among its chunks */
-	bool state_given; /* the first record of `state` is out, and has to be stepped over */
+	bool state_given; /* the first record of `state` was returned and has to be skipped */
 	struct mt_payload state;
 	struct mt_merge merge;
 	struct mt_carried **carried; /* by recording; NULL: it carries nothing */
 };
 
-/* What else it could be, by its first bytes. */
+/* Known file types by their first bytes. */
 static const struct {
 	const char *magic;
 	size_t size;
@@ -135,7 +135,7 @@ static const struct mt_recording *source_recording(const void *of, size_t i)
 	return &((const struct source *)of)->scan.recordings.items[i].recording;
 }
 
-/* What is below the last MARK is all there. */
+/* All records below the last MARK are in the file. */
 static void limit_to_mark(struct source *source)
 {
 	const struct mt_recording *recording = &source->reading->recording;
@@ -210,7 +210,7 @@ static struct mt_error *source_open(const struct mt_input *input,
 }
 
 /*
- * Loads HEAD and STATE chunks until one has a record to give; none is left where the payload stays
+ * Loads HEAD and STATE chunks until one has a record to give. If there is none, the payload stays
  * empty.
  */
 static struct mt_error *state_load(struct source *source)
@@ -243,8 +243,8 @@ static bool has_samples(const struct mt_payload *payload)
 }
 
 /*
- * Steps over the record given last. Samples hold as those of DATA do, should there be any; others
- * are read when they are given.
+ * Steps over the record returned last. SAMPLE records of STATE chunks stay valid like those of
+ * DATA; other records are read when they are returned.
  */
 static struct mt_error *state_step(struct source *source)
 {
@@ -287,7 +287,7 @@ static struct mt_error *source_next(void *of, struct mt_record *out, bool *more)
 	return err;
 }
 
-/* Whether a chunk should have been there before what was given. */
+/* Whether a chunk belongs before the records given so far. */
 static bool is_earlier(const struct source *source, const struct mt_chunk_ref *ref)
 {
 	return ref->type == MT_CHUNK_HEAD ||

@@ -1,9 +1,10 @@
 /*
- * Parity groups: one in 2^k takes the addresses that have an odd number of bits in each of the
- * first k masks. Single bits would choose all or none of blocks that stand at equal distances.
- * Four bits up to bit 27, not three up to 21: else large blocks of tcmalloc and mimalloc are chosen
- * all or none, and glibc's distances of 1 KiB + 16 and 64 KiB + 16 resonate. With these masks 94 %
- * of 26,000 intervals of six allocators hold, 98 % for blocks of one size.
+ * Parity groups: one in 2^k takes the addresses that have an odd number of set bits in each of the
+ * first k masks. Single bits would choose all or none of the blocks at equal distances. The masks
+ * have four bits up to bit 27. With three bits up to bit 21, large blocks of tcmalloc and mimalloc
+ * would be chosen all or none, and glibc's distances of 1 KiB + 16 and 64 KiB + 16 would resonate.
+ * With these masks 94 % of 26,000 intervals of six allocators contain the true value, and 98 % for
+ * blocks of one size.
  */
 #include "formats/records/address_sample.h"
 
@@ -55,7 +56,7 @@ bool mt_address_is_sampled(uint64_t address, uint32_t one_in)
 	return address || !count;
 }
 
-/* One of two bits, not both. */
+/* True if exactly one of two bits is set. */
 static void put_pair(FILE *to, const char *field, unsigned a, unsigned b)
 {
 	uint64_t first = 1ull << a, second = 1ull << b;

@@ -16,15 +16,16 @@ enum {
 uint32_t mt_one_in_round(uint64_t one_in);
 
 /*
- * True if 1 in one_in (a power of two, else the next lower one) has that address among it. What
- * one in 2N has, one in N has. 0 is never chosen.
+ * True if the sample of 1 in one_in addresses includes that address. one_in is a power of two, else
+ * the next lower one is used. The sample of one in N includes the sample of one in 2N. 0 is never
+ * chosen.
  */
 bool mt_address_is_sampled(uint64_t address, uint32_t one_in);
 
 /*
- * The same of a u64 field of a tracepoint, as an expression of at most 2 KiB for
- * PERF_EVENT_IOC_SET_FILTER (Linux 4.0: `!`). The caller frees it. NULL out of memory, and where
- * one_in is 1: there is nothing to filter.
+ * The same rule for a u64 field of a tracepoint, as an expression of at most 2 KiB for
+ * PERF_EVENT_IOC_SET_FILTER (Linux 4.0: `!`). The caller frees it. NULL out of memory, and if
+ * one_in is 1, which needs no filter.
  */
 char *mt_address_filter(const char *field, uint32_t one_in);
 

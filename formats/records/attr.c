@@ -8,10 +8,7 @@ enum {
 	ATTR_SIZE_KNOWN = 112, /* the last field read here ends before it */
 };
 
-/*
- * How many of the bytes are the attr's: its size field says, and kernels take 0 there for the first
- * size.
- */
+/* Number of bytes of the attr, from its size field; kernels take 0 there for the first size. */
 static size_t attr_bytes(const uint8_t *bytes, size_t size)
 {
 	size_t reported;

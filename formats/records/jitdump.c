@@ -1,4 +1,4 @@
-/* Reads and copies jitdumps. Sizes are untrusted: each is checked against the bytes at hand. */
+/* Reads and copies jitdumps. Sizes are untrusted: each is checked against the available bytes. */
 #include "formats/records/jitdump.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "formats/base/cursor.h"
 
 #define PREFIX_SIZE 16	/* of a record */
-#define LOAD_NAME_AT 56 /* in a LOAD: its name, the code behind it */
+#define LOAD_NAME_AT 56 /* in a LOAD: its name, followed by the code */
 #define VERSION 1
 #define WINDOW 16384
 #define NUMBER_MAX 10 /* digits */
@@ -91,7 +91,7 @@ static void take_unwind(struct mt_cursor *body, struct mt_jitdump_record *out)
 {
 	uint64_t size = mt_cursor_u64(body), index = mt_cursor_u64(body);
 
-	mt_cursor_u64(body); /* how much of it is mapped */
+	mt_cursor_u64(body); /* bytes of it that are mapped */
 	take_rest(body, size, out);
 	if (out->byte_count != size || index > size)
 		body->bad = true;
@@ -144,7 +144,7 @@ bool mt_jitdump_next_line(struct mt_cursor *c, struct mt_jitdump_line *out)
 	file = mt_cursor_cstring(c);
 	if (!file)
 		return false;
-	if ((uint8_t)file[0] == 0xff && !file[1]) /* the one of the line before */
+	if ((uint8_t)file[0] == 0xff && !file[1]) /* the line of the previous entry */
 		file = out->file;
 	*out = (struct mt_jitdump_line){address, line, file};
 	return file;
@@ -159,7 +159,7 @@ struct window {
 	uint8_t bytes[WINDOW];
 };
 
-/* Up to `want` bytes of the file, *there of them; want is no more than a window. */
+/* Maps up to `want` bytes of the file, *there of them exist; want is at most a window. */
 static const uint8_t *look(struct window *w, uint64_t at, size_t want, size_t *there)
 {
 	if (at < w->at || at - w->at > w->size || w->size - (at - w->at) < want) {
@@ -171,7 +171,7 @@ static const uint8_t *look(struct window *w, uint64_t at, size_t want, size_t *t
 	return w->bytes + (at - w->at);
 }
 
-/* Whether the copy's header is there, and has a meaning. */
+/* Whether the copy's header is complete and valid. */
 static bool begin(struct mt_jitdump_copy *copy, struct window *w)
 {
 	size_t there;
@@ -193,7 +193,7 @@ static bool begin(struct mt_jitdump_copy *copy, struct window *w)
 	return true;
 }
 
-/* What a record becomes in the copy: how many bytes; 0 where it is left out. */
+/* Number of bytes that a record takes in the copy; 0 if it is left out. */
 static size_t copied_size(const struct mt_jitdump_copy *copy, uint32_t id, uint32_t size)
 {
 	if (id == MT_JITDUMP_LINES)
@@ -203,7 +203,7 @@ static size_t copied_size(const struct mt_jitdump_copy *copy, uint32_t id, uint3
 	return id == MT_JITDUMP_MOVE ? size : 0;
 }
 
-/* A LOAD up to its name's end. Gives its bytes; 0 where it is none, SIZE_MAX without room. */
+/* A LOAD up to the end of its name. Returns its size; 0 if it is invalid, SIZE_MAX without room. */
 static size_t copy_load(const struct mt_jitdump_copy *copy, struct window *w, uint32_t size,
 			uint8_t *out, size_t room)
 {

@@ -1,7 +1,8 @@
 /*
  * The jitdump format (jit-PID.dump): a JIT compiler's account of its code for perf, with the time
- * from which each piece of code is valid. A header of 40 bytes, then records. In a recording
- * (FORMAT.md section 8) the machine code is left out, and a header may stand between records.
+ * from which each piece of code is valid. A header of 40 bytes is followed by records. In a
+ * recording (FORMAT.md section 8) the machine code is left out, and a header may appear between
+ * records.
  */
 #ifndef MT_FORMATS_RECORDS_JITDUMP_H
 #define MT_FORMATS_RECORDS_JITDUMP_H

@@ -46,8 +46,8 @@ static void take_build_id(struct mt_cursor *c, struct mt_kernel_record *out)
 }
 
 /*
- * Old kernels (4.4, not 4.15) tell of mappings without a file neither protection nor flags; flags
- * are never 0 where they are told. What is no data can be executed.
+ * Old kernels (4.4, not 4.15) report neither protection nor flags of mappings without a file.
+ * Reported flags are never 0. A mapping that is not data is executable.
  */
 static uint32_t guess_prot(const struct mt_kernel_record *record)
 {
@@ -125,7 +125,7 @@ static void take_cgroup(struct mt_cursor *c, struct mt_kernel_record *out)
 	out->name = mt_cursor_cstring(c);
 }
 
-/* What stands between header and trailer, by type; of the rest nothing is read. */
+/* The body between header and trailer, by type; bodies of other types are ignored. */
 static void (*const take_body[])(struct mt_cursor *c, struct mt_kernel_record *out) = {
 	[MT_KERNEL_MMAP] = take_mmap,
 	[MT_KERNEL_LOST] = take_lost,

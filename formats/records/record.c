@@ -18,7 +18,7 @@ enum field_kind {
 	FIELD_ID,   /* 16 bytes */
 	FIELD_ZERO, /* u32 in the file, nothing in the struct */
 	FIELD_TEXT,
-	FIELD_APPENDED, /* a text that earlier writers leave out: empty */
+	FIELD_APPENDED, /* a text that earlier writers omit: then it is empty */
 };
 
 struct field {
@@ -45,7 +45,7 @@ struct field {
 		.kind = FIELD_END \
 	}
 
-/* Bytes that the body of `record` takes; SIZE_MAX where a string is larger than any chunk. */
+/* Size of the body of `record`; SIZE_MAX if a string is larger than any chunk. */
 static size_t fields_size(const struct field *fields, const void *record)
 {
 	static const uint8_t fixed[] = {
@@ -76,7 +76,7 @@ static uint8_t *text_encode(uint8_t *to, const struct mt_text *text)
 	return to + 4 + text->size;
 }
 
-/* Writes one field, gives where the next begins. */
+/* Writes one field; returns where the next one begins. */
 static uint8_t *field_encode(const struct field *field, const void *value, uint8_t *to)
 {
 	switch (field->kind) {
@@ -165,7 +165,7 @@ static bool fields_get(const uint8_t *body, size_t size, const struct field *fie
 	return !c.bad;
 }
 
-/* The put and the get of a record that always has time 0. */
+/* The put and the get functions of a record type that always has time 0. */
 #define DEFINE_UNTIMED(name, record_type)                                                     \
 	bool mt_##name##_put(struct mt_block *block, const struct mt_##name##_record *record) \
 	{                                                                                     \
@@ -309,7 +309,7 @@ DEFINE_UNTIMED(end, MT_RECORD_END)
 static const struct field note_fields[] = {U32(note, level), TEXT(note, text), END};
 DEFINE_UNTIMED(note, MT_RECORD_NOTE)
 
-/* In front of the bytes; those behind them. */
+/* Fields before the content, and fields after it. */
 #define FILE_FIELDS                                                                                \
 	U32(file, kind), U32(file, coding), U32(file, kept), U32(file, part), U32(file, parts),    \
 		U32(file, major), U32(file, minor), U64(file, inode), U64(file, inode_generation), \
@@ -351,7 +351,7 @@ bool mt_file_put_front(struct mt_block *block, uint64_t time, const struct mt_fi
 	to = mt_block_add(block, MT_RECORD_FILE, front, time);
 	if (!to)
 		return false;
-	block->used = begins + front; /* what follows is the caller's */
+	block->used = begins + front; /* the caller writes the remaining bytes */
 	mt_put_le32(to + 4, (uint32_t)mt_align8(front + record->bytes.size));
 	to += MT_RECORD_HEADER_SIZE;
 	for (const struct field *f = file_front_fields; f->kind != FIELD_END; f++)

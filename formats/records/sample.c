@@ -17,12 +17,11 @@ struct walk {
 	struct mt_cursor c;
 	const uint8_t *record;
 	/*
-	 * Where PERF_SAMPLE_BRANCH_HW_INDEX is set, an empty branch stack may come with the index
-	 * or, if the hardware gave no stack at all, without it; only the size of the record tells
-	 * which.
+	 * With PERF_SAMPLE_BRANCH_HW_INDEX an empty branch stack may have the index or, if the
+	 * hardware gave no stack at all, lack it. Only the size of the record shows which.
 	 */
 	bool empty_without_index;
-	bool empty_stack; /* such a stack was met */
+	bool empty_stack; /* an empty branch stack was found */
 };
 
 static bool sampled(const struct walk *w, uint64_t bit)
@@ -134,7 +133,7 @@ static const uint64_t *take_regs(struct walk *w, uint64_t mask, uint64_t *abi)
 	return *abi ? take_u64s(w, (uint64_t)__builtin_popcountll(mask)) : NULL;
 }
 
-/* What lies between the fixed fields and the user stack. */
+/* The fields between the fixed fields and the user stack. */
 static void take_variable(struct walk *w, struct mt_sample *out)
 {
 	if (sampled(w, MT_SAMPLE_READ))
@@ -149,7 +148,7 @@ static void take_variable(struct walk *w, struct mt_sample *out)
 		out->user_regs = take_regs(w, w->attr->sample_regs_user, &out->user_abi);
 }
 
-/* The dump's bytes, which lie here or, where they were taken out, elsewhere. */
+/* The dump's bytes, which are in the record or, if they were cut out, elsewhere. */
 static const uint8_t *take_dump_bytes(struct walk *w, uint64_t asked)
 {
 	if (!w->apart)
@@ -163,7 +162,7 @@ static void take_stack(struct walk *w, struct mt_sample *out)
 {
 	uint64_t asked = mt_cursor_u64(&w->c), valid;
 
-	if (!asked) /* a kernel thread, say: no bytes, and no dyn_size */
+	if (!asked) /* no bytes and no dyn_size, as for a kernel thread */
 		return;
 	out->dump = take_dump_bytes(w, asked);
 	valid = mt_cursor_u64(&w->c);
@@ -271,14 +270,14 @@ bool mt_sample_read_get(const struct mt_attr *attr, const struct mt_sample *samp
 
 	if (i >= mt_sample_read_count(attr, sample))
 		return false;
-	/* how many and the times come first; alone, the times stand behind the value */
+	/* with a group, the count and the times come first; else the times follow the value */
 	at = sample->read + 8 * (group ? 1 + times + i * words : 0);
 	out->value = mt_get_le64(at);
 	out->id = format & MT_FORMAT_ID ? mt_get_le64(at + 8 * (group ? 1 : 1 + times)) : 0;
 	return true;
 }
 
-/* The offset of the field `size`, where a dump stands behind it; else 0. */
+/* The offset of the field `size` if a dump follows it; else 0. */
 static size_t stack_offset(struct walk *w)
 {
 	struct mt_sample passed;

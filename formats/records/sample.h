@@ -78,7 +78,7 @@ struct mt_sample {
 	uint64_t user_abi; /* 0 none, 1 32-bit, 2 64-bit */
 	/* one for each bit of attr->sample_regs_user; valid unless user_abi is 0 */
 	const uint64_t *user_regs;
-	const uint8_t *dump;	   /* user stack bytes; NULL if not at hand */
+	const uint8_t *dump;	   /* user stack bytes; NULL if not available */
 	size_t dump_size;	   /* valid bytes */
 	size_t dump_was;	   /* valid bytes when sampled, even if `dump` is gone */
 	size_t dump_asked;	   /* requested bytes; 0: no dump in this sample */
@@ -98,9 +98,9 @@ struct mt_dump_apart {
 
 /*
  * Decodes a PERF_RECORD_SAMPLE: `record` points to its perf_event_header, is 8-byte aligned and has
- * `size` bytes. False, with *out undefined, if the fields do not fit the bytes; so is a callchain,
- * register set or branch stack that is unaligned after raw data of odd size, which no kernel
- * writes. Bytes after the last known field are ignored.
+ * `size` bytes. False, with *out undefined, if the fields do not fit the bytes. Also false for a
+ * callchain, register set or branch stack that raw data leaves unaligned, which no kernel writes.
+ * Bytes after the last known field are ignored.
  */
 bool mt_sample_decode(const struct mt_attr *attr, const uint8_t *record, size_t size,
 		      const struct mt_dump_apart *apart, struct mt_sample *out);

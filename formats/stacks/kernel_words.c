@@ -1,6 +1,6 @@
 /*
  * Encoder and decoder walk the same ranges of words: up to the instruction pointer, the remainder
- * of the head, words that no reference has, and the tail.
+ * of the head, the middle words, which have no reference, and the tail.
  */
 #include "formats/stacks/kernel_words.h"
 
@@ -11,11 +11,11 @@
 
 #define HEAD 8 /* words remembered from the start; the others from the end */
 #define TAIL (MT_KERNEL_REFERENCE_WORDS - HEAD)
-#define IP 2 /* the word that holds the instruction pointer, behind header and identifier */
+#define IP 2 /* the word with the instruction pointer, after header and identifier */
 
-/* Words that follow one another in the sample and in its reference. */
+/* Consecutive words of the sample and of its reference. */
 struct run {
-	uint64_t *reference; /* NULL: nothing is remembered */
+	uint64_t *reference; /* NULL: these words have no reference */
 	size_t count;
 };
 
@@ -30,7 +30,7 @@ struct mt_kernel_words mt_kernel_words_begin(struct mt_kernel_references *refere
 		references->used |= 1ull << number;
 		memset(reference, 0, sizeof(*reference));
 	}
-	/* 0 was in no place: where it is the reference, nothing else is expected */
+	/* a reference time of 0 means none: then no word is expected to be the time */
 	words.time_was = reference->time;
 	words.time = reference->time ? time : 0;
 	reference->time = time;
@@ -38,7 +38,7 @@ struct mt_kernel_words mt_kernel_words_begin(struct mt_kernel_references *refere
 	return words;
 }
 
-/* The run that begins with the next word; none behind the last. */
+/* The run that begins with the next word; none after the last one. */
 static struct run next_run(const struct mt_kernel_words *words)
 {
 	uint64_t *reference = words->reference->words;
@@ -67,7 +67,7 @@ static inline uint64_t expected(const struct mt_kernel_words *words, uint64_t re
 	return reference == words->time_was ? words->time : word;
 }
 
-/* Without a branch a word, as code_words() in stack_lines.c. */
+/* Without branches, as code_words() in stack_lines.c. */
 static uint8_t *encode_run(const struct mt_kernel_words *state, uint64_t *reference,
 			   const uint8_t *from, size_t count, uint8_t *mask, uint8_t *stored)
 {
@@ -105,7 +105,7 @@ uint8_t *mt_kernel_words_encode(struct mt_kernel_words *words, const uint8_t *fr
 	return stored;
 }
 
-/* Words of a run. Few are stored: that is a branch which the processor foresees. */
+/* Decodes the words of a run. Few words are stored, so the processor predicts the branch well. */
 static void decode_run(const struct mt_kernel_words *state, const struct run *run,
 		       const uint8_t *mask, struct mt_cursor *stored, uint8_t *out)
 {

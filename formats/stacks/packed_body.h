@@ -74,9 +74,9 @@ static inline size_t mt_packed_count(const uint8_t *bits, size_t bytes)
 bool mt_packed_word(const uint8_t *body, size_t size, size_t index, uint64_t *word);
 
 /*
- * The stored ones of the kernel's words, and their size in bytes; NULL if the body is malformed.
- * With a dump and `registers` not 0, the words end before the user registers, which are the
- * `registers` words in front of the dump's size.
+ * The stored words among the kernel's words, and their size in bytes; NULL if the body is
+ * malformed. With a dump and `registers` not 0, the words end before the user registers, which are
+ * the `registers` words in front of the dump's size.
  */
 const uint8_t *mt_packed_words(const uint8_t *body, size_t size, size_t registers, size_t *bytes);
 

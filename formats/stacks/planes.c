@@ -1,6 +1,6 @@
 /*
- * A PACKED record's size follows from its head and bit maps. Their meaning does not matter here:
- * any bytes with the layout of a PACKED record are restored exactly.
+ * The size of a PACKED record follows from its head and bit maps. Their meaning does not matter
+ * here: any bytes with the layout of a PACKED record are restored exactly.
  */
 #include "formats/stacks/planes.h"
 
@@ -22,18 +22,21 @@
 #define ROOM_MIN ((size_t)128 << 10)
 
 enum kind {
-	KIND_PACKED, /* with the head of the one before it */
+	KIND_PACKED, /* with the same head as the previous one */
 	KIND_PACKED_HEAD,
 	KIND_OTHER,
 };
 
-/* How much of a PACKED record is what. */
+/* Sizes of the parts of a PACKED record. */
 struct shape {
 	size_t stored, changed, masks; /* bytes */
 	size_t words;
 };
 
-/* Where words begin, from the record's start: padding is of the record, its header is 16 bytes. */
+/*
+ * Offset of the words from the record's start: padding belongs to the record, its header is 16
+ * bytes.
+ */
 static size_t words_offset(const struct shape *shape)
 {
 	return MT_RECORD_HEADER_SIZE +
@@ -48,7 +51,7 @@ static uint64_t bits_in_word(uint64_t bits)
 	return bits * UINT64_C(0x0101010101010101) >> 56;
 }
 
-/* Not every processor counts bits, and a byte at a time takes long. */
+/* Not every processor has an instruction to count bits, and one byte at a time is slow. */
 static size_t bits_in(const uint8_t *bytes, size_t size)
 {
 	uint64_t rest = 0, count = 0;
@@ -60,13 +63,13 @@ static size_t bits_in(const uint8_t *bytes, size_t size)
 	return (size_t)(count + bits_in_word(rest));
 }
 
-/* ---- Taking apart ---- */
+/* ---- Splitting ---- */
 
 struct mt_plane_splitter {
 	struct mt_word_tables tables;
 	struct mt_word_encoder words;
 	uint8_t *memory;
-	size_t room; /* bytes of records that it serves */
+	size_t room; /* bytes of records that the planes have room for */
 	uint8_t *begin[MT_PLANES], *at[MT_PLANES], *end[MT_PLANES];
 	uint64_t time;
 	uint8_t head[HEAD];
@@ -75,8 +78,8 @@ struct mt_plane_splitter {
 };
 
 /*
- * Parts of the records' size that the planes have room for. Records that need more are not like
- * those that this is for. A word's distance is a byte in each of two planes, and so on.
+ * Room of the planes, as parts of the records' size. Records that need more are not worth
+ * splitting. A word's distance takes a byte in each of two planes, and so on.
  */
 static const uint8_t room_divisor[MT_PLANES] = {
 	[MT_PLANE_KINDS] = 16,
@@ -115,8 +118,8 @@ void mt_plane_splitter_destroy(struct mt_plane_splitter *splitter)
 }
 
 /*
- * One piece of memory for the words and all planes: it is populated, and to be had few times until
- * the largest block has come.
+ * One allocation for the words and all planes. It is populated, and it is replaced only when a
+ * larger block comes.
  */
 static bool make_room(struct mt_plane_splitter *s, size_t size)
 {
@@ -146,7 +149,7 @@ static bool make_room(struct mt_plane_splitter *s, size_t size)
 	return true;
 }
 
-/* Numbers of several planes stand together at first, in the room of these. */
+/* The numbers of several planes are first collected here, in the memory of these planes. */
 static void begin(struct mt_plane_splitter *s)
 {
 	uint8_t **words = s->begin + MT_PLANE_WORDS;
@@ -174,7 +177,7 @@ static bool put(struct mt_plane_splitter *s, size_t plane, const void *bytes, si
 	return true;
 }
 
-/* Whether the record is one that is put together again from its parts; its size is its own. */
+/* Whether the record can be joined again from its parts; its size is implied by them. */
 static bool get_shape(const uint8_t *record, size_t size, struct shape *out)
 {
 	const uint8_t *body = record + MT_RECORD_HEADER_SIZE, *maps = body + HEAD;
@@ -202,7 +205,7 @@ static bool get_shape(const uint8_t *record, size_t size, struct shape *out)
 	return true;
 }
 
-/* The difference to the time before, as signed LEB128. */
+/* The difference from the previous time, as signed LEB128. */
 static bool put_time(struct mt_plane_splitter *s, uint64_t time)
 {
 	int64_t left = (int64_t)(time - s->time);
@@ -286,7 +289,7 @@ bool mt_planes_split(struct mt_plane_splitter *splitter, const uint8_t *records,
 	return true;
 }
 
-/* ---- Putting together ---- */
+/* ---- Joining ---- */
 
 struct joiner {
 	struct mt_cursor planes[MT_PLANES];
@@ -327,7 +330,7 @@ static bool take_front(struct joiner *j, enum kind kind)
 	return head;
 }
 
-/* Its bit maps, and how much all of it is. */
+/* Its bit maps, and the sizes of all its parts. */
 static bool take_maps(struct joiner *j, const uint8_t *maps[3], struct shape *out)
 {
 	struct mt_cursor *planes = j->planes;

@@ -1,7 +1,7 @@
 /*
  * A directory of sizes, then the planes. Heads and bit maps repeat from record to record, so zstd's
- * match search pays for them. It does not for the bytes of distances and differences: repeated
- * words were already found.
+ * match search pays for them. The search does not pay for the bytes of distances and differences:
+ * repeated words were already found.
  */
 #include "formats/stacks/planes_pack.h"
 
@@ -15,22 +15,23 @@
 #include "formats/stacks/planes.h"
 
 #define DIRECTORY ((size_t)MT_PLANES * 8)
-#define LEVEL_THOROUGH 3 /* from here on each plane is searched, at that level */
+#define LEVEL_THOROUGH 3 /* from this level on each plane is searched for matches, at that level \
+			  */
 #define LEVEL_MAPS 1
 #define LEVEL_FAST (-1)
 #define HUFFMAN_ALONE 1 /* of the parameter below */
 
 struct mt_planes_packer {
 	struct mt_plane_splitter *splitter;
-	struct mt_compressor *search, *entropy; /* each with the memory for what it does */
+	struct mt_compressor *search, *entropy; /* contexts, each with the memory for its planes */
 	mt_words_deliver *deliver;		/* or NULL */
 	void *deliver_context;
 };
 
 /*
- * No search for matches: a step longer than a block between two looks. Steps turn Huffman coding
- * off, too, but for a parameter that has been there since 1.4 and is called experimental; where it
- * is not, a small table is searched.
+ * No search for matches: a step longer than a block between two positions. Steps also turn Huffman
+ * coding off, except with a parameter that exists since 1.4 and is marked experimental. Without
+ * that parameter, a small table is searched.
  */
 static size_t code_entropy(struct mt_planes_packer *packer, const struct mt_plane *plane,
 			   uint8_t *out, size_t room)
@@ -79,7 +80,7 @@ static size_t search(struct mt_planes_packer *packer, const struct mt_plane *pla
 	return zstd ? ZSTD_compress2(zstd, out, room, plane->bytes, plane->size) : 0;
 }
 
-/* The size of what was made of the plane; 0 where it is to be stored as it is. */
+/* Size of the compressed plane; 0 if it is to be stored uncompressed. */
 static size_t compress(struct mt_planes_packer *packer, size_t number, const struct mt_plane *plane,
 		       int level, uint8_t *out, size_t room)
 {
@@ -96,7 +97,7 @@ static size_t compress(struct mt_planes_packer *packer, size_t number, const str
 	return ZSTD_isError(size) || size >= plane->size ? 0 : size;
 }
 
-/* Planes begin at multiples of 8, and records are of multiples of 8. */
+/* Planes begin at multiples of 8, and records have sizes of multiples of 8. */
 static void report_others(const struct mt_planes_packer *packer, const struct mt_plane *others)
 {
 	if (packer->deliver)
@@ -137,7 +138,7 @@ void mt_planes_packer_set_words(struct mt_planes_packer *packer, mt_words_delive
 	mt_plane_splitter_set_words(packer->splitter, deliver, context);
 }
 
-/* What the directory says of a plane: how long it is, and its bytes in the payload. */
+/* A plane in the directory: its size, and its bytes in the payload. */
 struct entry {
 	size_t size;
 	struct mt_cursor stored;
@@ -163,7 +164,7 @@ static bool read_directory(const uint8_t *payload, size_t payload_size, uint64_t
 	return !in.bad && !mt_cursor_left(&in) && total <= most;
 }
 
-/* Planes that are stored as they are are used where they stand. */
+/* Uncompressed planes are used in place. */
 static bool unpack_planes(ZSTD_DCtx *zstd, const struct entry entries[MT_PLANES], uint8_t *memory,
 			  struct mt_plane planes[MT_PLANES])
 {

@@ -18,8 +18,8 @@ struct mt_planes_packer *mt_planes_packer_create(void);
 void mt_planes_packer_destroy(struct mt_planes_packer *packer);
 
 /*
- * Packs a chunk's records to `out`. `level` is zstd's; up to 2 most planes only use its entropy
- * coder, which takes a fraction of the time and compresses nearly as well; at 0 and below words
+ * Packs a chunk's records to `out`. `level` is zstd's. Up to 2 most planes only use its entropy
+ * coder, which takes a fraction of the time and compresses nearly as well. At 0 and below, words
  * without an earlier similar word are stored uncompressed. Returns the payload's size; 0 if that
  * exceeds `room`, or if the records compress better whole (few of them are PACKED).
  */

@@ -62,7 +62,7 @@ uint64_t mt_sample_pieces_address(const struct mt_sample_pieces *pieces)
 	return mt_get_le64((const uint8_t *)pieces->head + pieces->head_size - pieces->sp_back);
 }
 
-/* As a PACKED record; false where it cannot be coded. There is room for it. */
+/* Appends a PACKED record; false if the sample cannot be coded. There is room for it. */
 static bool put_packed(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces)
 {
 	uint8_t *body = block->bytes + block->used + MT_RECORD_HEADER_SIZE;
@@ -143,7 +143,7 @@ bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out
 	return mt_get_le16(out->kernel + PERF_HEADER_OFF_SIZE) == out->kernel_size;
 }
 
-/* The kernel's record has a hole where the fields say that a dump was taken out. */
+/* Whether the kernel's record has a hole where the fields say that a dump was cut out. */
 static bool cut_agrees(const struct mt_kernel_bytes *b)
 {
 	if (!b->dump_asked || b->kernel_size % 8 || b->cut % 8 || b->cut < PERF_HEADER_SIZE + 8 ||
@@ -156,7 +156,7 @@ static bool cut_agrees(const struct mt_kernel_bytes *b)
 	       mt_get_le64(b->kernel + b->cut) <= b->dump_asked;
 }
 
-/* What the fields say of the dump is what the kernel's own bytes say of it. */
+/* Whether the fields on the dump agree with the kernel's own bytes. */
 static bool dump_agrees(const struct mt_kernel_bytes *b)
 {
 	return cut_agrees(b) && mt_get_le64(b->kernel + b->cut) == b->dump_size;
@@ -200,7 +200,7 @@ uint32_t mt_unwound_step(uint64_t inner, uint64_t sp)
 								    : MT_UNWOUND_NO_STEP;
 }
 
-/* Bytes of the pcs and sources, and of what stands behind them where stack pointers are told. */
+/* Size of the pcs and sources, and of the stack pointers after them, if present. */
 static size_t unwound_size(const struct mt_unwound *unwound)
 {
 	size_t count = unwound->count;
@@ -256,7 +256,7 @@ static bool codes_known(const struct mt_unwound *unwound)
 	return unwound->end < MT_UNWOUND_ENDS && unwound->walked_end < MT_UNWOUND_ENDS;
 }
 
-/* A sample that had no dump: the kernel's record is whole. */
+/* A sample without a dump: the kernel's record is complete. */
 static bool is_whole(const struct mt_kernel_bytes *b)
 {
 	return !b->cut && !b->dump_asked && b->kernel_size >= PERF_HEADER_SIZE &&
@@ -264,7 +264,7 @@ static bool is_whole(const struct mt_kernel_bytes *b)
 	       mt_get_le16(b->kernel + PERF_HEADER_OFF_SIZE) == b->kernel_size;
 }
 
-/* Where the frames stood: behind the sources, or not there. */
+/* The stack pointers of the frames: after the sources, or absent. */
 static void get_places(struct mt_cursor *c, struct mt_unwound *unwound)
 {
 	size_t count = unwound->count, gap = (8 - count % 8) % 8;

@@ -52,7 +52,9 @@ void mt_stack_decoder_reset(struct mt_stack_decoder *decoder)
 	}
 }
 
-/* The slot's image, made on first sight; NULL for a slot number out of range, or out of memory. */
+/*
+ * The slot's image, allocated on first use; NULL for a slot number out of range, or out of memory.
+ */
 static struct mt_stack_image *decoder_image(struct mt_stack_decoder *decoder, uint32_t slot)
 {
 	struct mt_stack_image *image;
@@ -69,7 +71,7 @@ static struct mt_stack_image *decoder_image(struct mt_stack_decoder *decoder, ui
 	return image;
 }
 
-/* The same for what the kernel's words are held against. */
+/* The slot's references for the kernel's words, likewise. */
 static struct mt_kernel_references *decoder_kernel(struct mt_stack_decoder *decoder, uint32_t slot)
 {
 	struct mt_kernel_references **kernel;
@@ -84,7 +86,7 @@ static struct mt_kernel_references *decoder_kernel(struct mt_stack_decoder *deco
 	return *kernel;
 }
 
-/* Which words of its line number `line` a dump has. */
+/* Mask of the words of line number `line` that a dump has. */
 static unsigned words_in_line(uint64_t address, size_t size, size_t line)
 {
 	size_t first = line ? 0 : address % MT_STACK_LINE / 8;
@@ -94,7 +96,7 @@ static unsigned words_in_line(uint64_t address, size_t size, size_t line)
 	       0xffu << first;
 }
 
-/* Whether each mask names words that the dump has, and those are all that is stored. */
+/* Whether each mask only names words of the dump, and the masks account for all stored words. */
 static bool words_agree(uint64_t address, size_t size, const struct mt_packed_changed *changed)
 {
 	const uint8_t *mask = changed->masks;
@@ -112,7 +114,7 @@ static bool words_agree(uint64_t address, size_t size, const struct mt_packed_ch
 	return 8 * stored == mt_cursor_left(&changed->words);
 }
 
-/* Takes in the lines that changed, where words_agree(). */
+/* Applies the changed lines, after words_agree(). */
 static void patch_lines(struct mt_stack_image *image, uint64_t address,
 			const struct mt_packed_changed *changed)
 {
@@ -130,7 +132,7 @@ static void patch_lines(struct mt_stack_image *image, uint64_t address,
 	}
 }
 
-/* Neighbouring lines are neighbours in the image, up to where it begins again. */
+/* Neighbouring lines are neighbours in the image, up to where the image wraps around. */
 static void copy_dump(const struct mt_stack_image *image, uint64_t address, uint8_t *out,
 		      size_t size)
 {
@@ -144,7 +146,7 @@ static void copy_dump(const struct mt_stack_image *image, uint64_t address, uint
 	memcpy(out + head, bytes, size - head);
 }
 
-/* Whether a dump of that size may stand there, with no line changed but those that it has. */
+/* Whether the dump's size and address are valid, and only lines of the dump changed. */
 static bool lines_fit(uint64_t address, size_t size, const struct mt_packed_changed *changed)
 {
 	size_t lines = mt_stack_line_count(address, size), bitmap = (lines + 7) / 8;
@@ -157,7 +159,7 @@ static bool lines_fit(uint64_t address, size_t size, const struct mt_packed_chan
 	return words_agree(address, size, changed);
 }
 
-/* A dump that lines_fit(). */
+/* Decodes a dump, after lines_fit(). */
 static bool decode_lines(struct mt_stack_decoder *decoder, uint32_t slot, uint64_t address,
 			 const struct mt_packed_changed *changed, uint8_t *out, size_t size)
 {
@@ -185,7 +187,7 @@ bool mt_stack_decode(struct mt_stack_decoder *decoder, const uint8_t *coded, siz
 	       decode_lines(decoder, slot, address, &changed, out, size);
 }
 
-/* Where a dump stood and how large it was, as the kernel's words have it. */
+/* The address and size of the dump, from the kernel's words. */
 static uint64_t dump_size(const struct mt_packed_head *head, const uint8_t *kernel)
 {
 	return head->tail ? mt_get_le64(kernel + 8u * (size_t)(head->words - head->tail)) : 0;

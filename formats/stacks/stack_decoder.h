@@ -1,6 +1,6 @@
 /*
  * Decodes PACKED records, and coding 1 of SAMPLE records, which only earlier versions wrote
- * (FORMAT.md sections 7.1 and 7.2). Keeps the same images as the encoder
+ * (FORMAT.md sections 7.1 and 7.2). Maintains the same images as the encoder
  * (formats/stacks/stack_encoder.h).
  */
 #ifndef MT_FORMATS_STACKS_STACK_DECODER_H

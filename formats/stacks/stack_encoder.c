@@ -18,10 +18,10 @@
 #include "formats/stacks/stack_lines.h"
 
 #define PAGE_MAX ((size_t)64 << 10)
-#define SLOTS_MORE 6 /* that there are to be, where those there are do not serve */
-#define GONE 64	     /* threads that lost their slot are remembered, one by number modulo this */
+#define SLOTS_MORE 6 /* slots to add if the present ones do not suffice */
+#define GONE 64	     /* lost slots are remembered for one thread per tid modulo this */
 
-/* Where the fields of a PACKED record's body stand. */
+/* Offsets of the fields in a PACKED record's body. */
 enum {
 	OFF_WORDS = 4,
 	OFF_TAIL = 6,
@@ -41,8 +41,8 @@ struct mt_stack_encoder {
 	mt_stack_lines_coder *code_lines;
 	uint8_t *memory;
 	unsigned count;
-	_Atomic unsigned ready;	 /* slots that may be used, the first ones */
-	_Atomic unsigned wanted; /* as many there should be */
+	_Atomic unsigned ready;	 /* usable slots, the first ones */
+	_Atomic unsigned wanted; /* number of slots wanted */
 	unsigned taken;		 /* slots in use in this chunk, the first ones */
 	bool populated;
 	uint32_t gone[GONE]; /* those, plus 1 */
@@ -51,7 +51,7 @@ struct mt_stack_encoder {
 	struct slot slots[];
 };
 
-/* A slot's memory: the image, and what its samples are held against. */
+/* A slot's memory: the image, and the references for its samples. */
 #define SLOT_MEMORY                                                                      \
 	(((size_t)MT_STACK_LINES * MT_STACK_LINE + sizeof(struct mt_kernel_references) + \
 	  MT_STACK_LINE - 1) /                                                           \
@@ -95,7 +95,7 @@ void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder)
 	free(encoder);
 }
 
-/* In pages of any size that a system may have, as far as there is memory. */
+/* Populates in pages of any size that a system may have, as far as there is memory. */
 static size_t whole_pages(const struct mt_stack_encoder *encoder, size_t bytes)
 {
 	size_t pages = (bytes + PAGE_MAX - 1) / PAGE_MAX * PAGE_MAX;
@@ -103,7 +103,7 @@ static size_t whole_pages(const struct mt_stack_encoder *encoder, size_t bytes)
 	return pages < encoder->count * SLOT_MEMORY ? pages : encoder->count * SLOT_MEMORY;
 }
 
-/* What is not used yet is not fetched either where all that may be touched is. */
+/* Makes unused memory inaccessible, so that it is not populated where all accessible memory is. */
 static void close_remainder(struct mt_stack_encoder *encoder, size_t used)
 {
 	size_t start = whole_pages(encoder, used), end = encoder->count * SLOT_MEMORY;
@@ -163,8 +163,9 @@ void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
 }
 
 /*
- * A thread takes another's slot. More slots would serve where it lost its own before: threads that
- * only come and go, however many, need none but those of the few that run at a time.
+ * A thread takes another thread's slot. More slots help if the thread has lost a slot before.
+ * Threads that only come and go need no slots beyond those of the few that run at a time, however
+ * many there are.
  */
 static void note_gone(struct mt_stack_encoder *encoder, uint32_t tid, uint32_t loser)
 {
@@ -174,8 +175,8 @@ static void note_gone(struct mt_stack_encoder *encoder, uint32_t tid, uint32_t l
 }
 
 /*
- * The thread's slot: its own, a fresh one, or the least recently used (whose image goes on as it
- * is, on both sides).
+ * The thread's slot: the one it has, a free one, or the least recently used one (whose image stays
+ * as it is, in encoder and decoder).
  */
 static unsigned slot_of(struct mt_stack_encoder *encoder, uint32_t tid)
 {
@@ -195,7 +196,7 @@ static unsigned slot_of(struct mt_stack_encoder *encoder, uint32_t tid)
 	return oldest;
 }
 
-/* Whether the sample's sizes and its dump's place are such that it can be coded. */
+/* Whether the sample's sizes and its dump's address allow coding. */
 static bool can_pack(const struct mt_sample_pieces *pieces)
 {
 	size_t kernel_size = pieces->head_size + pieces->tail_size;
@@ -214,7 +215,7 @@ static bool can_pack(const struct mt_sample_pieces *pieces)
 	       !(pieces->dump_size % 8) && !mt_stack_past_the_end(address, pieces->dump_size);
 }
 
-/* The slot that a sample of the thread goes through. */
+/* The slot to encode a sample of the thread with. */
 static struct slot *take_slot(struct mt_stack_encoder *encoder, uint32_t tid)
 {
 	struct slot *slot;
@@ -226,7 +227,7 @@ static struct slot *take_slot(struct mt_stack_encoder *encoder, uint32_t tid)
 	return slot;
 }
 
-/* Both bit maps, the masks and padding; the words are moved up behind them. */
+/* Writes both bit maps, the masks and padding, and moves the words up to follow them. */
 static size_t close_up(uint8_t *body, uint8_t *bits, size_t bitmap, const uint8_t *masks,
 		       const struct mt_stack_coding *coding, const uint8_t *words)
 {
@@ -244,8 +245,8 @@ static size_t close_up(uint8_t *body, uint8_t *bits, size_t bitmap, const uint8_
 }
 
 /*
- * The words are written where they would stand if every line had changed, and moved up once it is
- * known how many masks there are.
+ * The words are first written at the offset they have if every line changed. They are moved up once
+ * the number of masks is known.
  */
 static size_t pack(const struct mt_stack_encoder *encoder, struct slot *slot, uint64_t time,
 		   const struct mt_sample_pieces *pieces, uint8_t *body)

@@ -14,10 +14,10 @@
 #include "formats/stacks/stack_image.h"
 
 /*
- * Which words of a line differ from the image; they are copied there and, packed, to *words.
- * `first` to `last`: the words of the line that the dump has. Without a branch a word: on stacks
- * full of random words half of them would be mispredicted. One word past the end of *words is
- * overwritten.
+ * Finds the words of a line that differ from the image, copies them to the image and, packed, to
+ * *words. `first` to `last`: the words of the line that the dump has. It has no branch for a word:
+ * on stacks full of random words half of the branches would be mispredicted. One word past the end
+ * of *words is overwritten.
  */
 static inline uint8_t code_words(uint64_t *line, const uint8_t *dump, unsigned first, unsigned last,
 				 uint8_t **words)
@@ -58,7 +58,7 @@ static inline void note_line(struct mt_stack_coding *coding, unsigned mask)
 	*coding->masks++ = (uint8_t)mask;
 }
 
-/* The words of one line that the dump has, where that is not all of them. */
+/* The words of a line that only partly belongs to the dump. */
 static void code_part(struct mt_stack_coding *coding, unsigned first, unsigned last)
 {
 	uint64_t *line = mt_stack_image_line(coding->image, coding->address);
@@ -84,7 +84,7 @@ static void code_lines_portable(struct mt_stack_coding *coding, size_t lines)
 #ifdef __x86_64__
 #define WORD(i) 2 * (i), 2 * (i) + 1
 
-/* Where four words come from so that those whose bit is set stand first. */
+/* Permutations that move the words whose bit is set to the front. */
 static const uint32_t packed_order[16][8] = {
 	{0},
 	{WORD(0)},
@@ -105,12 +105,12 @@ static const uint32_t packed_order[16][8] = {
 };
 
 /*
- * The record was written on another CPU, and what fetches ahead by itself stops at each page. Past
- * the dump's end stands the next record, or nothing: a prefetch asks for no more than it can have.
+ * The record was written on another CPU, and the hardware prefetcher stops at each page. The next
+ * record, or nothing, follows the dump: the prefetch is limited to valid memory.
  */
 #define AHEAD 1536
 
-/* Four words at *words, of which those that the mask names are kept. */
+/* Packs the four words at *words: keeps the words that the mask names. */
 __attribute__((target("avx2,popcnt"))) static inline uint8_t *pack_half(uint8_t *words,
 									__m256i half, unsigned mask)
 {
@@ -120,11 +120,11 @@ __attribute__((target("avx2,popcnt"))) static inline uint8_t *pack_half(uint8_t 
 	return words + 8 * __builtin_popcount(mask);
 }
 
-/* The same by 32 bytes at a time. What it writes past the end stays within the line's 64 bytes. */
+/* The same, 32 bytes at a time. Writes past the end stay within the line's 64 bytes. */
 __attribute__((target("avx2,popcnt"))) static void code_lines_avx2(struct mt_stack_coding *coding,
 								   size_t lines)
 {
-	struct mt_stack_coding c = *coding; /* a copy that no store through a pointer can change */
+	struct mt_stack_coding c = *coding; /* a copy: no store through a pointer changes it */
 
 	for (; lines; lines--, c.line++, c.address += MT_STACK_LINE, c.dump += MT_STACK_LINE) {
 		_mm_prefetch((const char *)c.dump + AHEAD, _MM_HINT_T0);

@@ -1,8 +1,7 @@
 /*
  * Encodes the lines of a dump against a stack's image: which lines changed, which of their words,
- * and those words. Uses AVX2 where the CPU has it: without it
- * coding a dump of 8 KiB takes 0.25 to 0.45 us more, with AVX-512 0.06 to 0.16 us less
- * (tests/bench/coding.sh). Private to
+ * and those words. Uses AVX2 if the CPU has it. Without AVX2, coding a dump of 8 KiB takes 0.25 to
+ * 0.45 us more; with AVX-512 it would take 0.06 to 0.16 us less (tests/bench/coding.sh). Private to
  * formats/stacks/stack_*.c.
  */
 #ifndef MT_FORMATS_STACKS_STACK_LINES_H

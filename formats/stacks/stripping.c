@@ -52,7 +52,7 @@ bool mt_stripping_understand(const struct mt_attr *attr, const struct mt_kernel_
 		mt_sample_stack_offset(attr, bytes->kernel, bytes->kernel_size));
 }
 
-/* Copies a sample whose dump stands in its KERNEL record as if the dump had been cut out. */
+/* Copies a sample whose dump is in its KERNEL record as if the dump had been cut out. */
 static void take_dump_out(struct mt_stripping *s, const struct mt_attr *attr,
 			  struct mt_kernel_bytes *b)
 {

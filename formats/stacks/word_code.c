@@ -9,16 +9,16 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cursor.h"
 
-#define LOW_BITS 16	   /* in which words that are alike may differ */
+#define LOW_BITS 16	   /* the bits in which similar words may differ */
 #define LITERALS_MANY 2	   /* more than one word in so many */
-#define AT_ONCE 32	   /* numbers, which compilers make a few instructions of */
-#define REPORTED_TAGS 0xaa /* of four tags the bits that TAG_ALIKE and TAG_LITERAL have */
+#define AT_ONCE 32	   /* numbers in a batch, which compilers vectorize */
+#define REPORTED_TAGS 0xaa /* in four tags: the bit set in TAG_ALIKE and TAG_LITERAL */
 #define MIX UINT64_C(0x9e3779b97f4a7c15)
 
 enum tag {
-	TAG_AGAIN,   /* the word as far back as the last one that was told by its distance */
-	TAG_SAME,    /* the word so far back */
-	TAG_ALIKE,   /* its upper bits are those of the word so far back */
+	TAG_AGAIN,   /* the word at the distance of the last TAG_SAME word */
+	TAG_SAME,    /* the word at the stored distance */
+	TAG_ALIKE,   /* shares its upper bits with the word at the stored distance */
 	TAG_LITERAL, /* eight bytes */
 };
 
@@ -38,9 +38,9 @@ void mt_word_encoder_begin(struct mt_word_encoder *encoder)
 }
 
 /*
- * The words that the tables name for one, how far back: it is told of there from now on. What a
- * table does not know stands at 0 there. No distance is larger than the number of words before this
- * one: it is one modulo 65,536.
+ * The candidates of the tables for a word, as distances. The tables refer to this word from now on.
+ * An unknown word has candidate 0. No distance exceeds the number of words before this one: it is
+ * taken modulo 65,536.
  */
 struct candidates {
 	uint16_t same, alike;
@@ -61,7 +61,7 @@ static inline uint32_t pair(uint16_t distance, uint64_t difference)
 	return distance | (uint32_t)difference << 16;
 }
 
-/* The last of four stands in the highest bits. */
+/* The last of four tags is in the highest bits. */
 static inline void put_tag(struct mt_word_encoder *e, unsigned tag)
 {
 	e->tags = e->tags >> 2 | tag << 6;
@@ -69,12 +69,12 @@ static inline void put_tag(struct mt_word_encoder *e, unsigned tag)
 }
 
 /*
- * Which of the four it is no processor foresees: all that a word may leave is written, and kept
- * where it is that.
+ * No processor can predict which of the four tags applies. So all possible output of a word is
+ * written, and the output positions advance by the parts that apply.
  */
 static void encode_mixed(struct mt_word_encoder *encoder, const uint8_t *from, size_t count)
 {
-	struct mt_word_encoder e = *encoder; /* that no store through a pointer can change */
+	struct mt_word_encoder e = *encoder; /* a copy: no store through a pointer changes it */
 
 	for (const uint8_t *end = from + 8 * count; from < end; from += 8, e.count++) {
 		uint64_t word = mt_get_le64(from), *here = e.words + e.count, base;
@@ -136,7 +136,7 @@ void mt_word_encode(struct mt_word_encoder *encoder, const uint8_t *from, size_t
 		encode_mixed(encoder, from, count);
 }
 
-/* The byte of each number that stands so many bits up. */
+/* Collects the byte of each number at that bit position. */
 static uint8_t *put_plane16(uint8_t *restrict to, const uint16_t *restrict from, size_t count,
 			    unsigned shift)
 {
@@ -165,7 +165,7 @@ static uint8_t *put_plane32(uint8_t *restrict to, const uint32_t *restrict from,
 	return to + count;
 }
 
-/* Of the last four words, those whose tags are not there yet stand in the highest bits. */
+/* Four tags; an incomplete last byte is shifted down, because its tags are in the highest bits. */
 static unsigned tags_of(const struct mt_word_encoder *encoder, size_t four)
 {
 	size_t left = encoder->count - 1 - 4 * four;
@@ -244,7 +244,7 @@ static uint16_t take_two(struct mt_word_decoder *d, enum mt_word_plane low)
 	return (uint16_t)(mt_cursor_u8(&d->planes[low + 1]) << 8 | byte);
 }
 
-/* How far back a word stands; 0 where none stands there. */
+/* The distance of a word; 0 if there is none. */
 static size_t take_distance(struct mt_word_decoder *d, enum mt_word_plane low)
 {
 	size_t distance = take_two(d, low);

@@ -1,7 +1,7 @@
-/* Folded stacks: what one line says. */
+/* Folded stacks: parses one line. */
 #include "formats/text/reported_text.h"
 
-/* The number that the text ends in, and what is before it; false without one. */
+/* The number at the end of the text, and the text before it; false without a number. */
 static bool take_number(struct mt_text *text, double *out)
 {
 	struct mt_text rest = mt_text_trim(*text);
@@ -44,7 +44,7 @@ bool mt_folded_counts(struct mt_text line, size_t counts, struct mt_text *path, 
 	return path->size;
 }
 
-/* Marks that flamegraph.pl knows behind names: kernel, inlined, made by a JIT compiler. */
+/* Suffixes of names that flamegraph.pl knows: kernel, inlined, made by a JIT compiler. */
 static struct mt_reported_frame frame_of(struct mt_text name)
 {
 	struct mt_reported_frame frame = {.name = name, .dso = {"[unknown]", 9}};

@@ -27,7 +27,7 @@ enum {
 	MT_TEXT_FRAMES_MAX = 65536, /* of a sample */
 };
 
-/* What a file is that begins with these bytes: the whole of it, or as much as a probe gets. */
+/* The kind of a file that begins with these bytes: the whole file, or as much as a probe gets. */
 enum mt_text_kind mt_text_kind_of(const char *head, size_t size);
 
 /* ---- Lines of a file ---- */
@@ -49,13 +49,13 @@ void mt_text_lines_begin(struct mt_text_lines *lines);
  */
 struct mt_error *mt_text_lines_next(struct mt_text_lines *lines, struct mt_text *out, bool *more);
 
-/* ---- What they say ---- */
+/* ---- Parsing lines ---- */
 
 typedef MT_ARRAY(struct mt_reported_frame) mt_reported_frames;
 
 /*
- * The counts at a folded line's end, one or two, and what is before them. False where it is no
- * folded line.
+ * Parses the counts at a folded line's end, one or two, and the text before them. False if the line
+ * is not folded.
  */
 bool mt_folded_counts(struct mt_text line, size_t counts, struct mt_text *path, double out[2]);
 

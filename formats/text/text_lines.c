@@ -10,7 +10,7 @@ void mt_text_lines_begin(struct mt_text_lines *lines)
 	lines->at = lines->end = 0;
 }
 
-/* Moves what is left to the buffer's start and reads on. */
+/* Moves the remaining bytes to the buffer's start and reads on. */
 static struct mt_error *fill(struct mt_text_lines *lines, size_t *got)
 {
 	struct mt_error *err;
@@ -27,7 +27,7 @@ static struct mt_error *fill(struct mt_text_lines *lines, size_t *got)
 	return NULL;
 }
 
-/* Takes `size` bytes and the newline behind them. */
+/* Takes `size` bytes and the newline after them. */
 static struct mt_text take(struct mt_text_lines *lines, size_t size, size_t newline)
 {
 	struct mt_text line = {lines->buffer + lines->at, size};

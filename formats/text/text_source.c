@@ -1,7 +1,7 @@
 /*
- * The source of folded stacks. Each line is given as a sample of a software event, with the names
- * of its frames (mt_record.told), after a COMM record where the command is another than before. One
- * EVENT record comes first. What perf script prints is recognized, and refused.
+ * The source of folded stacks. Each line becomes a sample of a software event, with the names of
+ * its frames (mt_record.told). A COMM record precedes it if the command differs from that of the
+ * previous line. One EVENT record comes first. Output of perf script is recognized, and refused.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,23 +19,23 @@
 #include "formats/text/reported_text.h"
 
 enum {
-	HEAD_LINES = 64, /* of a file that are looked at */
+	HEAD_LINES = 64, /* bytes of a file that are probed */
 	ATTR_SIZE = 64,
 	ATTR_PERIOD = 16, /* offsets in struct perf_event_attr */
 	ATTR_SAMPLE_TYPE = 24,
 	COMM_MAX = 256,
-	EVENT = 1, /* index of the only one */
+	EVENT = 1, /* index of the only event */
 	SAMPLE_TYPE = MT_SAMPLE_TID | MT_SAMPLE_TIME | MT_SAMPLE_CPU | MT_SAMPLE_PERIOD,
 	SAMPLE_SIZE = 8 + 8 + 8 + 8 + 8,
 };
 
-/* What of a sample is given next. */
+/* The next record to give for a sample. */
 enum stage {
-	STAGE_READ, /* nothing: the next one is read */
+	STAGE_READ, /* none: the next line is read */
 	STAGE_EVENT,
 	STAGE_COMM,
 	STAGE_SAMPLE,
-	STAGE_BAD, /* a record that counts as undecodable, for a line without a meaning */
+	STAGE_BAD, /* a record that counts as undecodable, for a malformed line */
 };
 
 struct text_source {
@@ -55,7 +55,7 @@ struct text_source {
 	uint8_t event_bytes[1024];
 };
 
-/* ---- What kind it is ---- */
+/* ---- Kind of the file ---- */
 
 /* The next complete line of a file's first bytes. */
 static bool head_line(const char **at, const char *end, bool whole, struct mt_text *out)
@@ -250,7 +250,7 @@ static struct mt_error *read_folded(struct text_source *source, struct mt_text l
 	return NULL;
 }
 
-/* Reads lines up to something to give. */
+/* Reads lines up to the next one that gives a record. */
 static struct mt_error *read_sample(struct text_source *source, bool *more)
 {
 	while (source->stage == STAGE_READ) {
@@ -325,7 +325,7 @@ static struct mt_error *give_event(struct text_source *source, struct mt_record 
 	return NULL;
 }
 
-/* A COMM record where the command is another than before; *new false otherwise. */
+/* A COMM record if the command differs from the last one; *new is false otherwise. */
 static struct mt_error *give_comm(struct text_source *source, struct mt_record *out, bool *new)
 {
 	const struct mt_text *comm = &source->command;
