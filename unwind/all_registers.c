@@ -12,7 +12,10 @@
 
 #define BIT(reg) (1u << (reg))
 
-/* What a callee preserves by the ABI: unspecified means unchanged. The rest is lost by a call. */
+/*
+ * Registers that a callee preserves by the ABI: unspecified means unchanged. A call loses the
+ * others.
+ */
 #define PRESERVED (BIT(MT_DWARF_RBX) | BIT(MT_DWARF_RBP) | 0xfu << MT_DWARF_R12)
 
 struct step {
@@ -21,7 +24,7 @@ struct step {
 	const struct mt_unwind_regs *from;
 	struct mt_unwind_regs to;
 	uint64_t cfa;
-	uint64_t unread; /* an address that the return address was looked for at, in vain */
+	uint64_t unread; /* an address where no return address was found */
 };
 
 static void set_reg(struct mt_unwind_regs *regs, unsigned int reg, uint64_t value)
@@ -64,7 +67,8 @@ static bool find_cfa(struct step *s)
 }
 
 /*
- * From memory. A slot below the dump has been popped: the register holds its caller's value again.
+ * Reads a saved register. A slot below the dump has been popped: the register holds its caller's
+ * value again.
  */
 static void load(struct step *s, unsigned int reg, uint64_t address)
 {
@@ -89,8 +93,8 @@ static void unspecified(struct step *s, unsigned int reg)
 }
 
 /*
- * In the epilogue of a realigned frame, rbp's "saved at rbp + 0" stands in the CFI after rbp has
- * been popped. Then it is the caller's, and so not below the CFA.
+ * In the epilogue of a realigned frame, the CFI still says "rbp saved at rbp + 0" after rbp has
+ * been popped. Then rbp is already the caller's, and so not below the CFA.
  */
 static void restore_from_expression(struct step *s, unsigned int reg,
 				    const struct mt_cfi_rule *rule)
@@ -140,8 +144,8 @@ static void restore(struct step *s, unsigned int reg, const struct mt_cfi_rule *
 }
 
 /*
- * The stack pointer rises. It may stay where the return address is in a register, and do as it
- * likes where CFI sets it: a signal frame, a longjmp.
+ * Whether the stack pointer may change this way. It must rise. It may stay if the return address is
+ * in a register, and may change freely if CFI sets it: a signal frame, a longjmp.
  */
 static int check_sp(struct mt_walk *walk, const struct step *s)
 {
@@ -173,7 +177,7 @@ static int check_pc(struct step *s)
 	return mt_pc_plausible(pc) ? MT_WALK_ON : MT_END_BAD_CFA;
 }
 
-/* Applies a row to *regs, in place where it holds. */
+/* Applies a row to *regs, in place. False, with *regs unchanged, if the row does not hold. */
 static int apply_row(struct mt_walk *walk, const struct mt_cfi_row *row,
 		     struct mt_unwind_regs *regs)
 {
@@ -231,9 +235,7 @@ static int apply_fp(struct mt_walk *walk, bool call_return, struct mt_unwind_reg
 	return MT_WALK_ON;
 }
 
-/*
- * One step of *regs, a frame whose pc is a return address or not; *signal: that was a signal frame.
- */
+/* One step of *regs. The frame's pc may be a return address; *signal: it was a signal frame. */
 static int step(struct mt_walk *walk, struct mt_unwind_regs *regs, bool call_return, bool *signal)
 {
 	uint64_t pc = regs->value[MT_DWARF_RIP];

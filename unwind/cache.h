@@ -4,8 +4,8 @@
  *
  * A key has 79 bits: 32 of the generation, 47 of pc. The tag holds 63 of them, and the low 16 bits
  * of pc follow from the tag and the entry's index, so a hit is exact. The tag's spare bit marks an
- * entry that a newer one displaced to its neighbour; a miss probes the neighbour, which removes
- * most of the cost of two pcs in one slot.
+ * entry that a newer one displaced to its neighbour. A miss probes the neighbour, which removes
+ * most of the cost of two pcs that share a slot.
  */
 #ifndef MT_UNWIND_CACHE_H
 #define MT_UNWIND_CACHE_H

@@ -1,8 +1,8 @@
 /*
- * The kernel's frame-pointer callchain: as the whole stack if nothing better is at hand, and past
- * the end of a dump if it is provably the same stack. Proof: following frame pointers through the
- * dump from the sampled one, as the kernel did, yields the chain's entries and arrives at the frame
- * pointer of the last frame found, in code that keeps one.
+ * The kernel's frame-pointer callchain. It is the whole stack if nothing better is available, and
+ * continues a stack past the end of its dump if it is provably the same stack. Proof: follow frame
+ * pointers through the dump from the sampled one, as the kernel did. They must yield the chain's
+ * entries and arrive at the frame pointer of the last frame found, in code that keeps one.
  */
 #include <sys/mman.h>
 
@@ -18,7 +18,7 @@ static const uint64_t *chain_end(const struct mt_walk *walk)
 	return walk->input->chain + walk->input->chain_count;
 }
 
-/* Appends what is plausible of the chain from `entry` to `end`. */
+/* Appends the plausible entries of the chain from `entry` to `end`. */
 static int append(struct mt_walk *walk, const uint64_t *entry, const uint64_t *end)
 {
 	for (; entry < end && mt_pc_plausible(*entry); entry++) {
@@ -31,7 +31,7 @@ static int append(struct mt_walk *walk, const uint64_t *entry, const uint64_t *e
 	return MT_WALK_ON;
 }
 
-/* What was reserved without access may have become JIT code since, of which no record tells. */
+/* Memory that was reserved without access may have become JIT code since; no record shows that. */
 static bool is_code(const struct mt_walk *walk, uint64_t pc)
 {
 	const struct mt_mapping *mapping = mt_image_map_find(walk->input->map, pc);
@@ -40,9 +40,9 @@ static bool is_code(const struct mt_walk *walk, uint64_t pc)
 }
 
 /*
- * Takes entries in no code off the outer end, down to `least` frames: where code keeps no frame
- * pointer, the kernel took any word for a return address. True where there were any. Of a process
- * whose mappings are not known at all nothing can be said.
+ * Removes entries outside of code from the outer end, down to `least` frames: in code without frame
+ * pointers, the kernel took any word for a return address. True if any were removed. Does nothing
+ * for a process whose mappings are unknown.
  */
 static bool trim(struct mt_walk *walk, size_t least)
 {
@@ -58,7 +58,7 @@ static bool trim(struct mt_walk *walk, size_t least)
 	return stack->count < before;
 }
 
-/* The outermost frame of a chain may be known to be one. */
+/* The end of a chain: the root, if its outermost frame is known to be the outermost one. */
 static enum mt_stack_end end_of(struct mt_walk *walk, enum mt_stack_end otherwise)
 {
 	const struct mt_frame *last = &walk->stack->frames[walk->stack->count - 1];
@@ -87,8 +87,8 @@ enum mt_stack_end mt_chain_whole(struct mt_walk *walk)
 
 /*
  * The chain's entry that was read at the last frame's frame pointer, or NULL. Since 6.10 the kernel
- * may put one more entry behind the first, at a function's entry: `first` is where the frame
- * pointer's own entries start.
+ * may put one more entry after the first, at a function's entry. `first` is the index of the first
+ * entry read by a frame pointer.
  */
 static const uint64_t *find_continuation(const struct mt_walk *walk, size_t first)
 {
@@ -105,7 +105,7 @@ static const uint64_t *find_continuation(const struct mt_walk *walk, size_t firs
 	return NULL;
 }
 
-/* The last frame's own frame pointer: CFI says so, or there is none and nothing else to go by. */
+/* Whether the last frame has its own frame pointer: CFI says so, or the frame has no CFI. */
 static bool keeps_fp(struct mt_walk *walk)
 {
 	struct mt_rule rule = mt_walk_rule(walk, walk->at.pc, walk->call_return);
@@ -115,7 +115,7 @@ static bool keeps_fp(struct mt_walk *walk)
 	return rule.kind == MT_RULE_FP && rule.offset == 16;
 }
 
-/* The end of entries that are in code, without what repeats until the chain is full. */
+/* The end of entries that are in code, without the repeated entries that fill a chain up. */
 static const uint64_t *believable_end(const struct mt_walk *walk, const uint64_t *entry)
 {
 	const uint64_t *end = entry, *same;
@@ -128,9 +128,9 @@ static const uint64_t *believable_end(const struct mt_walk *walk, const uint64_t
 }
 
 /*
- * The end of the entries that follow the last frame: as long as frame pointers in the dump lead to
- * them, and past the dump what can be believed. Where code keeps no frame pointer, the kernel took
- * for one whatever rbp was.
+ * The end of the entries that continue the last frame: those that frame pointers in the dump lead
+ * to, then plausible entries past the dump. In code without frame pointers, the kernel followed
+ * whatever rbp held.
  */
 static const uint64_t *proven_end(const struct mt_walk *walk, const uint64_t *entry)
 {

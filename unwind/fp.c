@@ -10,13 +10,13 @@
 #include "unwind/lookup.h"
 #include "unwind/walk.h"
 
-/* Code in no mapping known calls code within this distance of itself, no further. */
+/* Code in no known mapping is assumed to call only code within this distance. */
 #define JIT_SPAN_MAX ((uint64_t)1 << 32)
 
-/* A function without CFI is taken to be no longer than this. */
+/* The assumed maximum length of a function without CFI. */
 #define LEAF_SPAN_MAX 4096
 
-/* How long `ff /2` with this ModRM and SIB byte is: 2 to 7 bytes. */
+/* The length of `ff /2` with this ModRM and SIB byte: 2 to 7 bytes. */
 static size_t indirect_call_size(uint8_t modrm, uint8_t sib)
 {
 	unsigned int mod = modrm >> 6, rm = modrm & 7;
@@ -63,12 +63,12 @@ size_t mt_fp_call_size(const uint8_t *code, size_t n)
 	return size <= n ? size : 0;
 }
 
-/* What the mapping and the code before it make of a word taken for a return address. */
+/* Result of checking a possible return address by its mapping and the code before it. */
 enum return_kind {
-	RETURN_NONE,	  /* it is none: a file's data, or not behind a call */
-	RETURN_FILE,	  /* in a file's code, and behind a call where the bytes are at hand */
+	RETURN_NONE,	  /* no return address: a file's data, or not after a call */
+	RETURN_FILE,	  /* in a file's code, and after a call if the bytes are available */
 	RETURN_ANONYMOUS, /* in memory without a file: may be JIT code */
-	RETURN_UNMAPPED,  /* in no mapping known: may be, too */
+	RETURN_UNMAPPED,  /* in no known mapping: may be JIT code, too */
 };
 
 static enum return_kind find_return(const struct mt_walk *walk, uint64_t pc)
@@ -86,7 +86,7 @@ static enum return_kind find_return(const struct mt_walk *walk, uint64_t pc)
 	return !code || mt_fp_ends_in_call(code) ? RETURN_FILE : RETURN_NONE;
 }
 
-/* Its entry in such a table; *known: it is there. */
+/* The entry of an address in such a table; *known: it is valid. */
 static inline struct mt_seen_code *seen_code(const struct mt_walk *walk, struct mt_seen_code *table,
 					     uint64_t pc, bool *known)
 {
@@ -97,7 +97,7 @@ static inline struct mt_seen_code *seen_code(const struct mt_walk *walk, struct 
 	return seen;
 }
 
-/* The same, through the table of those seen before. */
+/* The same, through the table of addresses checked before. */
 static enum return_kind return_kind(const struct mt_walk *walk, uint64_t pc)
 {
 	bool known;
@@ -114,9 +114,9 @@ bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word)
 }
 
 /*
- * A return address that may be JIT code's. What protection its memory has now is not known, for
- * mprotect() leaves no record; so frame pointers must rise, and where not even a mapping is known,
- * the caller must be near and no better known.
+ * Checks a return address that may be in JIT code. The memory's current protection is unknown,
+ * because mprotect() leaves no record. So frame pointers must rise. If the return address is in no
+ * known mapping, pc must be near and in no known mapping, too.
  */
 static inline bool jit_return(const struct mt_walk *walk, const struct mt_position *at,
 			      const struct mt_position *next)
@@ -148,14 +148,14 @@ static bool plausible_return(const struct mt_walk *walk, const struct mt_positio
 }
 
 enum prologue {
-	AT_ENTRY,   /* before `push %rbp`, or at `ret`: the return address is on top */
-	AFTER_PUSH, /* before `mov %rsp, %rbp`: the frame pointer is on top of it */
+	AT_ENTRY,   /* before `push %rbp`, or at `ret`: the return address is on top of the stack */
+	AFTER_PUSH, /* before `mov %rsp, %rbp`: the saved frame pointer is on top */
 	IN_BODY,
 };
 
-/* What the code at a sampled pc says by itself. */
+/* State of the frame, by the code at a sampled pc. */
 enum place_kind {
-	PLACE_UNKNOWN, /* its bytes are not at hand: JIT code, mostly */
+	PLACE_UNKNOWN, /* the bytes are not available: mostly JIT code */
 	PLACE_ENTRY,
 	PLACE_PUSHED,
 	PLACE_OTHER,
@@ -181,7 +181,7 @@ static enum place_kind find_place(const struct mt_walk *walk, uint64_t pc)
 	return PLACE_OTHER;
 }
 
-/* The same, through the table of those seen before. */
+/* The same, through the table of addresses checked before. */
 static enum place_kind place_kind(const struct mt_walk *walk, uint64_t pc)
 {
 	bool known;
@@ -193,8 +193,8 @@ static enum place_kind place_kind(const struct mt_walk *walk, uint64_t pc)
 }
 
 /*
- * How far before pc the function starts that was called directly, by what the word at `slot` says;
- * huge if none was.
+ * Distance from pc back to the start of the directly called function, by the return address at
+ * `slot`; huge if there was no direct call.
  */
 static uint64_t distance_called(const struct mt_walk *walk, uint64_t pc, uint64_t slot)
 {
@@ -211,9 +211,9 @@ static uint64_t distance_called(const struct mt_walk *walk, uint64_t pc, uint64_
 }
 
 /*
- * A leaf without a frame: on top of the stack is the return address of a direct call to shortly
- * before pc, nearer than the one that the frame pointer leads to. (An equal one is a left-over: the
- * body of a function with a frame.)
+ * A leaf without a frame: the top of the stack is the return address of a direct call to shortly
+ * before pc, nearer than that of the caller found by the frame pointer. (An equal distance is a
+ * leftover: the body of a function with a frame.)
  */
 static bool in_leaf(const struct mt_walk *walk, const struct mt_position *at)
 {
@@ -257,8 +257,8 @@ static bool prologue_step(const struct mt_walk *walk, const struct mt_position *
 }
 
 /*
- * Most return addresses into such code are of functions that call again and again: what they are
- * is known, and that is all there is to ask.
+ * Most return addresses into such code belong to functions that call repeatedly. So the cached
+ * result suffices, without further checks.
  */
 bool mt_fp_step_seen(const struct mt_walk *walk, struct mt_position *at)
 {

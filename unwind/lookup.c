@@ -19,7 +19,7 @@ static void destroy_cfi(void *cfi)
 	mt_cfi_destroy(cfi);
 }
 
-/* The image's CFI, made on first need; NULL out of memory. */
+/* The image's CFI, read on first use; NULL out of memory. */
 static struct mt_cfi *image_cfi(struct mt_image *image, struct mt_elf *elf)
 {
 	struct mt_cfi *cfi = __atomic_load_n(&image->cfi, __ATOMIC_ACQUIRE);
@@ -30,7 +30,7 @@ static struct mt_cfi *image_cfi(struct mt_image *image, struct mt_elf *elf)
 	return cfi ? mt_image_set_cfi(image, cfi, destroy_cfi) : NULL;
 }
 
-/* Of code that the process made itself, by what it told of its unwinding. */
+/* Looks up generated code in the unwind tables that its process reported. */
 static enum mt_cfi_found jit_row(const struct mt_mapping *mapping, uint64_t address,
 				 struct mt_cfi_row *row, int *end)
 {
@@ -52,16 +52,18 @@ static enum mt_cfi_found jit_row(const struct mt_mapping *mapping, uint64_t addr
 }
 
 struct place {
-	bool code; /* in an executable mapping: what is found out about it holds for this generation
-		    */
+	bool code; /* in an executable mapping: the result holds for this generation */
 	const struct mt_mapping *mapping;
-	const struct mt_mapping *jit; /* the same, of code that its process told of; or NULL */
+	const struct mt_mapping *jit; /* the same if its image has a jitdump; or NULL */
 	struct mt_image *image;
 	struct mt_elf *elf;
 	uint64_t vaddr;
 };
 
-/* MT_END_REASONS, and *out, where the address is in an ELF that is at hand; else why not. */
+/*
+ * Returns MT_END_REASONS and sets *out if the address is in an available ELF file; else the reason
+ * why not.
+ */
 static int find_place(const struct mt_image_map *map, uint64_t address, struct place *out)
 {
 	const struct mt_mapping *mapping = mt_image_map_find(map, address);
@@ -104,8 +106,8 @@ enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address
 }
 
 /*
- * mov $__NR_rt_sigreturn, %rax; syscall: sp is at the kernel's struct ucontext, its rsp 160 bytes
- * in.
+ * mov $__NR_rt_sigreturn, %rax; syscall: sp points to the kernel's struct ucontext, with rsp 160
+ * bytes into it.
  */
 static bool is_signal_return(const struct place *place, uint64_t vaddr)
 {
@@ -124,8 +126,8 @@ static bool in_section(const struct place *place, const char *name, uint64_t *of
 }
 
 /*
- * The return address is on top, below what entry 0 and the last instruction of a lazy entry find
- * pushed.
+ * The return address is on top of the stack, below the words pushed before entry 0 and before the
+ * last instruction of a lazy entry.
  */
 static int32_t lazy_plt_offset(uint64_t offset)
 {
@@ -147,7 +149,7 @@ static bool plt_rule(const struct place *place, struct mt_rule *rule)
 	       in_section(place, ".iplt", &offset);
 }
 
-/* The C library's _init and _fini, put together from pieces: sub $8, %rsp ... add $8, %rsp; ret. */
+/* The C library's _init and _fini, linked from pieces: sub $8, %rsp ... add $8, %rsp; ret. */
 static bool init_rule(const struct place *place, const char *name, struct mt_rule *rule)
 {
 	static const uint8_t sub[] = {0x48, 0x83, 0xec, 0x08},
@@ -168,7 +170,7 @@ static bool init_rule(const struct place *place, const char *name, struct mt_rul
 	return true;
 }
 
-/* Whether a section of those below may have the address: most code without CFI is elsewhere. */
+/* Whether a section listed below may contain the address: most code without CFI is elsewhere. */
 static bool among_stubs(const struct place *place)
 {
 	static const char *const names[] = {".plt",  ".plt.sec", ".plt.got",
@@ -187,7 +189,7 @@ static bool among_stubs(const struct place *place)
 	return false;
 }
 
-/* Code that linkers and C libraries write without CFI and that needs none. */
+/* Code that linkers and C libraries write without CFI and that can be unwound without it. */
 static bool stub_rule(const struct place *place, struct mt_rule *rule)
 {
 	if (!among_stubs(place))
@@ -196,7 +198,7 @@ static bool stub_rule(const struct place *place, struct mt_rule *rule)
 	       init_rule(place, ".fini", rule);
 }
 
-/* By what is known of all the code that one entry describes. False where that is not enough. */
+/* Finds the rule in the rules of the whole FDE. False if the rule depends on the exact address. */
 static bool known_rule(const struct place *place, uint64_t address, uint64_t pc,
 		       struct mt_rule *rule)
 {
@@ -204,7 +206,7 @@ static bool known_rule(const struct place *place, uint64_t address, uint64_t pc,
 	const struct mt_cfi_rules *rules = cfi ? mt_cfi_rules_at(cfi, place->vaddr) : NULL;
 	uint64_t at = place->vaddr + (pc - address);
 
-	/* signal return stubs begin where their entry does, or a byte behind that */
+	/* signal return stubs begin at their FDE's start or one byte after it */
 	return rules && at > rules->start + 1 && at < rules->end &&
 	       mt_cfi_rules_find(rules, place->vaddr, rule);
 }

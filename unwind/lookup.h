@@ -16,14 +16,14 @@ struct mt_image;
 struct mt_image_map;
 struct mt_mapping;
 
-/* The row for an address; without one, *end is the enum mt_stack_end that says why. */
+/* The row for an address. Without one, *end is the enum mt_stack_end that gives the reason. */
 enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address,
 				struct mt_cfi_row *row, int *end);
 
 /*
  * The rule for a frame, looked up at `address`: pc, or pc - 1 for a return address. *lasting: the
- * rule holds for every map of this generation; else, where no code is mapped, only for this version
- * of the map.
+ * rule holds for every map of this generation. If no code is mapped there, it only holds for this
+ * version of the map.
  */
 struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
 			      bool *lasting);
@@ -53,7 +53,7 @@ bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 /* Whether an address is in a PLT entry. */
 bool mt_lookup_is_stub(const struct mt_image_map *map, uint64_t address);
 
-/* n bytes of code at an address, as mt_image_code() returns them; NULL if not at hand. */
+/* n bytes of code at an address, as mt_image_code() returns them; NULL if not available. */
 const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, size_t n,
 			      bool anywhere);
 

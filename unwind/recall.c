@@ -7,14 +7,14 @@
 #include "formats/base/cleanup.h"
 #include "unwind/walk.h"
 
-/* Threads are told apart by where their stacks are: two in one place take turns. */
+/* Threads are identified by their stacks' addresses: two threads at one place take turns. */
 #define THREAD_BITS 5
 #define STACK_SHIFT 18
 
 struct mt_recall {
 	size_t count;
 	uint32_t version, generation; /* of the map */
-	bool of_version;	      /* it holds for that version alone */
+	bool of_version;	      /* it only holds for that version */
 	struct mt_recalled frames[MT_RECALL_FRAMES];
 };
 
@@ -42,7 +42,7 @@ void mt_recall_begin(struct mt_walk *walk)
 	walk->recalling.next = kept->count;
 }
 
-/* Frames that were recalled become the trail's. */
+/* Copies recalled frames to the trail. */
 static void copy_recalled(struct mt_recalling *recalling)
 {
 	for (size_t i = 0; i < recalling->count; i++)
@@ -51,7 +51,7 @@ static void copy_recalled(struct mt_recalling *recalling)
 	recalling->count = 0;
 }
 
-/* Whether the walk ended with frames that are in their place already. */
+/* Whether the walk ended with recalled frames that are already in place. */
 static bool ends_recalled(const struct mt_recalling *recalling, size_t count)
 {
 	return recalling->count && recalling->first + 1 == recalling->count &&
@@ -85,8 +85,8 @@ static bool holds(const struct mt_dump *dump, uint64_t address, uint64_t word)
 }
 
 /*
- * Whether the step to this frame finds what it found. In code without CFI, no return address leads
- * into the dump.
+ * Whether the words that the step to this frame read are unchanged. In code without CFI, a return
+ * address into the dump is refused, so pc must not point there.
  */
 static bool is_same(const struct mt_dump *dump, const struct mt_recalled *frame)
 {

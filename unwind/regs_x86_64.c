@@ -9,7 +9,7 @@ static const uint8_t dwarf_number[] = {
 	NONE, NONE, NONE, NONE, 8, 9, 10, 11, 12, 13,	14,   15,
 };
 
-/* What perf asks for beside a dump: all that there are but DS, ES, FS and GS. */
+/* The registers that perf samples with a dump: all but DS, ES, FS and GS. */
 #define USUAL_MASK ((uint64_t)0xff0fff)
 
 static void take_usual(const uint64_t *values, struct mt_unwind_regs *out)

@@ -62,7 +62,7 @@ bool mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
 	while (thread->count && thread->items[thread->count - 1].slot < entered->slot)
 		thread->count--;
 	if (thread->count && thread->items[thread->count - 1].slot == entered->slot) {
-		/* a jump from one such function to another: the first one's entry has it */
+		/* a jump between two such functions: the first one's entry has the address */
 		if (mt_may_be_trampoline(entered->address))
 			return true;
 		thread->count--;

@@ -1,7 +1,7 @@
 /*
- * Return addresses that return probes have replaced. While a function with one runs, its return
- * address on the stack is the kernel's trampoline, the first byte of the page [uprobes]. What it
- * replaced is known from the function's entry, which mtrec records beside each return probe.
+ * Return addresses that return probes have replaced. While a function with a return probe runs, its
+ * return address on the stack is the kernel's trampoline, the first byte of the page [uprobes]. The
+ * replaced address is known from the function's entry, which mtrec records with each return probe.
  */
 #ifndef MT_UNWIND_RETURN_SLOTS_H
 #define MT_UNWIND_RETURN_SLOTS_H
@@ -24,8 +24,8 @@ struct mt_return_slots *mt_return_slots_create(void);
 void mt_return_slots_destroy(struct mt_return_slots *slots);
 
 /*
- * A thread entered a function with a return probe. What it has entered deeper has returned. False
- * out of memory.
+ * A thread entered a function with a return probe. Functions that it entered deeper on the stack
+ * have returned. False out of memory.
  */
 bool mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
 			   const struct mt_return_slot *entered);
@@ -34,7 +34,7 @@ bool mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
 const struct mt_return_slot *mt_return_slots_get(const struct mt_return_slots *slots, int32_t tid,
 						 size_t *count);
 
-/* Forgets all: records were lost, or another recording begins. */
+/* Drops all slots: records were lost, or another recording begins. */
 void mt_return_slots_clear(struct mt_return_slots *slots);
 
 /* True for an address that a trampoline can have. */

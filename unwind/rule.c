@@ -15,7 +15,7 @@ enum {
 };
 
 /*
- * Where the registers stand in the kernel's signal frame, as seen from rsp's place: the ABI's
+ * Offsets of the registers in the kernel's signal frame, relative to the slot of rsp: the ABI's
  * struct sigcontext.
  */
 enum {
@@ -23,7 +23,7 @@ enum {
 	SIGNAL_RBP = -40,
 };
 
-/* `breg REG offset`, and a `deref` behind it if asked for; nothing else. */
+/* Matches `breg REG offset`, followed by `deref` if requested; nothing else. */
 static bool match_breg(const struct mt_cfi_rule *rule, unsigned int reg, bool deref,
 		       int64_t *offset)
 {
@@ -61,8 +61,8 @@ static bool eval_at(const struct mt_cfi_rule *cfa, uint64_t pc, uint64_t sp, uin
 }
 
 /*
- * A PLT's CFA depends on sp and pc alone. At one pc it is sp plus a number: two values of sp tell
- * which.
+ * A PLT's CFA only depends on sp and pc. At one pc it is sp plus a constant: two values of sp
+ * determine the constant.
  */
 static bool plt_cfa(const struct mt_cfi_rule *cfa, uint64_t pc, struct mt_rule *out)
 {
@@ -123,8 +123,8 @@ static bool sp_is_cfa(const struct mt_cfi_rule *rsp)
 }
 
 /*
- * The C library's and the vdso's signal return: every register from the kernel's frame, at known
- * distances.
+ * The signal return of the C library and the vdso: every register comes from the kernel's frame, at
+ * known offsets.
  */
 static bool signal_rule(const struct mt_cfi_row *row, struct mt_rule *out)
 {

@@ -1,7 +1,7 @@
 /*
  * The compact form of a CFI row: 8 bytes that yield the caller's pc, stack pointer and frame
- * pointer for all but a few hundredths of a percent of rows. The return address is always at CFA -
- * 8, and the caller's stack pointer is the CFA.
+ * pointer. It fits all rows but a few hundredths of a percent. The return address is always at CFA
+ * - 8, and the caller's stack pointer is the CFA.
  */
 #ifndef MT_UNWIND_RULE_H
 #define MT_UNWIND_RULE_H
@@ -20,7 +20,7 @@ enum mt_rule_kind {
 	/* the kernel's signal frame has the interrupted registers; rsp is at sp + offset */
 	MT_RULE_SIGNAL,
 	MT_RULE_END,  /* the outermost frame */
-	MT_RULE_NONE, /* no rule; offset is the enum mt_stack_end that says why */
+	MT_RULE_NONE, /* no rule; offset is the enum mt_stack_end that gives the reason */
 	MT_RULE_SLOW, /* needs the full row and all registers */
 };
 

@@ -49,7 +49,7 @@ static struct mt_unwind_input unwind_input(const struct mt_sample_stack *in)
 		.map = in->map,
 	};
 
-	/* other branch records say nothing certain of callers */
+	/* other branch records show nothing certain about callers */
 	if (in->attr->branch_sample_type & MT_BRANCH_CALL_STACK) {
 		input.branches = sample->branches;
 		input.branch_count = sample->branch_count;

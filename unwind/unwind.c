@@ -56,7 +56,7 @@ static bool have_regs(const struct mt_unwind_input *input)
 	return input->have_regs && (input->regs.valid & NEEDED) == NEEDED;
 }
 
-/* Closes a stack: its end, and what it adds to the counts. */
+/* Closes a stack: sets its end, and adds it to the counts. */
 static void finish(struct mt_walk *walk, enum mt_stack_end end)
 {
 	struct mt_unwind_counts *counts = &walk->unwinder->counts;
@@ -74,7 +74,7 @@ static bool chain_may_help(enum mt_stack_end end)
 	return end != MT_END_ROOT && end != MT_END_LIMIT;
 }
 
-/* The best there is without a dump. */
+/* The best method without a dump. */
 static enum mt_stack_end without_dump(struct mt_walk *walk)
 {
 	const struct mt_unwind_input *input = walk->input;
@@ -144,9 +144,7 @@ static void unwind_lbr(struct mt_unwinder *unwinder, const struct mt_unwind_inpu
 	finish(&walk, mt_branches_whole(&walk));
 }
 
-/*
- * The stack found by branch records is dropped: it is built to read the code that it needs.
- */
+/* Drops the stack from branch records: it is only built to read the code that it needs. */
 static void unwind_thorough(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 			    struct mt_stack *stack)
 {

@@ -43,9 +43,9 @@ enum mt_stack_end {
 	MT_END_PAGE,	/* the dump ended early: an absent stack page, or the end of the stack */
 	/* continues on a stack that was not dumped: past a signal on an alternate one */
 	MT_END_STACK,
-	/* no mapping covers the sampled pc or the next return address, which then is no frame */
+	/* no mapping covers the sampled pc, or the next return address, which is then no frame */
 	MT_END_NO_IMAGE,
-	MT_END_NO_ELF,	/* the mapping's image is not at hand, or its build id differs */
+	MT_END_NO_ELF,	/* the mapping's image is not available, or its build id differs */
 	MT_END_NO_CFI,	/* no FDE covers pc, and no frame-pointer step held */
 	MT_END_BAD_CFI, /* the FDE is malformed */
 	/* the CFA left the stack, or no return address is there */
@@ -149,7 +149,7 @@ extern const struct mt_unwind_method mt_unwind_methods[];
 /* "auto", which also reads all code that other methods would read: for mtreport --seal. */
 extern const struct mt_unwind_method mt_unwind_thorough;
 
-/* The method of a name, or NULL. */
+/* The method called `name`, or NULL. */
 const struct mt_unwind_method *mt_unwind_method_find(const char *name);
 
 /* NULL out of memory. */

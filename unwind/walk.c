@@ -9,18 +9,17 @@
 #include "unwind/lookup.h"
 
 /*
- * A stack is rarely larger; a frame address further up than this is wrong rather than beyond a
- * small dump.
+ * Maximum size of a stack: a frame address further up is considered wrong, not beyond a small dump.
  */
 #define STACK_SPAN_MAX ((uint64_t)1 << 30)
 
-/* Nested signals and coroutine switches on one stack; more of them is a loop. */
+/* Nested signals and coroutine switches on one stack; more of them are a loop. */
 #define SWITCHES_MAX 16
 
-/* From behind clone()'s system call to the child's own code: test, two jumps and a return. */
+/* Distance from clone()'s system call to the child's own code: test, two jumps and a return. */
 #define CHILD_BYTES 16
 
-/* The interrupted program's registers in the signal frame, as seen from its rsp. */
+/* The interrupted program's registers in the signal frame, relative to its rsp. */
 #define SIGNAL_RIP ((uint64_t)8)
 #define SIGNAL_RBP ((uint64_t)-40)
 
@@ -89,7 +88,8 @@ static inline bool cache_has(struct mt_cache_entry *cache, struct mt_cache_entry
 }
 
 /*
- * What was found where no code is mapped holds for this very map alone: it is kept by its version.
+ * A rule found where no code is mapped only holds for this version of the map: the version is its
+ * key.
  */
 static struct mt_rule __attribute__((noinline))
 rule_miss(struct mt_walk *walk, uint64_t address, uint64_t pc, struct mt_cache_entry *entry,
@@ -156,7 +156,7 @@ static int signal_step(struct mt_walk *walk, struct mt_rule rule)
 	return MT_WALK_ON;
 }
 
-/* Why a compact step did not hold: the same reads again, this time with a name for each failure. */
+/* The reason why a compact step failed: repeats its reads, with a distinct end for each failure. */
 static int failed_step(struct mt_walk *walk, struct mt_rule rule)
 {
 	const struct mt_position *at = &walk->at;
@@ -176,7 +176,7 @@ static int failed_step(struct mt_walk *walk, struct mt_rule rule)
 	return pc ? MT_END_BAD_CFA : MT_END_ROOT;
 }
 
-/* What looks like a frame pointer leads past the dump. */
+/* Whether a plausible frame pointer leads past the dump. */
 static bool fp_beyond_dump(const struct mt_walk *walk)
 {
 	uint64_t fp = walk->at.fp;
@@ -190,7 +190,7 @@ static bool may_use_fp(const struct mt_walk *walk, int why)
 	return walk->use_fp && why != MT_END_BAD_CFI && why != MT_END_NO_ELF;
 }
 
-/* What the newest frame is found by, and that it is one. */
+/* Records the source of the newest frame: a frame-pointer step to a return address. */
 static void note_fp_step(struct mt_walk *walk, uint64_t slot)
 {
 	walk->recalling.slot = slot;
@@ -199,7 +199,9 @@ static void note_fp_step(struct mt_walk *walk, uint64_t slot)
 	walk->call_return = true;
 }
 
-/* In code without CFI, from a caller on, where that is all there is to it. */
+/*
+ * The quick frame-pointer step in code without CFI, from a return address that was checked before.
+ */
 static bool fp_step_seen(struct mt_walk *walk, struct mt_rule rule)
 {
 	uint64_t fp = walk->at.fp;
@@ -211,7 +213,10 @@ static bool fp_step_seen(struct mt_walk *walk, struct mt_rule rule)
 	return true;
 }
 
-/* In code without CFI. By convention the outermost frame has a frame pointer of zero. */
+/*
+ * The frame-pointer step in code without CFI. By convention the outermost frame has a frame pointer
+ * of zero.
+ */
 static int fp_step(struct mt_walk *walk, int why)
 {
 	struct mt_position next;
@@ -226,16 +231,16 @@ static int fp_step(struct mt_walk *walk, int why)
 		walk->boundary = walk->at.fp + 16;
 		return (int)mt_walk_unreadable(walk, walk->at.fp + 8);
 	}
-	/* at the sampled pc, the code decided how to go on */
+	/* at the sampled pc, the code determined the step */
 	note_fp_step(walk, walk->call_return ? walk->at.fp : MT_SLOT_AGAIN);
 	walk->at = next;
 	return MT_WALK_ON;
 }
 
 /*
- * Whether this is where clone() returns in the child: 0 in rax, and code without CFI, which goes on
- * a few bytes further as the outermost function of a stack. There the C library ends its CFI, since
- * the child has another stack than its parent, and nobody to return to.
+ * Whether pc is where clone() returns in the child: rax is 0, and the code has no CFI but continues
+ * a few bytes further as the outermost function of a stack. The C library ends its CFI there,
+ * because the child has another stack than its parent, and no caller.
  */
 static bool is_new_child(struct mt_walk *walk)
 {
@@ -251,8 +256,8 @@ static bool is_new_child(struct mt_walk *walk)
 }
 
 /*
- * No rule for the newest frame's pc. A return address in no mapping is none, and what it was taken
- * for no frame, unless it leads on: JIT code whose mapping nobody told of does.
+ * Steps without a rule for the newest frame's pc. A return address in no mapping is invalid, and
+ * its frame is dropped, unless the step leads on, as from JIT code whose mapping was not recorded.
  */
 static int step_without_rule(struct mt_walk *walk, int why)
 {
@@ -286,8 +291,8 @@ static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_r
 }
 
 /*
- * Goes on to the callers of the newest frame as the thread's last stack had them, where they are
- * the same: how many frames behind it.
+ * Appends the newest frame's callers from the thread's last stack, as far as they are unchanged.
+ * Returns the number of frames appended.
  */
 static size_t recall_callers(struct mt_walk *walk, struct mt_frame *frame)
 {
@@ -307,8 +312,8 @@ static size_t recall_callers(struct mt_walk *walk, struct mt_frame *frame)
 }
 
 /*
- * The compact steps from the newest frame on; leaves at the first rule that is none, in *rule, or
- * without room.
+ * Compact steps from the newest frame on. Stops at the first rule that allows no compact step, in
+ * *rule, or without room.
  */
 static bool run_compact(struct mt_walk *walk, struct mt_rule *rule)
 {

@@ -80,7 +80,7 @@ int mt_all_registers_step(struct mt_walk *walk);
 
 /*
  * A frame-pointer step from `at` in code without CFI, checked against the mapping and, if the file
- * is at hand, the code before the return address (fp.c). False if the checks fail.
+ * is available, the code before the return address (fp.c). False if the checks fail.
  */
 bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool call_return,
 		struct mt_position *next);
@@ -88,7 +88,7 @@ bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool c
 /* The same from a return address, in place, if the address it finds is in the cache (fp.c). */
 bool mt_fp_step_seen(const struct mt_walk *walk, struct mt_position *at);
 
-/* Whether a word is an address after a call in a file's code, as far as that is at hand (fp.c). */
+/* Whether a word is an address after a call in a file's code, as far as it is available (fp.c). */
 bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word);
 
 /* Whether the bytes before a return address end in a call instruction (fp.c). */

@@ -18,9 +18,9 @@
 #include "unwind/walk.h"
 
 enum {
-	SCAN_BYTES = 2048, /* of stack that are looked at for one return address */
+	SCAN_BYTES = 2048, /* bytes of stack that are searched for one return address */
 	SCANS_MAX = 4,	   /* gaps in a stack */
-	/* code that no CFI tells of is taken to begin no further before an address in it */
+	/* assumed distance from an address without CFI back to its function's start */
 	SPAN_MAX = 1 << 16,
 };
 
@@ -39,10 +39,10 @@ static bool may_help(int end)
 	}
 }
 
-/* What the call before a return address says of the code that it is to have led to. */
+/* How the call before a return address relates to the code it should have led to. */
 enum call_target {
 	CALL_ELSEWHERE,
-	CALL_UNKNOWN,  /* its code is not at hand */
+	CALL_UNKNOWN,  /* the code is not available */
 	CALL_ANYWHERE, /* through a pointer or a stub */
 	CALL_THERE,
 };
@@ -61,7 +61,7 @@ static bool is_stub(const struct mt_walk *walk, uint64_t address)
 	return code[0] == 0xff && code[1] == 0x25;
 }
 
-/* Whether a call to `target` may have come to pc: one function, or code that no CFI tells of. */
+/* Whether a call to `target` may have led to pc: the same function, or code without CFI. */
 static bool is_entry(const struct mt_walk *walk, uint64_t target, uint64_t pc)
 {
 	struct mt_lookup_function function;
@@ -93,7 +93,7 @@ static bool leads_on(int end)
 	return end == MT_END_ROOT || end == MT_END_DUMP || end == MT_END_PAGE;
 }
 
-/* Goes on from a word at `slot`; false, and nothing is changed, where that leads nowhere. */
+/* Continues from a word at `slot`. False, with nothing changed, if that leads nowhere. */
 static bool try_word(struct mt_walk *walk, uint64_t slot, uint64_t word, int *end)
 {
 	const struct mt_walk before = *walk;
@@ -114,8 +114,8 @@ static bool try_word(struct mt_walk *walk, uint64_t slot, uint64_t word, int *en
 }
 
 /*
- * The first word behind a call with such a target. One that may have led anywhere is none beyond a
- * call that is not known: that may be the true one.
+ * The first word after a call with such a target. A word after an indirect call does not count past
+ * a word after an unknown call, which may be the true one.
  */
 static bool scan(struct mt_walk *walk, enum call_target wanted, int *end)
 {
@@ -136,7 +136,7 @@ static bool scan(struct mt_walk *walk, enum call_target wanted, int *end)
 	return false;
 }
 
-/* What the kernel's chain or branch records told stands where no stack pointer is known. */
+/* Frames from the kernel's chain or branch records have no known stack pointer: they are kept. */
 static bool is_placed(const struct mt_walk *walk)
 {
 	const struct mt_stack *stack = walk->stack;

@@ -69,7 +69,7 @@ const struct mt_session *mt_baseline_session(const struct mt_baseline *baseline)
 
 /* ---- Measures ---- */
 
-/* Of the recordings, what the selection leaves of their time, in seconds. */
+/* Seconds of the recordings that the selection covers. */
 static double seconds_of(const struct mt_session *session, const struct mt_timespan *time)
 {
 	const struct mt_facts *facts = mt_session_facts(session);
@@ -87,7 +87,7 @@ static double seconds_of(const struct mt_session *session, const struct mt_times
 	return sum;
 }
 
-/* How often an event happened, whatever the report is about. */
+/* How often an event happened, whatever event the report is about. */
 static struct mt_error *count_events(const struct mt_session_options *like, const char *event,
 				     double *out)
 {
@@ -123,7 +123,7 @@ static struct mt_error *count_events(const struct mt_session_options *like, cons
 	return err;
 }
 
-/* What figures of the base are multiplied by. */
+/* The factor for figures of the base. */
 static struct mt_error *find_scale(const struct mt_baseline *baseline, bool moments,
 				   const struct mt_session *session, double *out)
 {

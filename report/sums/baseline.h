@@ -19,7 +19,7 @@ struct mt_table;
 struct mt_baseline_options {
 	const char *file;	 /* --base; NULL: the report's own files */
 	struct mt_timespan time; /* --base-time; not given: the report's own time */
-	bool before;		 /* of folded stacks with two counts a line, the first is it */
+	bool before;		 /* of folded stacks with two counts a line, read the first */
 	const char *per; /* --per: "time", "none", an event's name; NULL: the analysis decides */
 };
 
@@ -31,8 +31,8 @@ static inline bool mt_baseline_given(const struct mt_baseline_options *options)
 struct mt_baseline;
 
 /*
- * Opens the baseline's session. `like`, copied, are the options of the report's own session.
- * Borrows the remainder until destroy.
+ * Opens the baseline's session. `like`, copied, are the options of the report's own session. The
+ * other arguments are borrowed until destroy.
  */
 struct mt_error *mt_baseline_open(const struct mt_baseline_options *options,
 				  const struct mt_session_options *like, struct mt_baseline **out);
@@ -41,7 +41,7 @@ void mt_baseline_destroy(struct mt_baseline *baseline);
 /* Borrows the session until destroy. */
 const struct mt_session *mt_baseline_session(const struct mt_baseline *baseline);
 
-/* The same for who runs an analysis on it. */
+/* The session for a caller that runs an analysis on it. */
 struct mt_session *mt_baseline_reading(struct mt_baseline *baseline);
 
 /*

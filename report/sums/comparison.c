@@ -43,13 +43,13 @@ struct comparison {
 	const struct mt_comparison_options *options;
 	struct mt_session *session;
 	struct mt_key_column columns[MT_GROUPS_COLUMNS];
-	size_t from[MT_GROUPS_COLUMNS]; /* the tables' columns that they are */
+	size_t from[MT_GROUPS_COLUMNS]; /* the table's columns that they are taken from */
 	size_t key_count;
 	struct mt_value_column values[VALUES];
 	struct mt_sum_table *sums; /* base and now */
-	MT_ARRAY(uint32_t) stacks; /* of the side that is read: by path, in the session */
+	MT_ARRAY(uint32_t) stacks; /* by path of the table that is read, in the session */
 	MT_ARRAY(struct mt_reported_frame) scratch;
-	struct mt_map64 by_names; /* stack of names alone to the one that is shown */
+	struct mt_map64 by_names; /* from a stack of names alone to the one shown */
 	MT_ARRAY(uint32_t) names;
 };
 
@@ -64,7 +64,7 @@ static void comparison_deinit(struct comparison *comparison)
 
 /* ---- Keys ---- */
 
-/* A path's names as one number, the same on both sides; MT_STACK_NONE out of memory. */
+/* A path's names as one number, equal on both sides; MT_STACK_NONE out of memory. */
 static uint32_t number_names(struct comparison *c, const struct mt_table *table,
 			     const uint32_t *names, size_t count)
 {
@@ -88,7 +88,7 @@ static struct mt_text text_of(const char *text)
 	return (struct mt_text){text, strlen(text)};
 }
 
-/* Adds the functions of a frame, whose names are those of the path that end at `names`. */
+/* Adds the functions of a frame; `names` ends with the frame's names. */
 static bool report_frame(struct comparison *c, const struct mt_table *table, uint32_t frame,
 			 const uint32_t **names)
 {
@@ -115,9 +115,9 @@ static bool report_frame(struct comparison *c, const struct mt_table *table, uin
 }
 
 /*
- * A stack of the table as one of the session, whose frames keep names, files and kinds, and have no
- * addresses; MT_STACK_NONE out of memory. Of stacks with the same names the first one tells the
- * kinds.
+ * Converts a stack of the table to one of the session. Its frames keep names, files and kinds, and
+ * have no addresses. MT_STACK_NONE out of memory. If several stacks have the same names, the kinds
+ * are those of the first.
  */
 static uint32_t spell_stack(struct comparison *c, const struct mt_table *table, uint32_t stack,
 			    const uint32_t *names, size_t count)
@@ -142,7 +142,7 @@ static uint32_t spell_stack(struct comparison *c, const struct mt_table *table, 
 										 : MT_STACK_NONE;
 }
 
-/* The session's stack for one of the table's; each path is spelled once. */
+/* The session's stack for one of the table's; each path is converted once. */
 static uint32_t find_stack(struct comparison *c, const struct mt_table *table,
 			   struct mt_paths *paths, uint32_t stack)
 {
@@ -188,7 +188,7 @@ static bool make_keys(struct comparison *c, const struct mt_table *table, struct
 	return true;
 }
 
-/* Columns that mean the same in both. */
+/* Columns with the same meaning in both tables. */
 static void choose_columns(struct comparison *c, const struct mt_table *now)
 {
 	for (size_t i = 0; i < now->key_count && c->key_count < MT_GROUPS_COLUMNS - 1; i++) {
@@ -243,7 +243,7 @@ static enum state state_of(const struct mt_value *base, const struct mt_value *n
 	return change >= 0.5 ? STATE_GROWN : change <= -0.5 ? STATE_SHRUNK : STATE_SAME;
 }
 
-/* Both sides and what is between them, with a word for it. */
+/* Adds base, now and change, with a word for the change. */
 static struct mt_error *add_changes(struct comparison *c, struct mt_sum_table *out)
 {
 	static const char *const words[STATES] = {

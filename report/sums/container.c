@@ -7,10 +7,10 @@
 
 enum {
 	ID_LEAST = 32, /* hexadecimal digits in a row: engines write 64, rkt and old ones 32 */
-	ID_SHOWN = 12, /* as docker ps and crictl ps show them */
+	ID_SHOWN = 12, /* digits that docker ps and crictl ps show */
 };
 
-/* A word anywhere in the path, and what the id behind it is of. */
+/* A word in the path, and the engine whose id follows it. */
 static const struct {
 	const char *word, *engine;
 } engines[] = {
@@ -18,7 +18,7 @@ static const struct {
 	{"docker", "docker"}, {"containerd", "containerd"},	{"kubepods", "kubernetes"},
 };
 
-/* What stands in front of a name. */
+/* Prefixes of names. */
 static const struct {
 	const char *word, *engine, *ends;
 } named[] = {
@@ -38,7 +38,7 @@ static size_t hex_run(const char *text)
 	return length;
 }
 
-/* The last id: a container in a container is the inner one. */
+/* The last id in the path: of nested containers, the inner one. */
 static const char *find_id(const char *cgroup)
 {
 	const char *found = NULL;

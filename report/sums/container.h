@@ -1,4 +1,4 @@
-/* The container that a cgroup is of. */
+/* The container of a cgroup. */
 #ifndef MT_REPORT_SUMS_CONTAINER_H
 #define MT_REPORT_SUMS_CONTAINER_H
 
@@ -6,7 +6,7 @@
 
 /*
  * "docker 3f2a1b4c5d6e", "containerd ..", "podman ..", "cri-o ..", "lxc NAME", "machine NAME", by
- * the lines of /proc/PID/cgroup or one path; "-" for what is in no container.
+ * the lines of /proc/PID/cgroup or one path; "-" outside of containers.
  */
 struct mt_snippet mt_container_of(const char *cgroup);
 

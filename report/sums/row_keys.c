@@ -25,11 +25,11 @@
 #include "report/tables/facts.h"
 
 enum {
-	INTERVALS = 20, /* of a timeline whose interval nobody gave, about */
+	INTERVALS = 20, /* approximate intervals of a timeline without a given interval */
 	PAGE = 4096,
 };
 
-/* Ids of strings + 1, by another id; 0: not asked for yet. */
+/* Ids of strings + 1, indexed by another id; 0: not looked up yet. */
 struct known_names {
 	uint32_t *items;
 	size_t count, capacity;
@@ -38,7 +38,7 @@ struct known_names {
 struct mt_row_keys {
 	struct mt_session *session;
 	struct mt_by_list by;
-	uint8_t columns[MT_BY_KEYS][3]; /* where the cells of the by.keys[i] stand */
+	uint8_t columns[MT_BY_KEYS][3]; /* index of the first cell of by.keys[i] */
 	uint64_t interval;		/* ns */
 	const char *weight;
 	struct mt_sum_table *groups;
@@ -99,7 +99,7 @@ struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
 	};
 }
 
-/* ---- Making one ---- */
+/* ---- Creation ---- */
 
 /* The columns of all keys, each once. */
 static void list_columns(struct mt_row_keys *grouping, struct mt_key_column *columns,
@@ -121,7 +121,7 @@ static void list_columns(struct mt_row_keys *grouping, struct mt_key_column *col
 	}
 }
 
-/* Of the longest recording, in ns. */
+/* The length of the longest recording, in ns. */
 static uint64_t longest_time(const struct mt_session *session)
 {
 	const struct mt_facts *facts = mt_session_facts(session);
@@ -138,13 +138,13 @@ static uint64_t longest_time(const struct mt_session *session)
 	return longest;
 }
 
-/* Microseconds that make so many intervals, the last of which may be shorter. */
+/* Length in microseconds of that many intervals; the last one may be shorter. */
 static uint64_t even_interval(const struct mt_session *session, unsigned int intervals)
 {
 	return (longest_time(session) / intervals / 1000 + 1) * 1000;
 }
 
-/* A round number of seconds that makes about so many intervals of the recording. */
+/* A round number of seconds that divides the recording into about that many intervals. */
 static uint64_t fit_interval(const struct mt_session *session, unsigned int intervals)
 {
 	static const uint64_t steps[] = {1, 2, 5};
@@ -251,7 +251,7 @@ static const char *event_name(const struct mt_row_keys *grouping, uint32_t event
 	return mt_session_facts(grouping->session)->events.items[event].alias;
 }
 
-/* The string id of item i's name, asked for once; false out of memory. */
+/* The string id of item i's name, looked up once; false out of memory. */
 static bool find_name(const struct mt_row_keys *grouping, struct known_names *known, uint32_t i,
 		      const char *(*name)(const struct mt_row_keys *, uint32_t), uint64_t *out)
 {
@@ -409,14 +409,14 @@ struct mt_error *mt_row_keys_table(struct mt_row_keys *grouping, struct mt_table
 
 /* ---- Losses ---- */
 
-/* Where the event and the interval stand in a row's keys; MT_COLUMN_NONE: nowhere. */
+/* Columns of the event and the interval in a row's keys; MT_COLUMN_NONE: none. */
 struct lost_columns {
 	const struct mt_row_keys *grouping;
 	const struct mt_timespan *span;
 	size_t event, time;
 };
 
-/* Whether lost records of an event may have been of a row. */
+/* Whether lost records of an event may belong to a row. */
 static bool is_of_row(const struct lost_columns *at, uint32_t event, const uint64_t *keys)
 {
 	const struct mt_row_keys *grouping = at->grouping;
@@ -431,7 +431,7 @@ static bool is_of_row(const struct lost_columns *at, uint32_t event, const uint6
 		grouping->events.items[event] == keys[at->event] + 1);
 }
 
-/* How many samples that a recording lost may have been of a row. */
+/* How many samples that a recording lost may belong to a row. */
 static double lost_of(const struct lost_columns *at, const struct mt_facts_recording *recording,
 		      const uint64_t *keys)
 {
@@ -449,11 +449,11 @@ static double lost_of(const struct lost_columns *at, const struct mt_facts_recor
 		if (loss->from < to && loss->to >= from && is_of_row(at, loss->event, keys))
 			lost += loss->count;
 	}
-	/* What the totals tell beyond that may have been at any time. */
+	/* Further losses that the totals show may have happened at any time. */
 	return (double)(lost + (mt_facts_lost(recording) - reported));
 }
 
-/* As many more as were lost, each like the row's others. */
+/* Adds the lost samples to the bounds, each like the row's other samples. */
 static void raise_bounds(const struct mt_table *table, struct mt_value *values, size_t count,
 			 double lost)
 {
@@ -478,7 +478,8 @@ static void widen_row(void *context, const uint64_t *keys, struct mt_value *valu
 }
 
 /*
- * Whose lost samples were is not known: each row may have had them all. False out of memory.
+ * Lost samples may belong to any row: widens the bounds of each row by all of them. False out of
+ * memory.
  */
 static bool widen_for_losses(struct mt_row_keys *grouping, const struct mt_timespan *span)
 {
@@ -577,7 +578,7 @@ void mt_sample_values(const struct mt_session_sample *sample,
 	values[1] = mt_value_exact(sample->weight * period_of(sample));
 }
 
-/* No event has a field called as --weight says. */
+/* The error if no event has the field that --weight names. */
 static struct mt_error *no_such_figure(const char *name, const char *weight)
 {
 	const struct mt_table table = {
@@ -590,7 +591,7 @@ static struct mt_error *no_such_figure(const char *name, const char *weight)
 		"--script shows");
 }
 
-/* Adds all samples; with a field only those that have it. */
+/* Adds all samples; with a field only samples that have it. */
 static struct mt_error *add_samples(struct mt_row_keys *grouping, struct mt_sample_field *field)
 {
 	struct mt_session_sample sample;
@@ -621,7 +622,7 @@ static struct mt_error *add_samples(struct mt_row_keys *grouping, struct mt_samp
 	return err;
 }
 
-/* A weight that is no figure of samples is a field of theirs. */
+/* A weight that is no figure of samples names a field. */
 struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *name,
 					const struct mt_analysis_request *request,
 					struct mt_table **out)
@@ -636,7 +637,7 @@ struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *
 		if (!strcmp(field.name, columns[i].name))
 			field.name = NULL;
 	}
-	if (field.name && field.name[0] == '.') /* a field, whatever the figures are called */
+	if (field.name && field.name[0] == '.') /* a field, whatever the figures' names are */
 		field.name++;
 	if (has_field_key(&request->by) && !field.name)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,

@@ -1,6 +1,6 @@
 /*
- * Groups rows by the keys of a request. An analysis passes facts and values of one row after
- * another; this finds the row of the table they are added to.
+ * Groups rows by the keys of a request. An analysis passes the facts and values of one row after
+ * another. Each is added to the row of the table with the same keys.
  *
  *	mt_row_keys_create(session, name, columns, count, request, &grouping);
  *	for each sample:
@@ -26,7 +26,7 @@ struct mt_session_sample;
 enum mt_row_mode {
 	MT_ROW_USER,
 	MT_ROW_KERNEL,
-	MT_ROW_GUEST, /* in a virtual machine: only this is known */
+	MT_ROW_GUEST, /* in a virtual machine: nothing else is known */
 	MT_ROW_MODES
 };
 
@@ -96,8 +96,8 @@ bool mt_row_keys_name_processes(struct mt_row_keys *grouping,
 struct mt_error *mt_row_keys_table(struct mt_row_keys *grouping, struct mt_table **out);
 
 /*
- * Widens the upper bounds of all rows: each may have had `lost` more of what its value `count`
- * counts, like those that it has. Call after the last add. False out of memory.
+ * Widens the upper bounds of all rows: each may lack `lost` more of what its value `count` counts,
+ * like those that it has. Call after the last add. False out of memory.
  */
 bool mt_row_keys_may_have(struct mt_row_keys *grouping, uint64_t lost, size_t count);
 

@@ -14,12 +14,12 @@ struct mt_session_sample;
 struct mt_sample_field {
 	const char *name;	      /* borrowed */
 	MT_ARRAY(struct mt_field) of; /* by event; as far as events were met */
-	bool known;		      /* an event that was met has it */
+	bool known;		      /* an event seen so far has it */
 };
 
 /*
- * The field's value in a sample. *has: its event has such a number, and the sample the bytes of it.
- * False out of memory.
+ * The field's value in a sample. *has: its event has a number of that name, and the sample contains
+ * its bytes. False out of memory.
  */
 bool mt_sample_field_get(struct mt_sample_field *field, const struct mt_session *session,
 			 const struct mt_session_sample *sample, double *out, bool *has);

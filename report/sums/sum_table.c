@@ -22,13 +22,13 @@ struct mt_sum_table {
 	struct mt_byte_runs *keys;
 	MT_ARRAY(struct mt_value) values; /* value_count for each row */
 	MT_ARRAY(uint32_t) order;	  /* of the rows, once they are sorted */
-	uint32_t at;			  /* the row that next gives */
-	size_t renamed;			  /* column, where there are names */
+	uint32_t at;			  /* the row to return next */
+	size_t renamed;			  /* the renamed column, if any */
 	MT_ARRAY(uint64_t) names;	  /* for each row, or none */
 	uint64_t shown[MT_GROUPS_COLUMNS];
 	bool has_cluster; /* for the next add */
 	uint64_t cluster;
-	struct mt_map64 clusters; /* a row's cluster to the number of its adds */
+	struct mt_map64 clusters; /* from a row's cluster to the number of its adds */
 };
 
 static const uint64_t *shown_keys(struct mt_sum_table *groups, uint32_t row)
@@ -128,11 +128,11 @@ void mt_sum_table_cluster(struct mt_sum_table *groups, uint64_t cluster)
 	groups->cluster = cluster;
 }
 
-/* Gives the values as they count in the row. False out of memory. */
+/* Converts the values to their share in the row. False out of memory. */
 static bool count_cluster(struct mt_sum_table *groups, uint32_t row, const struct mt_value *values,
 			  struct mt_value *out)
 {
-	/* Addresses have 48 bits; two that agree by chance only widen an interval. */
+	/* Addresses have 48 bits; a collision only widens an interval. */
 	uint64_t key = groups->cluster ^ row * 0x9e3779b97f4a7c15, before = 0;
 
 	groups->has_cluster = false;
@@ -195,7 +195,7 @@ bool mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
 	return true;
 }
 
-/* Sorts the order, as it is, by numbers; equal ones stay. False out of memory. */
+/* Sorts the present order by numbers, stably. False out of memory. */
 static bool sort_order(struct mt_sum_table *groups,
 		       uint64_t (*number_of)(const struct mt_sum_table *groups, uint32_t row,
 					     size_t column),
@@ -224,7 +224,7 @@ static uint64_t key_of(const struct mt_sum_table *groups, uint32_t row, size_t c
 	return keys[column];
 }
 
-/* A number that is the less the further the value is from 0: the bits of doubles rise with them. */
+/* A number that falls with the distance of the value from 0: the bits of doubles are ordered. */
 static uint64_t smallness_of(const struct mt_sum_table *groups, uint32_t row, size_t column)
 {
 	double size = fabs(groups->values.items[row * groups->table.value_count + column].value);

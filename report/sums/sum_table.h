@@ -30,8 +30,9 @@ bool mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
 		      const struct mt_value *values);
 
 /*
- * The values of the next add are estimates by what was sampled of this cluster. What a row has of
- * one cluster was one choice, whatever number of adds it came in; they have about the same size.
+ * The values of the next add are estimates from the sampled blocks of this cluster. All values of a
+ * row from one cluster depend on one choice, in however many adds they come. They have about the
+ * same size.
  */
 void mt_sum_table_cluster(struct mt_sum_table *groups, uint64_t cluster);
 
@@ -50,15 +51,15 @@ bool mt_sum_table_widen(struct mt_sum_table *groups,
 			void *context);
 
 /*
- * Shows what `rename` returns in this key column; rows still merge by the original key. Call after
+ * Shows the result of `rename` in this key column; rows still merge by the original key. Call after
  * the last add. False out of memory.
  */
 bool mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
 			 uint64_t (*rename)(void *context, const uint64_t *keys), void *context);
 
 /*
- * Sorts rows by the first column of time, and of lengths of time or numbers in buckets, if there
- * are such, then by the absolute size of a value column, largest first; equal rows stay in order of
+ * Sorts rows by the first column of time and of bucketed lengths of time or numbers, if there are
+ * any, then by the absolute size of a value column, largest first. Equal rows stay in order of
  * insertion. An add undoes the sort. False out of memory.
  */
 bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value);

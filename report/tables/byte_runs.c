@@ -36,7 +36,7 @@ struct slot {
 struct mt_byte_runs {
 	MT_ARRAY(struct run) runs;
 	MT_ARRAY(struct block) blocks;
-	size_t block, block_used; /* the one that is filled: those behind it were, before a clear */
+	size_t block, block_used; /* being filled; later ones were filled before a clear */
 	size_t bytes;
 	struct slot *slots;
 	size_t mask;
@@ -76,7 +76,7 @@ void mt_byte_runs_clear(struct mt_byte_runs *s)
 	memset(s->slots, 0, (s->mask + 1) * sizeof(*s->slots));
 }
 
-/* A set that grows large touches its memory once: with huge pages that is a fault in 2 MiB. */
+/* A large set populates its memory once: with huge pages that is one fault for each 2 MiB. */
 static uint8_t *make_block(size_t number, size_t *size)
 {
 	uint8_t *block;
@@ -92,7 +92,7 @@ static uint8_t *make_block(size_t number, size_t *size)
 	return block;
 }
 
-/* Goes on to a block with so much room. */
+/* Continues in a block with that much room. */
 static bool next_block(struct mt_byte_runs *s, size_t room)
 {
 	struct block block = {.size = room};

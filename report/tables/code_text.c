@@ -1,4 +1,4 @@
-/* Releases code that was read. */
+/* Frees the text of code. */
 #include "report/tables/code_text.h"
 
 #include <stdlib.h>

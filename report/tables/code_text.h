@@ -1,6 +1,6 @@
 /*
- * The instructions of a function as text: a contract between who has the images and an output that
- * shows code.
+ * The instructions of a function as text: the contract between the module that has the images and
+ * an output that shows code.
  */
 #ifndef MT_REPORT_TABLES_CODE_TEXT_H
 #define MT_REPORT_TABLES_CODE_TEXT_H
@@ -13,25 +13,25 @@ struct mt_error;
 
 /* --asm */
 enum mt_asm {
-	MT_ASM_UNASKED, /* instructions where there is no source, in Intel's syntax */
+	MT_ASM_UNASKED, /* instructions without their source, in Intel's syntax */
 	MT_ASM_INTEL,
 	MT_ASM_ATT,
 };
 
 struct mt_code_line {
-	uint64_t at; /* bytes behind the function's start */
+	uint64_t at; /* offset in bytes from the function's start */
 	uint8_t size;
 	bool is_syscall;
-	char *text; /* ASCII, but for the name of a function that is called */
+	char *text; /* ASCII, except for the name of a called function */
 };
 
 /* A function's code. Zero is valid. */
 struct mt_code_text {
 	uint64_t start;		    /* link-time address */
-	struct mt_code_line *lines; /* count of them, by address; bytes not at hand are left out */
+	struct mt_code_line *lines; /* count of them, by address; unavailable bytes are left out */
 	size_t count, capacity;
-	const char *from; /* which file the bytes are from; borrowed from the reader */
-	const char *why;  /* why there are no lines, borrowed; NULL: there are */
+	const char *from; /* the file that the bytes are from; borrowed from the reader */
+	const char *why;  /* the reason why there are no lines, borrowed; NULL: there are lines */
 };
 
 void mt_code_text_deinit(struct mt_code_text *text);

@@ -1,29 +1,32 @@
 /*
- * What was not sampled is estimated with a mean (`unseen`) and two moments: clusters of y that are
- * sampled with probability 1 / w contribute (w - 1) y, w (w - 1) y^2 and w^2 (w - 1) y^3. They add
- * up whatever is merged. The interval is made from their sums: that of a Poisson count of clusters
- * of the weight skew / variance, as many as have that variance. For equal clusters it is exact; for
- * unequal ones the large ones, of which few were seen, decide.
+ * A part that was not sampled is estimated with a mean (`unseen`) and two moments. Clusters of y
+ * that are sampled with probability 1 / w contribute (w - 1) y, w (w - 1) y^2 and w^2 (w - 1) y^3.
+ * The sums are additive, in whatever order rows are merged. The interval is made from the sums: it
+ * is that of a Poisson count of clusters of the weight skew / variance, as many as have that
+ * variance. For equal clusters it is exact; for unequal ones the large ones, of which few were
+ * seen, decide.
  */
 #include "report/tables/estimate.h"
 
 #include <math.h>
 
-/* Beyond so many deviations lie 2.5 %, on either side. */
+/* 2.5 % lie beyond so many deviations, on either side. */
 #define DEVIATIONS 1.959964
 
 /*
- * A filter by address is no lottery: by how much its rate may be off for addresses of one kind,
- * beyond what chance explains (docs/allocators.md).
+ * A filter by address is not random. This is how much its rate may be off for addresses of one
+ * kind, beyond what chance explains (docs/allocators.md).
  */
 #define BIAS 0.05
 
-/* How far a value may lie from its bounds. */
+/* The distances of a value from its bounds. */
 struct doubt {
 	double below, above;
 };
 
-/* Of a gamma distribution of scale 1, z deviations from its middle (Wilson and Hilferty). */
+/*
+ * Quantile of a gamma distribution of scale 1, z deviations from its middle (Wilson and Hilferty).
+ */
 static double gamma_quantile(double shape, double z)
 {
 	double root = 1 - 1 / (9 * shape) + z / (3 * sqrt(shape));
@@ -53,7 +56,7 @@ static struct doubt sampling_doubt(const struct mt_value *value)
 	};
 }
 
-/* What losses add to it. */
+/* The doubt that losses add to a value. */
 static struct doubt other_doubt(const struct mt_value *value)
 {
 	struct doubt sampling = sampling_doubt(value);

@@ -1,7 +1,7 @@
 /*
- * Estimates: figures of which a sample was recorded, with intervals that hold the truth 19 times in
- * 20. An address is always sampled or never: all blocks seen at one address are chosen together (a
- * cluster).
+ * Estimates: figures of which a sample was recorded, with intervals that contain the true value 19
+ * times in 20. An address is always sampled or never: all blocks seen at one address are chosen
+ * together (a cluster).
  */
 #ifndef MT_REPORT_TABLES_ESTIMATE_H
 #define MT_REPORT_TABLES_ESTIMATE_H
@@ -11,7 +11,7 @@
 
 #include "report/tables/table.h"
 
-/* Where 1 in `one_in` clusters was sampled, the estimate that a cluster of `seen` gives. */
+/* The estimate from a cluster of `seen`, if 1 in `one_in` clusters was sampled. */
 struct mt_value mt_value_sampled(double seen, uint32_t one_in);
 
 /* The same value of a cluster that was added `before` times. */
@@ -21,19 +21,20 @@ struct mt_value mt_value_again(const struct mt_value *value, uint32_t before);
 struct mt_value mt_value_scaled(const struct mt_value *value, double factor);
 
 /*
- * Raises the upper bound of a value of 0, of which nothing was sampled, to what may have been
- * missed: clusters like those of the other side of a comparison.
+ * Raises the upper bound of a value of 0, of which nothing was sampled, by the clusters that may
+ * have been missed: their sizes are those on the other side of a comparison.
  */
 void mt_value_none_seen(const struct mt_value *other, struct mt_value *value);
 
 /*
- * now - base. Its interval is that of a difference of independent estimates; other doubts add up.
+ * now - base. Its interval is that of a difference of independent estimates; doubts from other
+ * causes add up.
  */
 struct mt_value mt_value_change(const struct mt_value *base, const struct mt_value *now);
 
 /*
- * Adds to a sum. Its interval is that of a sum of independent estimates; other doubts add up, or
- * with same_doubt the wider ones hold for both.
+ * Adds to a sum. Its interval is that of a sum of independent estimates. Doubts from other causes
+ * add up; with same_doubt the wider one holds for both.
  */
 void mt_value_add(struct mt_value *sum, const struct mt_value *value, bool same_doubt);
 

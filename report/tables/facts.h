@@ -1,7 +1,7 @@
 /*
- * Facts about the recordings behind a report: where they come from, and what was lost, damaged or
- * left unresolved. The session fills them in while it reads; outputs show them. Strings are
- * borrowed from the session.
+ * Facts about the recordings of a report: their origin, and the data that was lost, damaged or left
+ * unresolved. The session fills them in while it reads; outputs show them. Strings are borrowed
+ * from the session.
  */
 #ifndef MT_REPORT_TABLES_FACTS_H
 #define MT_REPORT_TABLES_FACTS_H
@@ -36,7 +36,7 @@ struct mt_facts_event {
 	double weighted;      /* sum of the selected samples' weights */
 	uint64_t first, last; /* times of the first and last selected sample; 0 without any */
 	uint64_t lost;	      /* records lost that are known to be of this event */
-	bool thinned;	      /* some of its samples stand for several */
+	bool thinned;	      /* some of its samples represent several events */
 	bool wanted; /* its samples, or calls without stacks, count where the other selectors pass
 		      */
 };
@@ -58,7 +58,7 @@ struct mt_facts_recording {
 	MT_ARRAY(struct mt_facts_loss) losses;
 	bool growing;	     /* read while it is written: it has no end yet */
 	uint64_t start, end; /* ns of the recording's clock */
-	uint64_t blocks_end; /* when the probes of allocators were switched off; 0: they were not */
+	uint64_t blocks_end; /* when the probes of allocators were switched off; 0: never */
 	int64_t ahead; /* recording's clock minus CLOCK_MONOTONIC in ns; valid if ahead_known */
 	bool ahead_known;
 	uint64_t start_utc;    /* ns since 1970; 0: unknown */
@@ -69,7 +69,7 @@ struct mt_facts_recording {
 	uint64_t tasks, processes, maps;
 	/* mtrec --comm recorded some threads of a process and left out others */
 	bool in_part;
-	int32_t command; /* the recorded command's pid; 0: there was none, or it was not told */
+	int32_t command; /* the recorded command's pid; 0: no command, or unknown */
 	/* recorded since this machine's last boot */
 	bool this_boot;
 	bool finished; /* the session has read it to its end */
@@ -125,14 +125,14 @@ struct mt_facts_durations {
 	uint64_t unended; /* begins whose end was not recorded */
 };
 
-/* What the accounts of blocks do not show. */
+/* Losses in the accounts of blocks. */
 struct mt_facts_blocks {
 	uint64_t unknown;      /* frees of blocks that were not seen allocated */
 	uint64_t twice;	       /* frees of blocks that were freed before */
-	uint64_t unseen_frees; /* addresses given again that were not seen freed */
-	uint64_t unreadable;   /* blocks given at an address that no sample shows */
-	const char *unprobed;  /* path of an allocator that was mapped, and not probed; NULL */
-	/* Sampled blocks stand for at least, and at most, so many; 0: none was sampled. */
+	uint64_t unseen_frees; /* addresses allocated again without a recorded free */
+	uint64_t unreadable;   /* blocks allocated at an address outside of the sample */
+	const char *unprobed;  /* path of a mapped allocator without probes; NULL */
+	/* Range of the number of blocks that one sampled block represents; 0: none was sampled. */
 	uint32_t one_in_least, one_in_most;
 };
 
@@ -144,14 +144,14 @@ struct mt_facts {
 	MT_ARRAY(struct mt_facts_unseen) unseen;    /* from analyses of address spaces */
 	struct mt_facts_blocks blocks;		    /* from analyses of blocks */
 	struct mt_facts_durations durations;	    /* from analyses of durations */
-	bool ended; /* rows include memory of ended processes, not marked as such */
+	bool ended; /* rows include memory of ended processes, without a mark */
 	/* Samples of role MT_ROLE_SAMPLE; selected by themselves or by a member of their group. */
 	uint64_t samples, selected;
 	uint64_t marks;	      /* calls without stacks that pass the selectors, as a ledger sees */
 	uint64_t undecodable; /* kernel records that do not match their attr's layout */
 	uint64_t user_stacks; /* selected samples with a user stack */
 	uint64_t ends[MT_END_REASONS]; /* user stacks by the reason for their end */
-	/* Of them those that lack only what called main or a thread's function. */
+	/* Of these, stacks that lack only the caller of main or of a thread's function. */
 	uint64_t entry_ends[MT_END_REASONS];
 	/* User stacks by the reason for their end before joining. */
 	uint64_t walked_ends[MT_END_REASONS];
@@ -182,9 +182,9 @@ const char *mt_facts_info(const struct mt_facts_recording *recording, const char
 uint64_t mt_facts_incomplete(const struct mt_facts *facts);
 
 /*
- * Whether a process that began and ended then was gone at the recording's end. One that ended in
- * its last half second, as the recorded command does, counts as alive, but for one other than the
- * command that lived shorter than that.
+ * Whether a process that began and ended at these times was gone at the recording's end. A process
+ * that ended in its last half second counts as alive, as the recorded command does. Processes other
+ * than the command that lived shorter than that count as gone.
  */
 bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pid, uint64_t began,
 			  uint64_t ended);
@@ -195,7 +195,9 @@ bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pi
  */
 uint64_t mt_facts_observed_end(const struct mt_facts_recording *recording, uint64_t ended);
 
-/* User stacks that name their whole path: they reach their root, or lack only what called main. */
+/*
+ * User stacks that name their whole path: they reach their root, or lack only the caller of main.
+ */
 uint64_t mt_facts_named_whole(const struct mt_facts *facts);
 
 /* Sum of the recordings' durations, in seconds. */
@@ -213,14 +215,12 @@ size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char
  */
 bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen);
 
-/*
- * "1 in 64 blocks was sampled, by address: estimates with 95 % intervals"; false where none was.
- */
+/* "1 in 64 blocks was sampled, by address: estimates with 95 % intervals"; false if none was. */
 bool mt_facts_blocks_rate(const struct mt_facts_blocks *blocks, char *out, size_t size);
 
 /*
- * Calls `print` with one sentence for each kind of unseen call, however many processes have it. And
- * with one for each kind of call of allocators that the accounts of blocks do not show.
+ * Calls `print` with one sentence for each kind of unseen call, for all its processes together, and
+ * for each kind of call of allocators that the accounts of blocks lack.
  */
 void mt_facts_report_unseen(const struct mt_facts *facts,
 			    void (*print)(void *context, const char *sentence), void *context);

@@ -36,7 +36,7 @@ static inline uint64_t mt_span_bucket(uint64_t ns)
 	return ns < 1000 ? 0 : (1ull << (63 - __builtin_clzll(ns / 1000))) * 1000;
 }
 
-/* The bucket of a number; what is below 0, and no number, has none: UINT64_MAX. */
+/* The bucket of a number. Negative numbers, and NaN, have none: UINT64_MAX. */
 static inline uint64_t mt_number_bucket(double number)
 {
 	if (!(number >= 0 && number < 0x1p64))
@@ -60,7 +60,7 @@ struct mt_value_column {
  */
 struct mt_value {
 	double value, low, high;
-	double unseen;	 /* the part of value that stands for what was not sampled; 0: exact */
+	double unseen;	 /* part of value that estimates what was not sampled; 0: exact */
 	double variance; /* of that estimate (estimate.h) */
 	double skew;	 /* its third central moment */
 };
@@ -87,7 +87,7 @@ struct mt_row {
 struct mt_named_table {
 	const char *name;
 	struct mt_table *table;
-	const char *limits; /* what limits its figures, one sentence; NULL: nothing is known to */
+	const char *limits; /* the limit of its figures, one sentence; NULL: none is known */
 };
 
 struct mt_table;
@@ -105,8 +105,8 @@ struct mt_table {
 	const struct mt_table_ops *ops;
 	const char *name; /* the analysis's name */
 	bool listing; /* rows are single events in time order, which can be read once; else sums */
-	bool ordered; /* sums in an order of their own, which outputs keep */
-	bool by_weight;	   /* rows are apart by the figure of --weight: the others are shown, too */
+	bool ordered; /* sums with a given order, which outputs keep */
+	bool by_weight;	   /* rows are separated by the --weight figure: others are shown, too */
 	bool compared;	   /* the values are base, now and change (comparison.h) */
 	double base_scale; /* of a comparison: what the base's figures were multiplied by */
 	uint64_t interval; /* sums with a time column: ns of each interval; 0: no such column */
@@ -120,9 +120,9 @@ struct mt_table {
 	 * The tables that the rows' ids refer to, borrowed from the session, which must outlive the
 	 * table. stacks and frames may be NULL.
 	 */
-	/* Bit i: --table leaves out key i, or value i, which are for programs. */
+	/* Bit i: --table leaves out key i, or value i, which only programs need. */
 	uint32_t quiet_keys, quiet_values;
-	/* A key column of strings that --paths gives a line of their own, without sums; 0: none. */
+	/* A string key column that --paths prints on a separate line, without sums; 0: none. */
 	size_t sentence;
 	struct mt_strings *strings;
 	struct mt_stacks *stacks;
@@ -141,7 +141,7 @@ static inline struct mt_error *mt_table_next(struct mt_table *table, struct mt_r
 	return table->ops->next(table, out, more);
 }
 
-/* Whether it has no row. Leaves the table at its first one; of a failure *empty is true. */
+/* Whether the table has no row. Leaves it at its first row; *empty is true after a failure. */
 struct mt_error *mt_table_is_empty(struct mt_table *table, bool *empty);
 
 #define MT_COLUMN_NONE ((size_t)-1)

@@ -116,7 +116,7 @@ size_t mt_text_decode(const char *string, uint32_t *code)
 	return size;
 }
 
-/* C0 and C1, which terminals obey; what ends a line or turns the direction of text. */
+/* C0 and C1, which terminals interpret; line ends, and characters that change text direction. */
 static bool is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
@@ -146,7 +146,7 @@ const char *mt_text_take(const char **text, size_t *size)
 	return "?";
 }
 
-/* Columns of a character from mt_text_take(), by the C library's table where it has one. */
+/* Columns of a character from mt_text_take(), by the C library's table if it knows it. */
 static size_t character_columns(const char *character)
 {
 	uint32_t code = '?';

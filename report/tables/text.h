@@ -53,7 +53,7 @@ size_t mt_text_decode(const char *text, uint32_t *code);
 size_t mt_text_character(const char *text);
 
 /*
- * Returns the next character of *text and advances *text behind it; "?" for one that
+ * Returns the next character of *text and advances *text past it; "?" for one that
  * mt_text_character() rejects.
  */
 const char *mt_text_take(const char **text, size_t *size);
@@ -72,8 +72,8 @@ void mt_text_print_wrapped(const char *first, const char *rest, const char *text
 void mt_text_print_clean(const char *text, FILE *to);
 
 /*
- * Prints text as one word for a shell, in single quotes; in bash's $'\x1b' where it has what a
- * terminal obeys.
+ * Prints text as one word for a shell, in single quotes; as bash's $'\x1b' if it contains
+ * characters that a terminal interprets.
  */
 void mt_text_print_quoted(const char *text, FILE *to);
 

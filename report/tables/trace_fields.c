@@ -16,7 +16,7 @@ enum {
 	OFFSET_MOST = 1 << 16,
 };
 
-/* The number behind a word such as "offset:"; -1 where it is not there. */
+/* The number after a word such as "offset:"; -1 without the word. */
 static long number_after(const char *line, const char *word)
 {
 	const char *at = strstr(line, word);

@@ -1,9 +1,9 @@
 /*
- * Appends branch records to a stack past the end of its dump. Records may be of calls that longjmp,
- * an exception or another stack has left, so a record only counts if it agrees with all that is
- * known: the dump's frames are the callers of the newest records, one by one, and each record's
- * target is the start of the function that makes the next call. A call through a PLT stub does not
- * show its target, and ends the splice.
+ * Appends branch records to a stack past the end of its dump. Records may belong to calls that a
+ * longjmp, an exception or a stack switch has left. So a record only counts if it agrees with
+ * everything known: the dump's frames are the callers of the newest records, one by one, and each
+ * record's target is the start of the function that makes the next call. A call through a PLT stub
+ * does not show its target, and ends the splice.
  *
  * If the dump continues further out (CFI was missing), a return address that occurs once in the
  * remainder of the dump is a frame with a known stack pointer. CFI continues from there, as long as
@@ -14,7 +14,7 @@
 #include "unwind/lookup.h"
 #include "unwind/walk.h"
 
-#define FUNCTION_MAX 4096 /* bytes of a function that no CFI tells of */
+#define FUNCTION_MAX 4096 /* assumed bytes of a function without CFI */
 
 struct splice {
 	struct mt_walk *walk;
@@ -22,7 +22,7 @@ struct splice {
 	size_t count;
 };
 
-/* Whether the function that starts at `entry` is the one around an address. */
+/* Whether the function that starts at `entry` contains an address. */
 static bool is_in(const struct mt_walk *walk, uint64_t address, uint64_t entry)
 {
 	struct mt_lookup_function function;
@@ -38,13 +38,13 @@ static uint64_t after(const struct mt_branch_call *call)
 	return call->from + call->size;
 }
 
-/* Frames found so far, the sample's own not counted. */
+/* Frames found so far, without the sampled one. */
 static size_t callers(const struct mt_walk *walk)
 {
 	return walk->stack->count - walk->first - 1;
 }
 
-/* How many of the callers from `at` on are those that the records tell. */
+/* How many of the callers from `at` on agree with the records. */
 static size_t agree(const struct splice *splice, size_t at)
 {
 	const struct mt_frame *frames = splice->walk->stack->frames + splice->walk->first + 1;
@@ -56,7 +56,7 @@ static size_t agree(const struct splice *splice, size_t at)
 	return i - at;
 }
 
-/* Whether the next record tells of the call that led to the newest frame. */
+/* Whether the next record is the call that led to the newest frame. */
 static bool leads_here(const struct splice *splice, size_t next)
 {
 	const struct mt_stack *stack = splice->walk->stack;
@@ -66,7 +66,7 @@ static bool leads_here(const struct splice *splice, size_t next)
 	       is_in(splice->walk, last->pc - last->call_return, splice->calls[next].to);
 }
 
-/* The one place in the rest of the dump where the word stands; 0: none, or several. */
+/* The only address in the remaining dump that holds the word; 0: none, or several. */
 static uint64_t find_word(const struct mt_walk *walk, uint64_t word)
 {
 	uint64_t found = 0, value;
@@ -81,9 +81,9 @@ static uint64_t find_word(const struct mt_walk *walk, uint64_t word)
 }
 
 /*
- * By CFI again, from the caller that a record tells. Its frame pointer is what it was, or what its
- * callee pushed; that is the right one with which CFI finds the next record's caller. *end: the new
- * one. False where neither does.
+ * Continues by CFI from the caller of the next record. Its frame pointer is either the present one
+ * or the one that its callee pushed. The right one is that with which CFI finds the caller of the
+ * following record. *end: the new end. False if neither does.
  */
 static bool anchor(struct splice *splice, size_t next, enum mt_stack_end *end)
 {
@@ -122,7 +122,7 @@ static enum mt_stack_end end_of(struct mt_walk *walk)
 		       : MT_END_BRANCHES;
 }
 
-/* Leaves out what CFI found behind an anchor that is not what the records tell. */
+/* Drops frames that CFI found after an anchor and that disagree with the records. */
 static bool keep_agreed(struct splice *splice, size_t *next)
 {
 	struct mt_stack *stack = splice->walk->stack;

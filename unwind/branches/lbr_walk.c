@@ -12,7 +12,7 @@ enum {
 
 #define KERNEL_HALF ((uint64_t)1 << 63)
 
-/* The size of the call at pc; 0 if it is no call, or its code is not at hand. */
+/* The size of the call at pc; 0 if it is no call, or its code is not available. */
 static uint8_t call_size(const struct mt_walk *walk, uint64_t pc)
 {
 	const uint8_t *code = NULL;
@@ -24,8 +24,8 @@ static uint8_t call_size(const struct mt_walk *walk, uint64_t pc)
 }
 
 /*
- * Whether the newest call of a hardware call stack shows that pc is in what was called: in the
- * function itself, or anywhere behind a stub, which jumps on, and behind code without CFI.
+ * Whether the newest call of a hardware call stack shows that pc is in the called function. For a
+ * target that is a stub or has no CFI, any pc passes, because the code may jump on.
  */
 static bool is_called(const struct mt_unwind_input *input, uint64_t pc)
 {
@@ -37,10 +37,10 @@ static bool is_called(const struct mt_unwind_input *input, uint64_t pc)
 }
 
 /*
- * Where the user's code was; 0: nothing tells. The sample's own ip comes first: where it is a
- * precise one, registers and the kernel's chain are of the interrupt, some instructions later. Of a
- * call stack it is the first that is in the function called last; where none is, which a tail call
- * does, too, the first of all.
+ * The sampled address in user code; 0: unknown. The sample's own ip is preferred. A precise ip is
+ * exact, but registers and the kernel's chain belong to the interrupt, some instructions later.
+ * With a call stack, the first candidate in the function called last is used. If there is none, as
+ * after a tail call, the first candidate is used.
  */
 static uint64_t user_ip(const struct mt_unwind_input *input)
 {
@@ -102,7 +102,7 @@ enum mt_stack_end mt_branches_whole(struct mt_walk *walk)
 	uint64_t ip = user_ip(input);
 
 	if (!ip && input->branch_count)
-		ip = input->branches[0].to; /* the function, if not the place in it */
+		ip = input->branches[0].to; /* the right function, but not the exact place */
 	if (!ip)
 		return MT_END_NO_BRANCHES;
 	if (!push(walk, ip, MT_FRAME_IP, false))
@@ -111,7 +111,7 @@ enum mt_stack_end mt_branches_whole(struct mt_walk *walk)
 		return MT_END_NO_BRANCHES;
 	count = mt_branches_callers(walk, calls);
 	for (size_t i = 0; i < count; i++) {
-		/* after its call where the code is at hand, as other unwinders find it */
+		/* after its call if the code is available, as other unwinders find it */
 		if (!push(walk, calls[i].from + calls[i].size, MT_FRAME_LBR, calls[i].size))
 			return MT_END_LIMIT;
 	}

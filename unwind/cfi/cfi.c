@@ -16,27 +16,27 @@
 #include "unwind/cfi/cfi_rules.h"
 
 /*
- * Up to this size of .eh_frame a search table is checked to be complete too: a pass over so much
- * costs half a ms, once. Of a large image's table only the order is checked: the first sample in it
- * is not to wait for more.
+ * Up to this size of .eh_frame, the check of a search table includes completeness: that pass costs
+ * half a ms, once. For a larger image only the order of the table is checked, so that the first
+ * sample in it does not wait longer.
  */
 #define COMPLETE_CHECK_MAX ((size_t)128 << 10)
 
 /*
- * Bytes of programs to expand for each byte of .eh_frame. An FDE's program stands there once, and
- * its CIE's, which is run for each FDE, is shorter than an FDE. Who has many pairs point to one
- * large FDE, or FDEs that overlap, has them looked up one address at a time.
+ * Bytes of programs to expand for each byte of .eh_frame. An FDE's program is stored once, and its
+ * CIE's program, which runs for each FDE, is shorter than an FDE. A file in which many pairs point
+ * to one large FDE, or FDEs overlap, has its addresses looked up one at a time.
  */
 #define EXPANDED_RATIO 2
 
-/* Code that is remembered by its place, a piece for the addresses with these bits alike. */
+/* Cache of rules by address: one entry for all addresses that agree in these bits. */
 #define HINT_BITS 13
 #define HINT_SHIFT 8
 
 enum table_state {
-	TABLE_UNCHECKED, /* its hits are used; a miss asks for the check */
+	TABLE_UNCHECKED, /* its hits are used; a miss starts the check */
 	TABLE_GOOD,
-	TABLE_UNUSABLE, /* missing, of another form, or lying: the index serves */
+	TABLE_UNUSABLE, /* missing, unsupported or wrong: the index is used instead */
 };
 
 /* The sorted pairs (address, FDE) of .eh_frame_hdr, both relative to its start, 8 bytes each. */
@@ -46,7 +46,7 @@ struct table {
 	uint64_t base;
 };
 
-/* What has been read of the code that the search table lists. */
+/* Rules that were read through the search table. */
 struct kept {
 	struct mt_cfi_rules *hints[1 << HINT_BITS]; /* atomic */
 	struct mt_cfi_rules *all;		    /* under the lock */
@@ -58,22 +58,22 @@ struct mt_cfi {
 	struct mt_cfi_section debug_frame;
 	struct table table;
 	int state;	      /* enum table_state, atomic */
-	pthread_mutex_t lock; /* the making of what follows; then they are read-only */
+	pthread_mutex_t lock; /* held to create the members below, which are then read-only */
 	struct mt_cfi_index *eh_index, *debug_index; /* atomic */
-	struct kept *kept;			     /* atomic; changes, but no answer with it */
+	struct kept *kept;			     /* atomic; changes do not affect results */
 	size_t count;				     /* of eh_frames */
-	struct mt_cfi_section eh_frames[];	     /* the table is of the first, and alone then */
+	struct mt_cfi_section eh_frames[];	     /* the table, if any, is of the only one */
 };
 
-/* An FDE, and where it is from. */
+/* An FDE, and the section that has it. */
 struct found {
 	const struct mt_cfi_section *section;
 	struct mt_cfi_fde fde;
 };
 
 /*
- * The one form that linkers write: 4-byte pairs relative to the section. Any other leaves the table
- * empty.
+ * Linkers only write one form: 4-byte pairs relative to the section. Any other form leaves the
+ * table empty.
  */
 static struct table table_init(const struct mt_span *hdr)
 {
@@ -100,7 +100,7 @@ static uint64_t table_fde(const struct table *table, size_t i)
 	return table->base + (uint64_t)(int64_t)(int32_t)mt_get_le32(table->pairs + i * 8 + 4);
 }
 
-/* With room for the .eh_frame of so many pieces. */
+/* Allocates a struct with that many pieces of .eh_frame. */
 static struct mt_cfi *create(const struct mt_cfi_sections *sections, size_t pieces)
 {
 	struct mt_cfi *cfi = calloc(1, sizeof(*cfi) + pieces * sizeof(*cfi->eh_frames));
@@ -162,7 +162,7 @@ void mt_cfi_destroy(struct mt_cfi *cfi)
 	free(cfi);
 }
 
-/* The index behind *slot, made on first need; NULL out of memory. */
+/* The index at *slot, built on first use; NULL out of memory. */
 static struct mt_cfi_index *index_get(struct mt_cfi *cfi, const struct mt_cfi_section *sections,
 				      size_t count, struct mt_cfi_index **slot)
 {
@@ -207,7 +207,7 @@ static bool table_fde_read(const struct mt_cfi *cfi, size_t i, struct mt_cfi_fde
 	return mt_cfi_fde_read(&cfi->eh_frames[0], offset, fde);
 }
 
-/* BROKEN where what the table leads to is no FDE, or not the one that it names. */
+/* BROKEN if the table's entry leads to no FDE, or to another FDE than it names. */
 static enum mt_cfi_found find_by_table(const struct mt_cfi *cfi, uint64_t address,
 				       struct mt_cfi_fde *fde)
 {
@@ -232,7 +232,7 @@ static bool table_sorted(const struct table *table)
 	return true;
 }
 
-/* Sorted, and, where that is cheap to know, with an entry for every FDE. */
+/* A good table is sorted and, if that is cheap to check, has an entry for every FDE. */
 static enum table_state table_check(struct mt_cfi *cfi)
 {
 	struct mt_cfi_index *index;
@@ -257,7 +257,7 @@ static enum table_state table_state(struct mt_cfi *cfi)
 }
 
 /*
- * What the table says counts where it leads to the FDE, or is good and knows of none; else the
+ * A result of the table counts if it leads to the FDE, or if a good table has no FDE; otherwise the
  * index decides.
  */
 static enum mt_cfi_found find_eh_frame(struct mt_cfi *cfi, uint64_t address, struct found *out)
@@ -274,9 +274,9 @@ static enum mt_cfi_found find_eh_frame(struct mt_cfi *cfi, uint64_t address, str
 	return find_by_index(cfi, false, address, out);
 }
 
-/* ---- What is kept ---- */
+/* ---- Cached rules ---- */
 
-/* NULL where nothing can be. */
+/* NULL if nothing can be cached. */
 static struct kept *kept_get(struct mt_cfi *cfi)
 {
 	struct kept *kept = __atomic_load_n(&cfi->kept, __ATOMIC_ACQUIRE);
@@ -296,8 +296,8 @@ static struct kept *kept_get(struct mt_cfi *cfi)
 }
 
 /*
- * Who comes first makes them. NULL out of memory, where the table leads to no FDE, and where more
- * programs were expanded than the section has room for.
+ * Builds the rules of a table entry on first use. NULL out of memory, if the table leads to no FDE,
+ * and if the section's budget for expanded programs is used up.
  */
 static struct mt_cfi_rules *rules_make(struct mt_cfi *cfi, struct kept *kept, size_t i)
 {
@@ -328,7 +328,7 @@ static bool covers(const struct mt_cfi_rules *rules, uint64_t address)
 	return rules && address >= rules->start && address < rules->end;
 }
 
-/* As mt_cfi_rules_at() gives them; with `make` not set only those that are there. */
+/* Implements mt_cfi_rules_at(); without `make` it only returns rules that exist already. */
 static const struct mt_cfi_rules *rules_at(struct mt_cfi *cfi, uint64_t address, bool make)
 {
 	struct kept *kept = kept_get(cfi);

@@ -23,12 +23,14 @@ struct mt_cfi_index {
 };
 
 /*
- * Functions that the linker dropped leave FDEs at odd addresses that may overlap others: so many
- * are looked past.
+ * FDEs of functions that the linker dropped are left at arbitrary addresses and may overlap other
+ * FDEs. A lookup passes over at most this many.
  */
 #define OVERLAP_MAX 8
 
-/* Bytes of one, about: room for so many is made at once, and touched as they come. */
+/*
+ * Approximate bytes of an FDE: memory for that many FDEs is reserved at once, and populated on use.
+ */
 #define FDE_USUAL 24
 
 MT_DEFINE_CLEANUP(mt_cfi_index, struct mt_cfi_index)
@@ -41,7 +43,7 @@ void mt_cfi_index_destroy(struct mt_cfi_index *index)
 	free(index);
 }
 
-/* By start; equal ones stay as the sections have them. False out of memory. */
+/* Sorts by start; equal ones keep the order of the sections. False out of memory. */
 static bool sort_ranges(struct mt_cfi_index *index)
 {
 	size_t count = index->ranges.count, in_order = 1;
@@ -51,7 +53,7 @@ static bool sort_ranges(struct mt_cfi_index *index)
 
 	while (in_order < count && ranges[in_order - 1].start <= ranges[in_order].start)
 		in_order++;
-	if (in_order >= count) /* as a linker leaves them, mostly */
+	if (in_order >= count) /* already sorted, as linkers mostly leave them */
 		return true;
 	order = malloc(count * sizeof(*order));
 	sorted = malloc(count * sizeof(*sorted));
@@ -69,7 +71,7 @@ static bool sort_ranges(struct mt_cfi_index *index)
 	return true;
 }
 
-/* False out of memory. fde->cie is that at *cie_offset, which changes rarely. */
+/* Adds an FDE. False out of memory. fde->cie is the CIE at *cie_offset, which changes rarely. */
 static bool index_entry(struct mt_cfi_index *index, size_t i, size_t offset,
 			const struct mt_cfi_entry *entry, size_t *cie_offset,
 			struct mt_cfi_fde *fde)

@@ -314,7 +314,7 @@ static enum outcome run(struct machine *m, struct mt_cursor program)
 	return m->c.bad ? BROKEN : outcome;
 }
 
-/* Runs what the FDE shares with others. False where that is broken. */
+/* Runs the CIE's program, which FDEs share. False if it is malformed. */
 static bool begin(struct machine *m, const struct mt_cfi_section *section,
 		  const struct mt_cfi_fde *fde, struct mt_cfi_row *row, struct mt_cfi_row *initial)
 {
@@ -363,7 +363,7 @@ bool mt_cfi_program_rows(const struct mt_cfi_section *section, const struct mt_c
 		reported = outcome != BROKEN && at.cfa.kind != MT_CFI_UNSPECIFIED;
 		if (!row(context, m.target, reported ? &at : NULL))
 			return false;
-		m.target = m.location; /* the next row's first */
+		m.target = m.location; /* the first address of the next row */
 	} while (outcome == REACHED && m.target < fde->end);
 	return true;
 }

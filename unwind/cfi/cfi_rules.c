@@ -11,7 +11,7 @@
 #include "unwind/cfi/cfi_program.h"
 #include "unwind/unwind.h"
 
-/* In place of a rule kind: the row has to be asked for. */
+/* In place of a rule kind: the row has to be read. */
 #define ASK_ROW UINT8_MAX
 
 struct making {

@@ -18,22 +18,22 @@
 #define PAIR_BITS 15
 #define LEARNED_MAX ((size_t)1 << 20)
 
-/* The function around an address; direct-mapped. */
+/* The function that contains an address; direct-mapped. */
 struct function {
 	uint64_t address;
-	uint64_t vaddr, start; /* link-time addresses: its own, and where the function starts */
+	uint64_t vaddr, start; /* link-time addresses: of the entry, and of the function's start */
 	uint32_t image;
-	uint32_t era; /* the map's generation, or its version where this holds for that alone */
+	uint32_t era; /* the map's generation; its version if the result only holds for that */
 	bool found;
 };
 
 struct mt_call_sites {
 	struct mt_map64 calls;	  /* hash of two functions to the offset of a call */
-	struct mt_tail last;	  /* the stack that was learned from last, */
+	struct mt_tail last;	  /* the stack that was learned last, */
 	uint32_t last_generation; /* and of its map */
 	struct function functions[1 << FUNCTION_BITS];
 	uint64_t stacks[1 << STACK_BITS]; /* hashes of stacks that were learned from */
-	uint64_t pairs[1 << PAIR_BITS];	  /* and of two addresses in them */
+	uint64_t pairs[1 << PAIR_BITS];	  /* and of pairs of addresses in them */
 };
 
 struct mt_call_sites *mt_call_sites_create(void)
@@ -57,7 +57,7 @@ void mt_call_sites_destroy(struct mt_call_sites *sites)
 
 void mt_call_sites_begin(struct mt_call_sites *sites)
 {
-	if (!sites->last.words) /* to clear what is clear would touch all of it */
+	if (!sites->last.words) /* clearing an empty table would touch all of its memory */
 		return;
 	deinit(sites);
 	memset(sites, 0, sizeof(*sites));
@@ -79,7 +79,7 @@ static void find_function(const struct mt_image_map *map, uint64_t address, stru
 	out->found = mt_lookup_range(place.mapping->image, place.vaddr, &out->start, &end);
 }
 
-/* False where no CFI tells of one. */
+/* False if the address has no CFI. */
 static bool function_at(struct mt_call_sites *sites, const struct mt_image_map *map,
 			uint64_t address, struct function *out)
 {
@@ -113,7 +113,7 @@ static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *m
 	return mt_map64_add(&sites->calls, call_key(&caller, &callee), caller.vaddr - caller.start);
 }
 
-/* How many frames there are further in than those that the last stack had as well. */
+/* Number of frames that are further in than those shared with the last stack. */
 static size_t count_fresh(struct mt_call_sites *sites, const struct mt_image_map *map,
 			  const uint64_t *pcs, size_t count)
 {
@@ -152,7 +152,7 @@ uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_que
 	struct function outer, inner, other;
 	uint64_t offset;
 
-	if (!function_at(sites, q->map, q->inner, &inner)) /* JIT code: nothing tells functions */
+	if (!function_at(sites, q->map, q->inner, &inner)) /* JIT code: functions are unknown */
 		return q->outer_calls && !function_at(sites, q->map, q->known_inner, &other)
 			       ? q->outer
 			       : 0;

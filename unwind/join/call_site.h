@@ -34,7 +34,7 @@ void mt_call_sites_begin(struct mt_call_sites *sites);
 
 /*
  * Learns the calls of a stack: pcs has the innermost frame first, each called by the next. `hash`
- * identifies the stack in its map, but for collisions. False out of memory.
+ * identifies the stack in its map; collisions are tolerated. False out of memory.
  */
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
 			 const uint64_t *pcs, size_t count, uint64_t hash);
@@ -42,7 +42,7 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 /*
  * The call in outer's function that can have led to inner: the address of its last byte, or 0 if no
  * stack shows that function calling inner's. Returns `outer` itself if its call led to the same
- * function before, and if neither address is code of a file, of which nothing is known.
+ * function before, and if neither address is in a file's code, about which nothing is known.
  */
 uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_question *question);
 

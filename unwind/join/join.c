@@ -14,36 +14,36 @@
 
 enum {
 	TALLIES = 4096,
-	WRONG_SHARE = 150, /* one joined stack in so many may be found wrong; */
-	RIGHT_FEW = 4,	   /* so many have to be right, else the thread's stacks say it */
+	WRONG_SHARE = 150, /* one in so many joined stacks may be found wrong; */
+	RIGHT_FEW = 4,	   /* below so many right ones, the thread's tally is used instead */
 };
 
 /* Frames that stacks may be joined with: immutable while several hold them. */
 struct mt_join_frames {
 	size_t references, count, room;
-	size_t placed; /* frames further out have no known stack pointer */
-	size_t rising; /* from this frame on stack pointers rise to the root's: one stack */
+	size_t placed; /* frames from here on have no known stack pointer */
+	size_t rising; /* from here on stack pointers rise up to the root: one stack */
 	uint64_t *sps; /* behind pcs */
 	uint64_t pcs[];
 };
 
-/* How often stacks that end at one call got the frames that were there, and how often others. */
+/* Stacks that end at one call: how often the joined frames were right, and how often wrong. */
 struct tally {
 	uint32_t right, wrong;
 };
 
 struct mt_join_thread {
-	struct mt_join_frames *last;  /* NULL: no stack was whole yet */
-	uint64_t left;		      /* its frames below were left */
-	struct mt_join_stack *newest; /* of the list of cut stacks since */
+	struct mt_join_frames *last;  /* NULL: no whole stack yet */
+	uint64_t left;		      /* frames below this address were left */
+	struct mt_join_stack *newest; /* list of cut stacks since the last whole one */
 	struct tally tally;	      /* of all its stacks */
 };
 
 struct mt_joiner {
 	struct mt_join_check check;
-	struct mt_map64 by_thread; /* to an index in threads */
+	struct mt_map64 by_thread; /* to the index in threads */
 	MT_ARRAY(struct mt_join_thread *) threads;
-	struct tally tallies[TALLIES]; /* by a hash of the call */
+	struct tally tallies[TALLIES]; /* indexed by a hash of the call */
 };
 
 struct mt_joiner *mt_joiner_create(const struct mt_join_check *check)
@@ -69,7 +69,7 @@ static struct mt_join_frames *share_frames(struct mt_join_frames *frames)
 	return frames;
 }
 
-/* Room for so many frames, in `old` where only the caller holds that; NULL out of memory. */
+/* Allocates so many frames, in `old` if only the caller refers to it; NULL out of memory. */
 static struct mt_join_frames *make_frames(struct mt_join_frames *old, size_t count)
 {
 	struct mt_join_frames *frames = old;
@@ -95,7 +95,7 @@ static void put_own(struct mt_join_frames *frames, const struct mt_join_stack *s
 	memcpy(frames->sps, stack->sps, stack->count * sizeof(*frames->sps));
 }
 
-/* Where stack pointers are known, and from where on they rise. */
+/* Sets `placed` and `rising` from the stack pointers. */
 static void measure(struct mt_join_frames *frames)
 {
 	size_t i = frames->count;
@@ -108,7 +108,7 @@ static void measure(struct mt_join_frames *frames)
 	frames->rising = i ? i - 1 : 0;
 }
 
-/* The frame at exactly that place on the root's stack; frames->count where there is none. */
+/* The frame at exactly that address on the root's stack; frames->count if there is none. */
 static size_t find_place(const struct mt_join_frames *frames, uint64_t sp)
 {
 	const size_t first = frames->rising;
@@ -124,7 +124,7 @@ static bool same_function(const struct mt_joiner *joiner, const struct mt_image_
 	return a == b || joiner->check.same(joiner->check.context, map, a, b);
 }
 
-/* Whether frames from `at` on are calls in the same functions as those of others from `i` on. */
+/* Whether frames from `at` on are calls in the same functions as the other frames from `i` on. */
 static bool same_callers(const struct mt_joiner *joiner, const struct mt_image_map *map,
 			 const struct mt_join_frames *frames, size_t at, const uint64_t *pcs,
 			 const uint64_t *sps, size_t count)
@@ -161,7 +161,7 @@ void mt_joiner_destroy(struct mt_joiner *joiner)
 	free(joiner);
 }
 
-/* NULL out of memory. */
+/* The thread's state, created on first use; NULL out of memory. */
 static struct mt_join_thread *find_thread(struct mt_joiner *joiner, uint64_t key)
 {
 	struct mt_join_thread **slot;
@@ -224,8 +224,8 @@ void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out
 /* ---- Joining ---- */
 
 /*
- * The frame at the boundary, and *site, where in its function the call to the cut stack's last
- * frame is. frames->count where there is none, or it is not known to call that.
+ * The frame at the boundary. *site: the call in its function that led to the cut stack's last
+ * frame. frames->count if there is no such frame, or it is not known to make that call.
  */
 static size_t find_caller(const struct mt_joiner *joiner, const struct mt_join_frames *frames,
 			  const struct mt_join_stack *cut, uint64_t *site)
@@ -242,7 +242,7 @@ static size_t find_caller(const struct mt_joiner *joiner, const struct mt_join_f
 	return *site ? at : frames->count;
 }
 
-/* Joins where the rule allows: stack->tail_count tells. False out of memory. */
+/* Joins the stack if the rule allows it: sets stack->tail_count. False out of memory. */
 static bool join(const struct mt_joiner *joiner, const struct mt_join_frames *donor,
 		 struct mt_join_stack *stack)
 {
@@ -267,9 +267,9 @@ static bool join(const struct mt_joiner *joiner, const struct mt_join_frames *do
 	return true;
 }
 
-/* ---- Right and wrong ---- */
+/* ---- Tallies ---- */
 
-/* Where the tally is of stacks that end at the same call. */
+/* The tally of stacks that end at the same call. */
 static size_t tally_of(const struct mt_join_stack *cut)
 {
 	return mt_hash64(cut->pcs[cut->count - 1]) % TALLIES;
@@ -293,7 +293,7 @@ bool mt_join_is_valid(const struct mt_joiner *joiner, const struct mt_join_stack
 	       (tally->right >= RIGHT_FEW || (all->right >= RIGHT_FEW && is_good(all)));
 }
 
-/* Of the call at which the cut stack ends, and of its thread. */
+/* Counts for the call at which the cut stack ends, and for its thread. */
 static void count_both(struct mt_joiner *joiner, struct mt_join_thread *thread,
 		       const struct mt_join_stack *cut, bool right)
 {
@@ -301,7 +301,7 @@ static void count_both(struct mt_joiner *joiner, struct mt_join_thread *thread,
 	count(&thread->tally, right);
 }
 
-/* The stack of a seed as its like have it: false where these are whole as well. */
+/* The stack of a seed, cut as its event's other stacks are; false if those are whole, too. */
 static bool cut_seed(const struct mt_join_stack *seed, struct mt_join_stack *cut)
 {
 	size_t last = 0;
@@ -316,7 +316,7 @@ static bool cut_seed(const struct mt_join_stack *seed, struct mt_join_stack *cut
 	return true;
 }
 
-/* Joins a seed as if it were cut, and counts whether it gets the frames that it has. */
+/* Joins a seed as if it were cut, and counts whether the joined frames equal its real ones. */
 static void try_seed(struct mt_joiner *joiner, struct mt_join_thread *thread,
 		     const struct mt_join_stack *seed)
 {
@@ -339,7 +339,7 @@ enum verdict {
 	WRONG,
 };
 
-/* What frames seen later say of those that a stack got. */
+/* Compares the frames that a stack was joined with to frames seen later. */
 static enum verdict judge(struct mt_joiner *joiner, const struct mt_join_frames *later,
 			  struct mt_join_stack *stack)
 {
@@ -354,23 +354,24 @@ static enum verdict judge(struct mt_joiner *joiner, const struct mt_join_frames 
 	return stack->is_refuted ? WRONG : RIGHT;
 }
 
-/* ---- Order of time ---- */
+/* ---- Adding stacks ---- */
 
 static uint64_t higher(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-/* The lowest stack pointer that a caller of a cut stack's frames may have. */
+/* The lowest possible stack pointer of a caller of the cut stack's frames. */
 static uint64_t reach(const struct mt_join_stack *stack)
 {
 	return stack->boundary ? stack->boundary : stack->sps[stack->count - 1] + 1;
 }
 
 /*
- * Settles the cut stacks on the thread's list with the frames of the whole stack behind them, from
- * the newest back. Each that is joined with these, or has the same, lends its own frames to older
- * ones; of each that is not, the boundary is where other frames begin.
+ * Settles the cut stacks on the thread's list with the frames of the whole stack that follows them,
+ * from the newest back. A stack that is joined with these frames, or has the same ones, lends its
+ * frames to older stacks. A stack that is not joined raises the floor: older stacks are only joined
+ * with frames above it.
  */
 static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 {
@@ -399,7 +400,7 @@ static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 	return good;
 }
 
-/* The frames of a cut stack are the thread's last ones where it was joined. */
+/* A cut stack that was joined provides the thread's last frames. */
 static bool add_cut(struct mt_joiner *joiner, struct mt_join_thread *thread,
 		    struct mt_join_stack *stack)
 {
@@ -417,8 +418,9 @@ static bool add_cut(struct mt_joiner *joiner, struct mt_join_thread *thread,
 }
 
 /*
- * Outer frames from branch records or the kernel's chain have no stack pointers. They get those of
- * the thread's last frames, from the root inwards while both are the same calls.
+ * Outer frames from branch records or the kernel's chain have no stack pointers. They take the
+ * stack pointers of the thread's last frames, from the root inwards, as long as both are the same
+ * calls.
  */
 static void place(const struct mt_join_frames *last, struct mt_join_frames *frames)
 {

@@ -32,8 +32,8 @@ enum mt_join_kind {
 };
 
 /*
- * A stack to join. A seed is a stack with a larger dump than others of its event: whole where those
- * are cut.
+ * A stack to join. A seed is a stack with a larger dump than other stacks of its event, so it is
+ * whole where those are cut.
  */
 struct mt_join_stack {
 	uint64_t thread; /* unique number of the thread */

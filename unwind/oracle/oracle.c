@@ -21,7 +21,7 @@ struct space {
 	size_t mappings;
 };
 
-/* Of one unwinder and one oracle. */
+/* State of one unwinder and one oracle. */
 struct mt_oracle_spaces {
 	const struct mt_oracle *oracle;
 	struct space spaces[SPACES];
@@ -43,7 +43,7 @@ static void spaces_destroy(struct mt_oracle_spaces *spaces)
 	free(spaces);
 }
 
-/* The state for this map; a library that was loaded since is no new generation, but counts here. */
+/* The state for this map; keyed by version, because a library loaded later keeps the generation. */
 static void *state_of(struct mt_oracle_spaces *spaces, const struct mt_image_map *map)
 {
 	uint32_t generation = mt_image_map_generation(map);
