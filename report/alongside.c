@@ -1,4 +1,4 @@
-/* Memory of the recording itself; analyses of both recordings, where there is a base. */
+/* Reads memory of the recording itself, and, with a base, all other analyses of both recordings. */
 #include "report/alongside.h"
 
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static struct mt_table *table_of(struct mt_recording_tables *tables, const char 
 	return NULL;
 }
 
-/* Puts the comparison in the place of each table of now. */
+/* Replaces each table of now by its comparison with the base. */
 static struct mt_error *compare(struct mt_alongside *alongside)
 {
 	size_t count;
@@ -150,7 +150,7 @@ bool mt_alongside_is_gauged(const struct mt_alongside *alongside)
 	bool given, empty = true;
 	size_t count;
 
-	/* Gauges know neither events nor stacks nor CPUs. */
+	/* Gauges have neither events nor stacks nor CPUs. */
 	if (!alongside || asked->events || asked->dsos || asked->symbols || asked->cpus.count ||
 	    (alongside->options->output->needs & (MT_SHOWS_RECORDING | MT_MEMORY_ALONGSIDE)))
 		return false;

@@ -1,6 +1,7 @@
 /*
- * The tables that an output shows beside those of its analysis, from the same reading of the files:
- * what is known of memory, for the screen, and all other analyses, for a page of the recording.
+ * The tables that an output shows in addition to the table of its analysis, from the same reading
+ * of the files. The summary gets the tables on memory. A page of the recording gets all other
+ * analyses.
  *
  *	mt_alongside_listen(options, session, baseline, &beside);
  *	...					the analysis reads both sessions to their ends
@@ -20,20 +21,20 @@ struct mt_session;
 struct mt_view;
 
 /*
- * Before the sessions' first samples are asked for. Borrows all; the baseline may be NULL. *out is
- * NULL where the output shows nothing more.
+ * Call before the sessions' first samples are read. Borrows all arguments; the baseline may be
+ * NULL. *out is NULL if the output shows no further tables.
  */
 struct mt_error *mt_alongside_listen(const struct mt_report_options *options,
 				     struct mt_session *session, struct mt_baseline *baseline,
 				     struct mt_alongside **out);
 void mt_alongside_destroy(struct mt_alongside *alongside);
 
-/* Makes the tables. Of NULL nothing. */
+/* Makes the tables. NULL-safe. */
 struct mt_error *mt_alongside_finish(struct mt_alongside *alongside);
 
 /*
- * Whether gauges tell of what is selected: of the host, where nothing is selected, or of processes.
- * False of NULL.
+ * Whether gauges cover the selection: the host's if nothing is selected, else those of the selected
+ * processes. False for NULL.
  */
 bool mt_alongside_is_gauged(const struct mt_alongside *alongside);
 

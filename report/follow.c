@@ -25,8 +25,8 @@ struct mt_follow {
 	struct mt_follow_options options;
 	struct mt_input input;
 	struct mt_session_growth growth;
-	bool over; /* the recording, or the user's patience, has ended */
-	bool last; /* all that there will be is in the input */
+	bool over; /* the recording has ended, or the user interrupted the report */
+	bool last; /* the input is complete */
 	uint64_t due;
 	unsigned long updates;
 	FILE *out; /* standard output, of a listing; NULL before it begins */
@@ -44,7 +44,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Until the input may have grown, or the next update is due. It ends with who read a listing. */
+/*
+ * Waits until the input may have grown or the next update is due. Stops when the reader of a
+ * listing has closed it.
+ */
 static void sleep_for_more(struct mt_follow *follow)
 {
 	struct pollfd fds[] = {{.fd = follow->input.pipe, .events = POLLIN},
@@ -62,7 +65,7 @@ static struct mt_error *name_input(const struct mt_follow *follow, struct mt_err
 	return mt_error_context(err, "%s", named ? follow->options.path : "standard input");
 }
 
-/* Whether the first chunk is whole, or will never be. */
+/* Whether the first chunk is complete, or never will be. */
 static bool has_begun(const struct mt_follow *follow)
 {
 	uint8_t bytes[MT_CHUNK_HEADER_SIZE];
@@ -81,7 +84,7 @@ static struct mt_error *grow(struct mt_follow *follow)
 	bool ended;
 	struct mt_error *err = mt_input_grow(&follow->input, follow->options.path, &ended);
 
-	/* the writer of a pipe has got the signal, too, and ends in order what it began */
+	/* the writer of a pipe got the signal, too, and completes its output */
 	follow->over |=
 		ended || (*follow->options.stop && (follow->input.pipe < 0 || !has_begun(follow)));
 	return name_input(follow, err);
@@ -89,14 +92,14 @@ static struct mt_error *grow(struct mt_follow *follow)
 
 /* ---- Updates ---- */
 
-/* Ends the session's reading; the caller of the session knows why. */
+/* Ends the session's reading; mt_follow_why() gives the reason. */
 static struct mt_error *leave(struct mt_follow *follow, enum mt_follow_end why)
 {
 	follow->why = why;
 	return mt_error_create(MT_ERR_NOT_FOUND, "reading has ended");
 }
 
-/* What the child of an update came to; true where there is another one. */
+/* Handles the exit of an update's child; true if another update is due. */
 static bool take_status(struct mt_follow *follow, pid_t child)
 {
 	int status;
@@ -140,7 +143,7 @@ static struct mt_error *update(struct mt_follow *follow, struct mt_session *sess
 	return NULL;
 }
 
-/* The interval is over. *end: a listing ends by its number of intervals. */
+/* The interval is over. *end: a listing has shown its number of intervals. */
 static struct mt_error *take_turn(struct mt_follow *follow, struct mt_session *session,
 				  const struct mt_reader_news *news, bool *end)
 {
@@ -151,7 +154,7 @@ static struct mt_error *take_turn(struct mt_follow *follow, struct mt_session *s
 	return NULL;
 }
 
-/* The recording has ended. A listing goes on from where it is; sums are made of the whole. */
+/* The recording has ended. A listing continues from its position; sums are made from the whole. */
 static struct mt_error *take_end(struct mt_follow *follow, const struct mt_reader_news *news,
 				 bool *end)
 {
@@ -170,7 +173,7 @@ static struct mt_error *wait_for_more(void *context, struct mt_session *session,
 
 	*end = follow->last;
 	if (follow->out && fflush(follow->out))
-		*end = true; /* the output's error is seen when it is closed */
+		*end = true; /* an error of the output is reported when it is closed */
 	while (!err && !*end) {
 		err = mt_session_advance(session, &news);
 		if (err || (news.whole && (follow->options.listing || !news.earlier)))
@@ -185,7 +188,7 @@ static struct mt_error *wait_for_more(void *context, struct mt_session *session,
 	return err;
 }
 
-/* ---- What others use ---- */
+/* ---- Interface ---- */
 
 struct mt_error *mt_follow_create(const struct mt_follow_options *options, struct mt_follow **out)
 {
@@ -205,7 +208,7 @@ struct mt_error *mt_follow_create(const struct mt_follow_options *options, struc
 	err = mt_input_open_growing(options->path, &follow->input);
 	if (err)
 		return name_input(follow, err);
-	follow->due = UINT64_MAX; /* nothing is due before the recording begins */
+	follow->due = UINT64_MAX; /* no update is due before the recording begins */
 	for (err = grow(follow); !err && !follow->over && !has_begun(follow); err = grow(follow))
 		sleep_for_more(follow);
 	if (err)

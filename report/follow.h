@@ -1,11 +1,12 @@
 /*
  * --follow: reports of a recording that is still being written.
  *
- * The recording is read as it grows. At each interval the process forks: the child goes on as if
- * the recording ended there, and reports; the parent stays where it was, with the names of all
- * frames so far, which the next child then has. So an update costs what came since the last one
- * and the report itself, and no analysis or output knows of it. Where later chunks change what was
- * read before (FILE, losses, the end), the parent reads the recording anew before the next update.
+ * The recording is read as it grows. At each interval the process forks. The child continues as if
+ * the recording ended there, and reports. The parent stays at its position and keeps the names of
+ * all frames so far, which the next child inherits. So an update only costs the data since the last
+ * one and the report itself, and no analysis or output depends on following. If later chunks change
+ * data that was read before (FILE, losses, the end), the parent reads the recording anew before the
+ * next update.
  *
  *	mt_follow_create(&options, &follow);
  *	do {
@@ -29,7 +30,7 @@ struct mt_follow_options {
 	double interval;    /* seconds */
 	unsigned long most; /* updates; 0: until the recording ends */
 	bool listing;	    /* rows appear as records arrive, and nothing is forked */
-	/* Borrowed; not 0: the report ends with what is there. */
+	/* Borrowed; not 0: the report ends with the data so far. */
 	const volatile sig_atomic_t *stop;
 };
 
@@ -37,21 +38,21 @@ struct mt_follow_options {
 struct mt_error *mt_follow_create(const struct mt_follow_options *options, struct mt_follow **out);
 void mt_follow_destroy(struct mt_follow *follow);
 
-/* How the next session waits; borrowed. */
+/* The next session's way to wait for growth; borrowed. */
 const struct mt_session_growth *mt_follow_growth(struct mt_follow *follow);
 
 /* Call before the output is written to `to`: begins an update on standard output. */
 void mt_follow_begin(struct mt_follow *follow, const struct mt_facts *facts, FILE *to);
 
 /*
- * Why a session's reading ended, with or without an error. An error of MT_FOLLOW_ANEW and
- * MT_FOLLOW_ENOUGH only ends the reading, and is not to be printed.
+ * The reason why a session's reading ended, with or without an error. An error of MT_FOLLOW_ANEW
+ * and MT_FOLLOW_ENOUGH only ends the reading, and must not be printed.
  */
 enum mt_follow_end {
 	MT_FOLLOW_LAST,	  /* all was read: this is the last report */
-	MT_FOLLOW_UPDATE, /* in a child, which exits behind its report */
+	MT_FOLLOW_UPDATE, /* in a child, which exits after its report */
 	MT_FOLLOW_ANEW,	  /* open another session */
-	MT_FOLLOW_ENOUGH, /* the updates were given, or one of them failed */
+	MT_FOLLOW_ENOUGH, /* all updates were shown, or one of them failed */
 };
 enum mt_follow_end mt_follow_why(const struct mt_follow *follow);
 

@@ -60,7 +60,7 @@ MT_DEFINE_CLEANUP(mt_follow, struct mt_follow)
 MT_DEFINE_CLEANUP(mt_session, struct mt_session)
 MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 
-/* Says what went wrong, releases it, and gives the exit status that stands for it. */
+/* Prints and destroys the error, and returns its exit status. */
 static enum status fail(struct mt_error *err)
 {
 	enum status status = err->kind == MT_ERR_USAGE	     ? STATUS_USAGE
@@ -69,8 +69,8 @@ static enum status fail(struct mt_error *err)
 							     : STATUS_UNREADABLE;
 
 	/*
-	 * `mtreport ... | head`: who closed the pipe knows, and the exit status says it to the
-	 * others
+	 * `mtreport ... | head`: the reader that closed the pipe needs no message, and others see
+	 * the exit status
 	 */
 	if (err->kind != MT_ERR_OUTPUT || err->errnum != EPIPE)
 		mt_error_print(err, TOOL, stderr);
@@ -95,7 +95,9 @@ static long elapsed_ms(const struct progress *progress)
 	       (now.tv_nsec - progress->began.tv_nsec) / 1000000;
 }
 
-/* Records are nearly in order of time, and those on state are not: what is shown never falls. */
+/*
+ * Records are nearly in order of time, but records on state are not: the value shown never falls.
+ */
 static void note_progress(struct progress *progress, double done)
 {
 	progress->passed += done + 0.5 < progress->last && progress->passed + 1 < progress->passes;
@@ -137,7 +139,7 @@ static bool is_recording(const char *path)
 		!memcmp(magic, "PERFILE2", sizeof(magic)));
 }
 
-/* Writing over a recording would lose it. A copy may replace an earlier one. */
+/* Writing over a recording would destroy it. A copy may replace an earlier copy. */
 static struct mt_error *check_output_path(const struct mt_report_options *options)
 {
 	const char *path = options->copy ? options->copy_path : options->output_path;
@@ -158,7 +160,7 @@ static struct mt_error *check_output_path(const struct mt_report_options *option
 	return NULL;
 }
 
-/* Ends the line, too. */
+/* Also ends the line. */
 static void print_clean_line(const char *text)
 {
 	mt_text_print_clean(text, stderr);
@@ -172,7 +174,7 @@ static void print_remark(void *context, const char *remark)
 	print_clean_line(remark);
 }
 
-/* What limits the figures, in front of a text, or on standard error beside data. */
+/* Limits of the figures: in front of a text, or on standard error if the output is data. */
 static struct mt_error *print_limits(const struct mt_report_options *options,
 				     const struct mt_view *view, const struct mt_facts *facts,
 				     FILE *to)
@@ -191,7 +193,7 @@ static struct mt_error *print_limits(const struct mt_report_options *options,
 	return NULL;
 }
 
-/* Of a comparison, whose base may have been shorter, or had fewer events. */
+/* Limits of a comparison: the base may have been shorter, or had fewer events. */
 static void print_scale(const struct mt_report_options *options, const struct mt_view *view,
 			const struct mt_table *table, FILE *to)
 {
@@ -210,7 +212,7 @@ static void print_scale(const struct mt_report_options *options, const struct mt
 		print_remark(NULL, text);
 }
 
-/* What the output has no room for. A table without figures leaves nothing. */
+/* Figures that the output had no room for. A table without figures leaves nothing out. */
 static void print_remainder(const struct mt_remainder *remainder, const char *output,
 			    const struct mt_table *table, size_t value)
 {
@@ -253,7 +255,7 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 	return err;
 }
 
-/* One line a report, so that a reader of --follow sees where each ends. */
+/* One line a report, so that a reader of --follow sees the end of each report. */
 static struct mt_error *write_json_line(const struct mt_report_options *options,
 					const struct mt_view *view, struct mt_table *table,
 					FILE *to)
@@ -271,14 +273,14 @@ static struct mt_error *write_json_line(const struct mt_report_options *options,
 	return err;
 }
 
-/* The recording of the report, and the one it is compared with, or NULL. */
+/* The recording of the report, and the base of a comparison, or NULL. */
 struct sides {
 	struct mt_session *session;
 	struct mt_baseline *baseline;
 	struct mt_follow *follow; /* --follow, borrowed; or NULL */
 	bool gauged;		  /* the output shows gauges of what is selected */
 	bool none;		  /* no row */
-	bool empty;		  /* ... and that is no answer */
+	bool empty;		  /* ... and they are no answer */
 };
 
 static void sides_deinit(struct sides *sides)
@@ -287,13 +289,13 @@ static void sides_deinit(struct sides *sides)
 	mt_session_destroy(sides->session);
 }
 
-/* Of what is compared with; or NULL. */
+/* The base's; or NULL. */
 static const struct mt_facts *base_facts(const struct sides *sides)
 {
 	return sides->baseline ? mt_session_facts(mt_baseline_session(sides->baseline)) : NULL;
 }
 
-/* How many samples, and calls without one that a ledger saw, there were to show anything of. */
+/* Number of selected samples, and of calls without a sample that a ledger saw. */
 static uint64_t selected(const struct sides *sides)
 {
 	const struct mt_facts *facts = mt_session_facts(sides->session);
@@ -305,13 +307,13 @@ static uint64_t selected(const struct sides *sides)
 	return count + facts->selected + facts->marks;
 }
 
-/* Whether there is anything to show: samples, or what needs none. */
+/* Whether there is anything to show: samples, or output that needs none. */
 static bool has_rows(const struct mt_report_options *options, const struct sides *sides)
 {
 	return !sides->empty && (options->analysis->states || sides->gauged || selected(sides));
 }
 
-/* An analysis with no row of its own, of a recording that lacks what it is about. */
+/* Whether an analysis has no row, and the recording lacks the events for it. */
 static struct mt_error *check_rows(const struct mt_report_options *options, struct mt_table *table,
 				   struct sides *sides)
 {
@@ -359,7 +361,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 
 	err = err ? err : analyse(options, request, sides, &table);
 	err = err ? err : mt_alongside_finish(alongside);
-	if (!err && !sides->follow) /* else the time may be yet to come */
+	if (!err && !sides->follow) /* otherwise the time may come later */
 		err = mt_nothing_at_times(options, mt_session_facts(sides->session),
 					  base_facts(sides));
 	if (err)
@@ -370,7 +372,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 		return err;
 	sides->gauged = mt_alongside_is_gauged(alongside) &&
 			mt_nothing_ends_before_time(options, mt_session_facts(sides->session)) <= 0;
-	/* Nothing is written over where there is nothing to say. */
+	/* An existing file is not replaced if there is nothing to write. */
 	if (!request->listing && !has_rows(options, sides) &&
 	    !(options->output->needs & MT_REPORTS_FACTS))
 		return NULL;
@@ -398,7 +400,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 	return mt_outfile_commit(&out);
 }
 
-/* What a data output cannot say among its data. */
+/* Remarks that a data output cannot contain. */
 static void print_remarks(const struct mt_facts *facts)
 {
 	uint64_t lost = mt_facts_lost_all(facts), incomplete = mt_facts_incomplete(facts),
@@ -435,7 +437,7 @@ static void print_remarks(const struct mt_facts *facts)
 				     "stood just before; --by process marks them\n");
 }
 
-/* Names fall back to the symbol where debug information is damaged or a part of it is missing. */
+/* Names fall back to the symbol if debug information is damaged or partly missing. */
 static void print_lines_problem(const struct mt_session *session)
 {
 	const char *path, *problem = mt_session_lines_problem(session, &path);
@@ -486,7 +488,7 @@ static enum status judge(const struct mt_report_options *options, const struct m
 	return STATUS_STRICT;
 }
 
-/* A listing appears while the work goes on: no progress into its midst. */
+/* A listing appears while it is read: progress would be mixed into it. */
 static bool wants_progress(const struct mt_report_options *options)
 {
 	bool listing = options->output->needs & MT_NEEDS_LISTING;
@@ -502,7 +504,7 @@ static unsigned int online_cpus(void)
 	return count < 1 ? 1 : count > MT_POOL_MAX ? MT_POOL_MAX : (unsigned int)count;
 }
 
-/* Remarks on both recordings, and what they come to. */
+/* Remarks on both recordings, and the resulting exit status. */
 static enum status conclude(const struct mt_report_options *options, const struct sides *sides)
 {
 	const struct mt_facts *facts = mt_session_facts(sides->session), *base = base_facts(sides);
@@ -529,7 +531,7 @@ static enum status conclude(const struct mt_report_options *options, const struc
 	return status == STATUS_OK ? judge(options, facts) : status;
 }
 
-/* What every session here is opened with. */
+/* Options common to all sessions here. */
 static struct mt_session_options session_options_of(const struct mt_report_options *options,
 						    struct progress *progress)
 {
@@ -546,7 +548,7 @@ static struct mt_session_options session_options_of(const struct mt_report_optio
 		.max_frames = options->max_stack,
 		.joining = options->unwind == mt_unwind_methods && !options->no_join,
 		.scan = options->scan,
-		/* a process of several threads does not fork */
+		/* only a process with a single thread can fork */
 		.workers = options->follow > 0 ? 1
 			   : options->workers  ? options->workers
 					       : online_cpus(),
@@ -561,7 +563,7 @@ static struct mt_session_options session_options_of(const struct mt_report_optio
 }
 
 /*
- * Where --follow ends a session before the recording's end; *status is not set where all of it was
+ * Whether --follow ends a session before the recording's end. *status is not set if all of it was
  * read.
  */
 static bool leave_early(struct mt_follow *follow, struct mt_error *err, enum status *status)
@@ -570,7 +572,7 @@ static bool leave_early(struct mt_follow *follow, struct mt_error *err, enum sta
 	case MT_FOLLOW_UPDATE:
 		*status = err ? fail(err) : STATUS_OK;
 		fflush(stderr);
-		_exit(*status); /* what is in memory is the parent's */
+		_exit(*status); /* the parent frees the memory */
 	case MT_FOLLOW_ANEW:
 	case MT_FOLLOW_ENOUGH:
 		mt_error_destroy(err);
@@ -597,7 +599,7 @@ static enum status run_pairs(const struct mt_report_options *options)
 	return run(&both, NULL);
 }
 
-/* Stacks as text say nothing of memory. */
+/* Folded stacks contain nothing on memory. */
 static struct mt_error *check_reported(const struct mt_report_options *options,
 				       const struct mt_session *session)
 {
@@ -663,7 +665,7 @@ static void set_stop(int signal_number)
 	stop = 1;
 }
 
-/* The first ^C ends the report in order, another one at once. */
+/* The first ^C ends the report in order, the second one at once. */
 static enum status follow(const struct mt_report_options *options)
 {
 	MT_CLEANUP(mt_follow_destroy_p) struct mt_follow *follow = NULL;
@@ -691,7 +693,7 @@ static enum status follow(const struct mt_report_options *options)
 
 /* ---- Copies ---- */
 
-/* A session that a copy is made from, and what was counted. */
+/* A session to make a copy from, and the copy's counts. */
 struct copying {
 	const struct mt_report_options *options;
 	struct progress progress;
@@ -820,7 +822,7 @@ static enum status answer(const struct mt_report_options *options)
 	return fflush(stdout) ? STATUS_OUTPUT : STATUS_OK;
 }
 
-/* Files are viewed where they are: one that is cut off, or fails, meanwhile ends the report. */
+/* Files are mapped: a file that is truncated or fails meanwhile ends the report. */
 static void unreadable(int signal_number)
 {
 	static const char text[] = TOOL ": a file became shorter, or failed, while it was read\n";
@@ -838,11 +840,11 @@ int main(int argc, char **argv)
 	enum status status;
 
 	mt_heap_begin();
-	/* Names are UTF-8 in any environment: this tells their widths. */
+	/* Names are UTF-8 in any environment: this gives their widths. */
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		setlocale(LC_CTYPE, "");
 	signal(SIGBUS, unreadable);
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of the output, with its own status */
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an output error, with its own exit status */
 	err = mt_report_options_parse(argc, argv, &options);
 	if (err)
 		return fail(err);

@@ -25,7 +25,9 @@ static double longest_of(const struct mt_facts *facts)
 	return longest;
 }
 
-/* Seconds of the longest recording, where a span that begins there begins after its end; else 0. */
+/*
+ * Seconds of the longest recording if a span that begins at `begins` begins after its end; else 0.
+ */
 static double ends_before(const struct mt_facts *facts, const struct mt_timespan *time,
 			  double begins)
 {
@@ -51,7 +53,7 @@ static struct mt_error *check_span(const char *option, const struct mt_timespan 
 			   : NULL;
 }
 
-/* Whether a recording has the moment; its end may be named as it is printed, rounded. */
+/* Whether a recording contains the moment; its end may be given as printed, rounded. */
 static bool has_moment(const struct mt_facts_recording *recording, const struct mt_at *at)
 {
 	double length = (double)(recording->end - recording->start) / 1e9;
@@ -105,8 +107,8 @@ static bool has_event(const struct mt_facts *facts, const char *alias, size_t le
 }
 
 /*
- * Whether one of these words, or of the members of those that are groups, was recorded. A colon is
- * a part of a word, "kmem:kmalloc", but at its end. No group is a member of itself.
+ * Whether one of these words, or a member of one that is a group, was recorded. A colon is a part
+ * of a word, "kmem:kmalloc", except at its end. No group is a member of itself.
  */
 static bool was_recorded(const struct mt_facts *facts, const char *words)
 {
@@ -125,7 +127,7 @@ static bool was_recorded(const struct mt_facts *facts, const char *words)
 	return false;
 }
 
-/* Whether anything was recorded that the figures of the analysis come from. */
+/* Whether any event was recorded that the analysis gets its figures from. */
 static bool has_source(const struct mt_analysis *analysis, const struct mt_facts *facts)
 {
 	if (!facts)
@@ -172,7 +174,7 @@ void mt_nothing_explain(const struct mt_report_options *options, const struct mt
 		!selected ? "no samples in it"
 		: given	  ? "no sample matches the selectors"
 			  : "no sample of the events that were asked about");
-	/* A time that begins after the end is all that has to be said. */
+	/* A time that begins after the end is a sufficient reason. */
 	if (longest > 0) {
 		fprintf(to, "%s--time begins at %g s, and the recording ends at %.3f s\n", prefix,
 			options->selection.time.from, longest);

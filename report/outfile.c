@@ -17,7 +17,7 @@
 
 enum {
 	BUFFER_SIZE = 256 << 10,
-	NAMES_TRIED = 16, /* for a file that is whole */
+	NAMES_TRIED = 16, /* mode of a complete file */
 };
 
 static struct mt_error *failed(const char *path, int errnum)
@@ -46,7 +46,7 @@ static ssize_t write_all(void *cookie, const char *bytes, size_t size)
 	return out->errnum ? 0 : (ssize_t)size;
 }
 
-/* A name beside path that no file has; NULL out of memory. */
+/* A name derived from path that no file has; NULL out of memory. */
 static char *temporary_name(const char *path)
 {
 	char *name = NULL;
@@ -63,8 +63,8 @@ static char *temporary_name(const char *path)
 }
 
 /*
- * A file without a name in path's folder, so that nothing is left of it when we are killed; -1
- * where that cannot be.
+ * A file without a name in path's folder, which vanishes if this process is killed; -1 if the file
+ * system cannot create one.
  */
 static int open_nameless(const char *path)
 {
@@ -93,8 +93,8 @@ static struct mt_error *open_temporary(struct mt_outfile *out)
 }
 
 /*
- * Gives a nameless file its temporary name. Another one if somebody else has taken that since: what
- * stands there is not ours.
+ * Links a nameless file under its temporary name. Chooses another name if a file has taken that
+ * name since: such a file belongs to another program.
  */
 static void name_file(struct mt_outfile *out)
 {
@@ -115,7 +115,7 @@ static void name_file(struct mt_outfile *out)
 	out->nameless = false;
 }
 
-/* A link stays, /dev/stdout for one; what it leads to is kept and made anew. */
+/* A link stays, for example /dev/stdout; the file that it leads to is kept and replaced. */
 static struct mt_error *open_fd(struct mt_outfile *out)
 {
 	struct stat st;

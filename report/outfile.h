@@ -15,20 +15,20 @@ struct mt_outfile {
 	int errnum;	  /* errno of the first failed write; 0 without one */
 	const char *path; /* as given, borrowed; NULL for standard output */
 	char *target;	  /* file to replace, links resolved; NULL: path is written directly */
-	char *temporary;  /* temporary name beside target; NULL: path is written directly */
+	char *temporary;  /* temporary name in target's folder; NULL: path is written directly */
 	bool nameless; /* the open file has no name yet (O_TMPFILE); commit links it as `temporary`
 			*/
 };
 
 /*
- * Opens path (NULL or "-": standard output). A regular file is written under a temporary name
- * beside the target, mode 0600; a device or a pipe is written directly. `out` must not move until
+ * Opens path (NULL or "-": standard output). A regular file is written under a temporary name in
+ * the target's folder, mode 0600; a device or a pipe is written directly. `out` must not move until
  * commit or abandon.
  */
 struct mt_error *mt_outfile_open(const char *path, struct mt_outfile *out);
 
 /*
- * Flushes, checks and closes the output, then renames the file into place; a file that stood there
+ * Flushes, checks and closes the output, then renames the file into place. An earlier file at PATH
  * becomes PATH.old.
  */
 struct mt_error *mt_outfile_commit(struct mt_outfile *out);

@@ -1,4 +1,4 @@
-/* What an output is shown on: its width, and whether it has colours and UTF-8. */
+/* Properties of an output's terminal: its width, and whether it has colours and UTF-8. */
 #include "report/view.h"
 
 #include <langinfo.h>
@@ -12,7 +12,7 @@
 #include "report/names/naming.h"
 #include "report/session/session.h"
 
-/* https://no-color.org: any text but an empty one. */
+/* https://no-color.org: any text except an empty one. */
 static bool wants_colour(void)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");

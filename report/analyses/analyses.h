@@ -35,13 +35,13 @@ struct mt_analysis {
 	bool events_apart; /* never adds up values of different events */
 	bool (*wants)(const char *event); /* filters events by kernel name; NULL: all */
 	bool regions;			  /* needs the region of each sample's address */
-	unsigned int needs;		  /* bits of enum mt_needs: what its figures rest on */
+	unsigned int needs;		  /* enum mt_needs: the data that its figures need */
 	const char *record;		  /* events to suggest for `mtrec -e`: "vm,rss" */
 	bool judges;	    /* rows are verdicts, not sums: shown with stacks, never compared */
 	bool moments;	    /* shows the state at a moment: accepts --at */
 	bool ages;	    /* knows the age of memory: accepts --older-than */
 	bool narrows;	    /* leaves out memory that --all shows */
-	bool reported;	    /* answers from stacks that came as text, too */
+	bool reported;	    /* also works on folded stacks, which have no addresses */
 	bool states;	    /* rows need no samples */
 	bool sources;	    /* needs stacks with the frames' sources */
 	bool dumps;	    /* reads the samples' stack dumps */
@@ -53,8 +53,8 @@ struct mt_analysis {
 	struct mt_error *(*run)(struct mt_session *session,
 				const struct mt_analysis_request *request, struct mt_table **out);
 	/*
-	 * The same beside another analysis: call before the session's first sample. Borrows session
-	 * and request until destroyed. NULL: only alone.
+	 * Runs the analysis while another one reads the session: call before the session's first
+	 * sample. Borrows session and request until destroyed. NULL: it only runs alone.
 	 */
 	struct mt_error *(*listen)(struct mt_session *session,
 				   const struct mt_analysis_request *request,

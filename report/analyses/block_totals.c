@@ -1,8 +1,7 @@
 /*
- * Blocks over the whole time, by the path that asked for them. --blocks --all: what was allocated
- * and what was freed of it, beside what lives and the calls that were odd. --temporary: blocks that
- * the thread which asked for them freed again before it asked for another one, heaptrack's
- * temporary allocations.
+ * Blocks over the whole time, by the path that allocated them. --blocks --all: allocated and freed
+ * blocks, live blocks, and the calls that are anomalies. --temporary: blocks that their thread
+ * freed before it allocated another one, which are heaptrack's temporary allocations.
  */
 #include "report/analyses/block_totals.h"
 
@@ -76,7 +75,7 @@ static bool live_temporary(void *context, const struct mt_blocks_space *space,
 	return add_temporary(context, space, origin, block, false);
 }
 
-/* Adds an allocation, and what became of the block in the columns from `at` on. */
+/* Adds an allocation, and the block's later state in the columns from `at` on. */
 static bool add_total(struct mt_block_rows *rows, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, size_t at,
 		      bool doubtful)

@@ -1,6 +1,4 @@
-/*
- * --blocks --all: what was allocated and freed beside what lives, and odd calls.
- */
+/* --blocks --all: allocated, freed and live blocks, and anomalies. */
 #ifndef MT_REPORT_ANALYSES_BLOCK_TOTALS_H
 #define MT_REPORT_ANALYSES_BLOCK_TOTALS_H
 

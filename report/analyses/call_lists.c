@@ -25,7 +25,7 @@ enum {
 	WORDS = 256, /* bytes of flags in words */
 };
 
-/* The columns that both begin with. */
+/* Columns that both listings begin with. */
 enum {
 	TIME,
 	PID,
@@ -101,12 +101,12 @@ struct call_list {
 	struct mt_table table; /* first: ops get a pointer to it */
 	struct mt_session *session;
 	bool started;
-	/* Fills the columns of its own. False out of memory. */
+	/* Fills the listing's own columns. False out of memory. */
 	bool (*fill)(struct call_list *list, const struct mt_session_sample *sample,
 		     const struct listed_call *call);
 	struct mt_map64 entered; /* by tid: index of its arguments */
 	MT_ARRAY(struct listed_call) entries;
-	struct mt_map64 breaks; /* by recording and space: where the heap ended last */
+	struct mt_map64 breaks; /* by recording and space: the last end of the heap */
 	uint64_t keys[COLUMNS_MOST];
 };
 
@@ -141,7 +141,7 @@ static bool set_text(struct call_list *list, size_t column, const char *text)
 
 /* ---- mmap, munmap, mremap ---- */
 
-/* What stands there: the kernel told of it within the call. */
+/* The mapping at the address, from the kernel's record within the call. */
 static const char *name_of(const struct call_list *list, const struct mt_session_sample *sample,
 			   const struct listed_call *call)
 {
@@ -233,7 +233,7 @@ static bool fill_brk(struct call_list *list, const struct mt_session_sample *sam
 	list->keys[BRK_DELTA] = known ? now - old : (uint64_t)INT64_MIN;
 	list->keys[BRK_ASKED] = asked;
 	list->keys[BRK_STACK_ID] = sample->stack;
-	/* It fails by leaving the end where it is; whom it asks for 0 only wants to know. */
+	/* brk fails by leaving the end unchanged. A call with 0 only asks for the end. */
 	return set_text(list, BRK_ERROR,
 			call->have_arguments && asked && now != asked ? "ENOMEM" : "") &&
 	       mt_map64_put(&list->breaks, space, now);
@@ -262,7 +262,7 @@ static bool keep_entry(struct call_list *list, uint64_t tid, const struct listed
 	return true;
 }
 
-/* What the registers do not have comes from the call's enter, where there is one. */
+/* Arguments that the registers lack come from the call's enter event, if there is one. */
 static void complete(struct call_list *list, uint64_t tid, struct listed_call *call)
 {
 	struct listed_call *entry;

@@ -15,7 +15,7 @@ static bool is_fault(const char *event)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		size_t length = strlen(names[i]);
 
-		/* perf writes modifiers behind it: page-faults:u */
+		/* perf appends modifiers: page-faults:u */
 		if (!strncmp(event, names[i], length) && (!event[length] || event[length] == ':'))
 			return true;
 	}

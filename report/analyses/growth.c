@@ -19,12 +19,12 @@ struct growth {
 	struct mt_ledger_rows rows;
 	struct mt_row_keys *grouping;
 	bool held;	      /* a return counts against the reserver, not the returning call */
-	struct mt_value lost; /* low: what went in records that were lost; high: what came */
+	struct mt_value lost; /* low: lost records that unmapped memory; high: that mapped memory */
 };
 
 /*
- * On whose account a change is. What a call gives back that another one reserved is the latter's,
- * with growth->held: the remainder is what its path still holds.
+ * The origin that a change counts for. With growth->held, memory that one call returns and another
+ * one reserved counts for the latter, so the sum is the memory that its path still holds.
  */
 static const struct mt_origin *account_of(const struct growth *growth,
 					  const struct mt_ledger *ledger,
@@ -64,7 +64,7 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 
 /*
  * The call that gives memory its first access reserves it, and the path that had reserved the
- * address space has that much less: what is mapped stays the same.
+ * address space holds that much less. The total of mapped memory stays the same.
  */
 static bool add_access(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
@@ -160,7 +160,7 @@ struct mt_error *mt_growth_begin(struct mt_session *session,
 	return NULL;
 }
 
-/* What the ledger told becomes a table. */
+/* Makes the table after the ledger's run. */
 static struct mt_error *conclude(struct mt_growth_run *run, struct mt_table **out)
 {
 	const uint32_t *lost = &run->growth.rows.words[MT_ORIGIN_LOST];

@@ -1,6 +1,4 @@
-/*
- * --growth; for the summary from the same run of the ledger as verdicts on that memory.
- */
+/* --growth; for the summary from the same ledger run as verdicts on that memory. */
 #ifndef MT_REPORT_ANALYSES_GROWTH_H
 #define MT_REPORT_ANALYSES_GROWTH_H
 
@@ -14,8 +12,8 @@ struct mt_verdicts;
 /*
  * --growth of a session that another caller reads to its end between begin and end. With `verdicts`
  * these listen to the same ledger, and returned memory counts against the call that had reserved
- * it: each path's value is its share of the growth that is still held. Everything is borrowed until
- * the run is destroyed.
+ * it: each path's value is its part of the growth that is still held. All arguments are borrowed
+ * until the run is destroyed.
  */
 struct mt_error *mt_growth_begin(struct mt_session *session,
 				 const struct mt_analysis_request *request,

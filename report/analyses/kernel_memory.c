@@ -1,13 +1,13 @@
 /*
- * --kernel-memory: what the kernel's own allocators gave and was not freed, by cache and kernel
- * stack.
+ * --kernel-memory: memory that the kernel's own allocators gave and that was not freed, by cache
+ * and kernel stack.
  */
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/block_rows.h"
 #include "report/tables/estimate.h"
 
 enum {
-	VALUE_BYTES, /* with what the allocator adds, as /proc/slabinfo counts */
+	VALUE_BYTES, /* with the allocator's overhead, as /proc/slabinfo counts */
 	VALUE_OBJECTS,
 	VALUE_ASKED,
 	VALUE_AGE,

@@ -1,6 +1,6 @@
 /*
- * --latency, --reclaim, --compaction: how long it took from one event to another, by process or
- * stack, as a histogram with --by took.
+ * --latency, --reclaim, --compaction: durations from one event to another, by process or stack, as
+ * a histogram with --by took.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static const struct mt_value_column value_columns[VALUES] = {
 	{"pages", "pages"},
 };
 
-/* Whose durations an analysis shows. */
+/* The durations that an analysis shows. */
 struct latency_of {
 	const struct mt_analysis *analysis;
 	const struct mt_duration_rule *rules;

@@ -1,7 +1,7 @@
 /*
- * --blocks: blocks that allocators gave and nobody freed, by the path that asked for them. A
- * process that ended or called exec counts as of the moment before. Calls that failed count beside
- * them.
+ * --blocks: blocks that were allocated and not freed, by the path that allocated them. A process
+ * that ended or called exec counts as of the moment before. Failed calls are counted in a column of
+ * their own.
  */
 #include "report/analyses/live_blocks.h"
 #include "report/analyses/analyses.h"
@@ -17,7 +17,7 @@ enum {
 	VALUE_BLOCKS,
 	VALUE_USABLE,
 	VALUE_AGE,  /* of the oldest */
-	VALUE_LAST, /* when one was given or resized last, since the recording's start */
+	VALUE_LAST, /* time of its allocation or last resize, since the recording's start */
 	VALUE_FAILED,
 	VALUES
 };

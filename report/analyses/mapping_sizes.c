@@ -1,7 +1,7 @@
 /*
- * --map: each mapping of each process at a moment with what it holds, as pmap -x. Resident, dirty
- * and swapped bytes are the kernel's, where /proc/PID/smaps was read within a second of the moment;
- * touched pages are those of the recorded page faults, at any moment.
+ * --map: each mapping of each process at a moment with its memory, as pmap -x. Resident, dirty and
+ * swapped bytes are the kernel's, if /proc/PID/smaps was read within a second of the moment.
+ * Touched pages come from recorded page faults, at any moment.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ struct map {
 	bool has_faults; /* page faults were recorded */
 };
 
-/* The mappings of one space, and what is known of them. */
+/* The mappings of one space, and the data known about them. */
 struct standing {
 	const struct map *map;
 	const struct mt_ledger *ledger;
@@ -113,7 +113,7 @@ static bool intern(const struct map *map, const char *text, uint64_t *out)
 	return *out != MT_STRING_NONE;
 }
 
-/* A mapping of the region's nature; line: what smaps said of it, or NULL. */
+/* A row for a part of the region; line: its reading from smaps, or NULL. */
 static bool add_row(const struct standing *standing, const struct mt_extent *region, uint64_t start,
 		    uint64_t end, const struct mt_mapping_reading *line)
 {
@@ -141,7 +141,7 @@ static bool add_row(const struct standing *standing, const struct mt_extent *reg
 	       mt_sum_table_add(map->groups, keys, values);
 }
 
-/* True if the regions from one of them on have no gap up to the end, where the last one ends. */
+/* True if the regions from `region` on have no gap, and the last one ends at `end`. */
 static bool fill(const struct mt_extents *regions, const struct mt_extent *region, uint64_t end)
 {
 	uint64_t at = region->end;
@@ -156,8 +156,8 @@ static bool fill(const struct mt_extents *regions, const struct mt_extent *regio
 }
 
 /*
- * One region, as the kernel's mappings divide it or join it with those behind it. *done: the end of
- * what has a row.
+ * Adds the rows of one region: divided, or joined with the following regions, like the kernel's
+ * mappings. *done: the end of the addresses that have a row.
  */
 static bool add_region(const struct standing *standing, const struct mt_extents *regions,
 		       const struct mt_extent *region, uint64_t *done)
@@ -181,7 +181,7 @@ static bool add_region(const struct standing *standing, const struct mt_extents 
 	return true;
 }
 
-/* The moment that is asked for; `time` is that of the last event before it. */
+/* The requested moment; `time` is that of the last event before it. */
 static uint64_t moment_of(const struct map *map, const struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_facts_recording *recording =
@@ -220,7 +220,7 @@ static bool reports_pages(void *context, uint32_t recording)
 {
 	(void)context;
 	(void)recording;
-	return false; /* touched pages are by their addresses, which counts do not have */
+	return false; /* touched pages are found by their addresses, which counts lack */
 }
 
 static struct mt_error *run_map(struct map *map, const struct mt_analysis_request *request)

@@ -48,7 +48,7 @@ static const struct mt_value_column value_columns[] = {
 struct maps {
 	struct mt_session *session;
 	struct mt_sum_table *groups;
-	bool living; /* not those that had ended by then */
+	bool living; /* without processes that had ended by then */
 };
 
 static bool intern(const struct maps *maps, const char *text, uint64_t *out)
@@ -88,7 +88,7 @@ static bool add_row(const struct maps *maps, const struct mt_ledger *ledger,
 	       mt_sum_table_add(maps->groups, keys, values);
 }
 
-/* A range of which it is not known what stands there, if anything does. */
+/* A range whose mapping, if any, is unknown. */
 static bool add_doubt(const struct maps *maps, const struct mt_ledger_space *space,
 		      const struct mt_extent *range)
 {

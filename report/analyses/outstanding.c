@@ -31,8 +31,8 @@ struct outstanding {
 };
 
 /*
- * Memory that a program asked for; a file's pages are the file's. What exec mapped of its program
- * nobody asked for.
+ * Whether a program requested the memory. Pages of files do not count, nor do mappings of the
+ * program made by exec.
  */
 static bool counts(const struct outstanding *o, const struct mt_ledger_space *space,
 		   const struct mt_extent *region, const struct mt_origin *origin,
@@ -82,7 +82,7 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	return true;
 }
 
-/* --timeline: what came and went, on the account of who had reserved it. */
+/* --timeline: changes, counted for the call that had reserved the memory. */
 static bool add_change(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {
@@ -107,7 +107,10 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	       mt_row_keys_add(o->grouping, &facts, values);
 }
 
-/* Memory that gets its first access goes from who had reserved it to the call that gives it. */
+/*
+ * Memory that gets its first access moves from the call that had reserved it to the call that gives
+ * access.
+ */
 static bool add_access(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {

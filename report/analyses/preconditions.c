@@ -1,6 +1,6 @@
 /*
- * Rules on what a recording lacks. mtrec records whole accounts; older ones, and other tools, what
- * they were asked for.
+ * Rules on missing events of a recording. mtrec records complete accounts; older versions and other
+ * tools record the requested events only.
  */
 #include "report/analyses/preconditions.h"
 
@@ -27,8 +27,8 @@
 #define OFF "figures are off"
 
 /*
- * A rule holds where `missing` was not recorded, `present` was, and `absent` was not; NULL:
- * whatever.
+ * A rule applies if `missing` was not recorded, `present` was, and `absent` was not; NULL: always
+ * true.
  */
 struct rule {
 	unsigned int needs;
@@ -54,7 +54,7 @@ static const struct rule rules[] = {
 	{MT_NEEDS_BLOCKS, ENTRIES, ALLOCATIONS, NULL, "bytes are usable ones"},
 };
 
-/* What the figures come from: where none of them was recorded there are no figures. */
+/* The sources of the figures: if none of them was recorded, there are no figures. */
 static const char *const sources[] = {"brk",  "mmap", "munmap",	   "mremap",
 				      FAULTS, COUNTS, ALLOCATIONS, FREES};
 
@@ -68,7 +68,7 @@ static const struct {
 	{FREES, MT_BLOCK_FREE},
 };
 
-/* Whether the event records that: a page event by its name, else the exits of a system call. */
+/* Whether the event is recorded: a page event by its name, else the exits of a system call. */
 static bool records(const struct mt_facts_event *event, const char *what)
 {
 	enum mt_vm_call_kind kind, wanted;
@@ -89,7 +89,7 @@ static bool records(const struct mt_facts_event *event, const char *what)
 	return mt_vm_call_moment(event->name, &kind) == MT_MOMENT_EXIT && kind == wanted;
 }
 
-/* The event that records that, a sample rather than a mark; NULL: none. */
+/* The event of that name, a sample rather than a mark; NULL: none. */
 static const struct mt_facts_event *find(const struct mt_facts *facts, const char *what)
 {
 	const struct mt_facts_event *found = NULL;
@@ -113,8 +113,8 @@ static bool holds(const struct rule *rule, const struct mt_facts *facts)
 }
 
 /*
- * By -c, -F, a limit or a filter; the filter of raw_syscalls that names the call leaves out nothing
- * of it.
+ * Limited by -c, -F, a size limit or a filter. The filter of raw_syscalls that names the call
+ * leaves none of its calls out.
  */
 static bool is_in_part(const struct mt_facts_event *event)
 {
@@ -206,7 +206,7 @@ static bool left_out_children(const struct mt_facts *facts)
 	return followed && alone;
 }
 
-/* Marks count in full; but whoever called is not known. */
+/* Marks count in full, but their callers are unknown. */
 static void add_stackless(unsigned int needs, const struct mt_facts *facts, struct limits *limits)
 {
 	static const char *const growing[] = {"brk", "mmap"};
@@ -220,7 +220,7 @@ static void add_stackless(unsigned int needs, const struct mt_facts *facts, stru
 	}
 }
 
-/* What mtrec's choice of CPUs, threads and names left out of processes that it recorded. */
+/* Data of recorded processes that mtrec's choice of CPUs, threads and names left out. */
 static void add_choices(unsigned int needs, const struct mt_facts *facts, struct limits *limits)
 {
 	bool cpus = false, names = false, threads = false;
@@ -247,7 +247,7 @@ static void add_choices(unsigned int needs, const struct mt_facts *facts, struct
 		add(limits, "what threads of other names did", "not recorded", OFF);
 }
 
-/* The sizes that blocks were limited to. text: where the limit's words stand. */
+/* The limits of block sizes. text: position of the limit's words. */
 static void add_sizes(const struct mt_facts *facts, struct limits *limits, char *text, size_t size)
 {
 	uint64_t least = UINT64_MAX, most = 0, low, high;

@@ -1,7 +1,7 @@
 /*
- * --processes: how much memory each process had at the beginning and at the end, by what the kernel
- * said of it. A process that began meanwhile had none before; of one that ended with the recording
- * the peak counts, as the paths of such a process are those of its peak.
+ * --processes: each process's memory at the beginning and at the end, by the kernel's counts. A
+ * process that began later had none before. For a process that ended with the recording the peak
+ * counts, and the paths of such a process are those of its peak.
  */
 #include <string.h>
 
@@ -26,17 +26,17 @@ enum {
 	VALUE_BEFORE,
 	VALUE_NOW,
 	VALUE_PEAK,
-	VALUE_MAPPED, /* change of what is mapped */
+	VALUE_MAPPED, /* change of the mapped size */
 	VALUE_MAPPED_NOW,
 	VALUE_SWAPPED,
-	VALUE_COUNT,  /* of processes; of several only the largest peak is known */
-	VALUE_FILES,  /* of VALUE_CHANGE, pages of files */
-	VALUE_HUGE,   /* of it, anonymous huge pages */
-	VALUE_CLOSED, /* of VALUE_MAPPED, address space without access; where a ledger knows */
+	VALUE_COUNT,  /* of processes; only the largest peak of several is known */
+	VALUE_FILES,  /* part of VALUE_CHANGE, pages of files */
+	VALUE_HUGE,   /* part of VALUE_CHANGE, anonymous huge pages */
+	VALUE_CLOSED, /* part of VALUE_MAPPED, address space without access, from a ledger */
 	VALUES,
 };
 
-/* Less is what any program takes. */
+/* Any program takes less than this. */
 #define ENDED_LEAST ((double)(2 << 20))
 
 static const struct mt_value_column value_columns[VALUES] = {
@@ -62,7 +62,7 @@ enum life {
 	LIFE_BEGAN,
 	LIFE_ENDED,
 	LIFE_ENDED_LAST,    /* with the recording, as its command does: shown at its peak */
-	LIFE_ENDED_LARGEST, /* before, and none grew as much: the summary has it at its peak */
+	LIFE_ENDED_LARGEST, /* earlier, and none grew as much: the summary shows it at its peak */
 };
 
 static const char *const lives[] = {
@@ -73,7 +73,7 @@ static const char *const lives[] = {
 	[LIFE_ENDED_LARGEST] = "ended largest",
 };
 
-/* The change of a part; none for processes that ended, whose change is the one to their peak. */
+/* The change of a part; 0 for processes that ended, whose change is the one to their peak. */
 static struct mt_value part_of(const struct mt_gauged_process *process, enum mt_process_gauge part)
 {
 	bool known = !process->ended && process->series[part].count;
@@ -82,7 +82,7 @@ static struct mt_value part_of(const struct mt_gauged_process *process, enum mt_
 				    : 0);
 }
 
-/* Where a part of the time is asked for, nothing is told at a peak that may be outside of it. */
+/* For a part of the time, the peak is not used, because it may be outside of it. */
 static enum life life_of(const struct mt_session *session, const struct mt_gauged_process *process)
 {
 	if (process->ended &&
@@ -188,7 +188,7 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 	return mt_row_keys_add(keys, &facts, values);
 }
 
-/* Of processes that ended with others, the peak is all that is known of their sizes. */
+/* For processes that ended with others, only the peak of their sizes is known. */
 static bool add_brief(struct mt_session *session, struct mt_row_keys *keys,
 		      const struct mt_brief_processes *brief)
 {
@@ -218,7 +218,7 @@ static bool add_brief(struct mt_session *session, struct mt_row_keys *keys,
 	       mt_row_keys_add(keys, &facts, values);
 }
 
-/* Rows of one name are one, but for where they are grouped by more. */
+/* Rows with the same name are merged, unless they are grouped by more. */
 static bool add_all_brief(struct mt_session *session, struct mt_row_keys *keys,
 			  const struct mt_gauge_log *gauges, bool grouped)
 {

@@ -1,4 +1,4 @@
-/* The table of --processes, for who reads the gauges for other tables as well. */
+/* The table of --processes, for callers that also read the gauges for other tables. */
 #ifndef MT_REPORT_ANALYSES_PROCESSES_H
 #define MT_REPORT_ANALYSES_PROCESSES_H
 
@@ -12,20 +12,20 @@ struct mt_session;
 struct mt_table;
 struct mt_verdicts;
 
-/* What the table of --processes has for the summary. */
+/* Additional data of --processes for the summary. */
 struct mt_process_more {
-	/* How much of the growth of what is mapped is address space without access; or NULL. */
+	/* The part of the mapped growth that is address space without access; or NULL. */
 	const struct mt_verdicts *ledger;
 	/* A process that ended early, and is shown at its peak; or NULL. */
 	const struct mt_gauged_process *ended_largest;
 };
 
-/* Resident bytes at the peak, by the kernel's counts or the readings: what is larger. */
+/* Resident bytes at the peak, by the kernel's counts or the readings, whichever is larger. */
 double mt_process_peak(const struct mt_gauged_process *process);
 
 /*
- * The process with the largest peak of those that ended before the recording's last moments, where
- * no other one grew as much; else NULL. Borrowed from gauges that were read.
+ * The process with the largest peak among processes that ended before the recording's last moments,
+ * if no other process grew as much; else NULL. Borrowed from the gauges.
  */
 const struct mt_gauged_process *mt_process_ended_largest(const struct mt_session *session,
 							 const struct mt_gauge_log *gauges);

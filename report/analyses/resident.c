@@ -30,7 +30,9 @@ static const struct mt_value_column value_columns[VALUES] = {
 	{"swapped", "B"},
 };
 
-/* From 6.2 on the kernel tells of each change of its counts; before, of every 64th of a thread. */
+/*
+ * From 6.2 on the kernel reports each change of its counts; earlier kernels every 64th of a thread.
+ */
 static bool reports_each(struct mt_session *session, uint32_t recording)
 {
 	const struct mt_facts *facts = mt_session_facts(session);
@@ -119,14 +121,14 @@ static bool reports_each_of(void *context, uint32_t recording)
 	return reports_each(resident->rows.session, recording);
 }
 
-/* --timeline: what came and went, on the account of who had touched it. */
+/* --timeline: changes, counted for the path that had touched the memory. */
 static bool add_change(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
 		       uint64_t time)
 {
 	return add_holding(context, ledger, more, time);
 }
 
-/* What is held in the end. */
+/* Memory held at the end. */
 static bool add_holdings(struct resident *resident, const struct mt_ledger *ledger,
 			 const struct mt_residence *residence)
 {

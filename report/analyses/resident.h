@@ -1,4 +1,4 @@
-/* --resident beside another analysis that reads the session. */
+/* --resident while another analysis reads the session. */
 #ifndef MT_REPORT_ANALYSES_RESIDENT_H
 #define MT_REPORT_ANALYSES_RESIDENT_H
 
@@ -19,7 +19,7 @@ struct mt_error *mt_resident_begin(struct mt_session *session,
 				   const struct mt_analysis_request *request,
 				   struct mt_resident_run **out);
 
-/* Memory that another table tells of, which is left out; called behind the session's end. */
+/* Leaves out memory that another table shows; called after the session's end. */
 struct mt_resident_apart {
 	bool (*has)(void *context, int32_t pid, bool is_heap, uint32_t reserver);
 	void *context;

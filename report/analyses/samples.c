@@ -1,6 +1,6 @@
 /*
  * --samples: as sums, how often each event, thread name and stack was sampled; as a listing, a row
- * for each sample. --counts: how often each event was.
+ * for each sample. --counts: how often each event occurred.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "report/tables/table.h"
 
 enum {
-	DETAIL = 4096, /* bytes of text that a tracepoint's fields make at most */
+	DETAIL = 4096, /* maximum bytes of text for a tracepoint's fields */
 };
 
 enum list_column {
@@ -46,7 +46,7 @@ static const struct mt_key_column list_columns[] = {
 	[LIST_STACK] = {"stack", MT_KEY_STACK},
 };
 
-/* The stack stands last, so that a listing without stacks is this one cut short. */
+/* The stack comes last, so that a listing without stacks uses the first columns only. */
 static struct mt_table shape(struct mt_session *session, bool stacks)
 {
 	return (struct mt_table){
@@ -61,7 +61,7 @@ static struct mt_table shape(struct mt_session *session, bool stacks)
 	};
 }
 
-/* The strings of the event asked for last. */
+/* The strings of the event used last. */
 struct event_strings {
 	uint32_t event;
 	uint64_t alias, name;
@@ -69,7 +69,7 @@ struct event_strings {
 
 static const struct event_strings no_event = {.event = UINT32_MAX};
 
-/* Those of an event; false out of memory. */
+/* The strings of an event; false out of memory. */
 static bool find_strings(struct mt_session *session, uint32_t event, struct event_strings *last)
 {
 	const struct mt_facts_event *facts = &mt_session_facts(session)->events.items[event];
@@ -108,7 +108,7 @@ static uint64_t number_or_none(int64_t number)
 	return number < 0 ? UINT64_MAX : (uint64_t)number;
 }
 
-/* What a tracepoint's fields say. */
+/* Text of a tracepoint's fields. */
 static struct mt_error *describe(struct sample_list *list, const struct mt_session_sample *sample,
 				 const char **out)
 {

@@ -1,8 +1,8 @@
 /*
- * --unwind-report: the sources of each image's frames, and why stacks ended there. A stack counts
- * for the image of its outermost user frame, with what would have extended it. Joined stacks count
- * by their present end and by the end before joining; so do stacks that could be joined, but not
- * reliably.
+ * --unwind-report: the sources of each image's frames, and the reasons why stacks ended there. A
+ * stack counts for the image of its outermost user frame, with the remedy that would have extended
+ * it. Joined stacks count by their present end and by the end before joining. Stacks that could be
+ * joined, but not reliably, count in the same way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static const struct mt_key_column key_columns[KEYS] = {
 	[KEY_HELPS] = {"what would help", MT_KEY_STRING},
 };
 
-/* What would make a stack longer that ended so. */
+/* The remedy for a stack that ended this way. */
 static const char *const helps[MT_END_REASONS] = {
 	[MT_END_NO_REGS] = "record user stacks: mtrec does, perf record --call-graph dwarf",
 	[MT_END_NO_DUMP] = "record stack dumps: mtrec does, perf record --call-graph dwarf",
@@ -64,8 +64,8 @@ static const char *const helps[MT_END_REASONS] = {
 
 struct image_counts {
 	uint64_t frames[MT_FRAME_SOURCES], ends[MT_END_REASONS];
-	uint64_t joined[MT_END_REASONS]; /* stacks that were joined, by what had ended them */
-	uint64_t withheld;		 /* stacks that could have been, but not reliably */
+	uint64_t joined[MT_END_REASONS]; /* joined stacks, by their end before joining */
+	uint64_t withheld;		 /* stacks that could have been joined, but not reliably */
 	uint64_t all;			 /* frames */
 	uint32_t image;
 };

@@ -191,7 +191,7 @@ static struct mt_error *set_percent_limit(struct mt_report_options *o, const cha
 	return NULL;
 }
 
-/* A directory that is there: to find nothing in a mistyped one says nothing. */
+/* A directory that exists: otherwise a mistyped one would silently match nothing. */
 static struct mt_error *set_directory(const char **out, const char *name, const char *value)
 {
 	const char *slash = strrchr(value, '/');
@@ -414,7 +414,7 @@ static struct mt_error *set_follow(struct mt_report_options *o, const char *name
 #define PLACED(kind, field) MT_OPTION_##kind, offsetof(struct mt_report_options, field), NULL
 #define OWN(set) MT_OPTION_OWN, 0, set
 
-/* The last two fields of a row: one text for both kinds of --help, or for --help all alone. */
+/* The last two fields of a row: the text for both kinds of --help, or for --help all only. */
 #define COMMON(text) text, text
 #define RARE(text) NULL, text
 

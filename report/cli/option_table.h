@@ -23,7 +23,7 @@ enum mt_option_kind {
 	MT_OPTION_NUMBERS, /* struct mt_numbers: added */
 	MT_OPTION_MATCH,   /* struct mt_match *: added */
 	MT_OPTION_HELD,	   /* perf's: accepted, as every report has it */
-	MT_OPTION_INSTEAD, /* perf's: refused; its help is what to use instead */
+	MT_OPTION_INSTEAD, /* perf's: refused; its help names the alternative */
 };
 
 /* `name` is the option's name for messages; value is NULL if none is given. */
@@ -55,7 +55,7 @@ enum {
 /* In the order of --help: most used first. */
 extern const struct mt_option_group mt_option_groups[MT_OPTION_GROUPS];
 
-/* The group of how pictures are drawn, in picture_options.c. */
+/* The group of picture options, in picture_options.c. */
 extern const struct mt_option mt_picture_option_rows[];
 
 /* The group of perf's options, in perf_options.c. */
@@ -74,7 +74,10 @@ extern const struct mt_unwind_method *const mt_method_tables[MT_METHOD_TABLES];
 struct mt_error *mt_option_take(const struct mt_option *option, struct mt_report_options *options,
 				const char *name, const char *value);
 
-/* Whether commands to go on with need it to ask about the same: selectors, names, unwinding. */
+/*
+ * Whether follow-up commands need the option to ask about the same data: selectors, names,
+ * unwinding.
+ */
 bool mt_option_is_repeated(const struct mt_option *option);
 
 /* Adds an input file. */

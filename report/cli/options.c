@@ -37,7 +37,7 @@ static void consider(struct found *found, const char *typed, size_t length, cons
 {
 	if (!name || strncmp(name, typed, length) != 0)
 		return;
-	if (!name[length]) { /* in full: nothing else counts */
+	if (!name[length]) { /* the full name: other matches do not count */
 		*found = *candidate;
 		found->name = name;
 		found->matches = SIZE_MAX;
@@ -95,7 +95,7 @@ static void known_names(char *out, size_t size)
 		used += (size_t)snprintf(out + used, size - used, " --%s", mt_outputs[i]->name);
 }
 
-/* The long name that was most likely meant, or NULL. */
+/* The most similar long name, or NULL. */
 static const char *meant(const char *typed)
 {
 	const char *name = typed + strspn(typed, "-");
@@ -125,16 +125,16 @@ static struct mt_error *unknown_option(const char *typed)
 	return mt_error_hint(err, "analyses:%s; all options: mtreport --help all", known);
 }
 
-/* What is parsed and what was already chosen. */
+/* The options parsed so far, and the current word. */
 struct parser {
 	struct mt_report_options options;
 	int argc;
 	char *const *argv;
-	int at;	    /* the word in hand */
-	bool chose; /* it was an analysis or an output */
+	int at;	    /* the current word */
+	bool chose; /* it named an analysis or an output */
 };
 
-/* The word behind an option that needs one, or the error. */
+/* The word after an option that needs a value, or the error. */
 static struct mt_error *take_word(struct parser *parser, const char *name, const char *argument,
 				  const char **out)
 {
@@ -145,7 +145,7 @@ static struct mt_error *take_word(struct parser *parser, const char *name, const
 	return NULL;
 }
 
-/* An output's own value: the file that it writes to, or what it is about. */
+/* An output's own value: the file to write, or the subject. */
 static struct mt_error *take_output_file(struct parser *parser, const struct mt_output *output,
 					 const char *value)
 {
@@ -163,7 +163,7 @@ static struct mt_error *take_output_file(struct parser *parser, const struct mt_
 	return err;
 }
 
-/* What an analysis is about: its own value. */
+/* An analysis's own value. */
 static struct mt_error *take_argument(struct parser *parser, const struct mt_analysis *analysis,
 				      const char *value)
 {
@@ -212,8 +212,8 @@ static struct mt_error *choose(struct parser *parser, const struct found *found,
 }
 
 /*
- * The next word if it is the option's optional value: a length of time for --timeline, which no
- * file is called, and any word for --help, which reads no file.
+ * The next word, if it is the option's optional value. For --timeline that is a length of time,
+ * which is not used as a file name. For --help it is any word, because --help reads no file.
  */
 static const char *next_value(const struct parser *parser, const struct mt_option *option)
 {
@@ -232,7 +232,7 @@ static const char *next_value(const struct parser *parser, const struct mt_optio
 	return err ? NULL : word;
 }
 
-/* Keeps an option that commands to go on with repeat. */
+/* Keeps an option that follow-up commands repeat. */
 static struct mt_error *keep_given(struct mt_report_options *o, const struct mt_option *option,
 				   const char *value)
 {
@@ -250,7 +250,7 @@ static struct mt_error *keep_given(struct mt_report_options *o, const struct mt_
 	return NULL;
 }
 
-/* The option's value from behind '=' or, where it needs one, the next word. */
+/* The option's value from after '=' or, if it needs one, the next word. */
 static struct mt_error *apply(struct parser *parser, const struct mt_option *option,
 			      const char *name, const char *value)
 {
@@ -308,7 +308,7 @@ static struct mt_error *parse_letters(struct parser *parser, const char *word)
 	return err;
 }
 
-/* perf's commands, where no file is called so. */
+/* perf's commands, unless a file has that name. */
 static int skip_command(struct parser *parser)
 {
 	const char *word = parser->argc > 1 ? parser->argv[1] : "";
@@ -322,7 +322,7 @@ static int skip_command(struct parser *parser)
 	return 2;
 }
 
-/* Keeps the words from `first` to the one in hand, unless they chose an analysis or an output. */
+/* Keeps the words from `first` to the current one, unless they chose an analysis or an output. */
 static struct mt_error *keep_words(struct parser *parser, int first)
 {
 	struct mt_report_options *o = &parser->options;
@@ -362,8 +362,8 @@ static struct mt_error *parse_words(struct parser *parser)
 }
 
 /*
- * Where none is named: the analysis's own, and a table for other keys than that has. Where no
- * analysis is named either, the screen can be grouped by some keys.
+ * The output if none is named: the analysis's default, or a table for keys that the default cannot
+ * show. If no analysis is named either, the summary can be grouped by some keys.
  */
 static const struct mt_output *default_output(const struct mt_report_options *options,
 					      bool analysis_named)
@@ -385,7 +385,7 @@ static const struct mt_output *default_output(const struct mt_report_options *op
 	return name ? mt_output_find(name) : mt_outputs[0];
 }
 
-/* A copy is of one recording, of all of it but for perf.data, and is no report. */
+/* A copy is made of one recording, in full except for perf.data, and is no report. */
 static struct mt_error *check_copy(const struct mt_report_options *o)
 {
 	const char *name;
@@ -406,7 +406,7 @@ static struct mt_error *check_copy(const struct mt_report_options *o)
 	return NULL;
 }
 
-/* What tells of the recording itself is not of its samples. */
+/* Outputs about the recording itself do not depend on an analysis. */
 static struct mt_error *check_info(const struct mt_report_options *o)
 {
 	if (o->output == &mt_output_info && o->analysis && o->analysis != mt_analyses[0])
@@ -417,7 +417,7 @@ static struct mt_error *check_info(const struct mt_report_options *o)
 	return NULL;
 }
 
-/* An output that names its file, and how it draws. */
+/* Checks an output that names its file, and its picture options. */
 static struct mt_error *check_picture(struct mt_report_options *o)
 {
 	if (o->output_argument && o->output_path)
@@ -440,7 +440,7 @@ static struct mt_error *check_picture(struct mt_report_options *o)
 	return mt_picture_options_check(o);
 }
 
-/* What depends on the end of the recording is not to be had before it. */
+/* Options that depend on the end of the recording are refused with --follow. */
 static struct mt_error *check_follow(const struct mt_report_options *o)
 {
 	const struct mt_at *at = &o->wishes.at;
@@ -470,7 +470,7 @@ static struct mt_error *check_words(struct mt_report_options *o)
 	return err ? err : check_follow(o);
 }
 
-/* What stands at a moment is compared as it stood at each end, whenever it was reserved. */
+/* The state at a moment is compared as of each end, whenever the memory was reserved. */
 static void compare_moments(struct mt_report_options *o)
 {
 	o->begins = o->selection.time.from;
@@ -479,7 +479,7 @@ static void compare_moments(struct mt_report_options *o)
 		o->selection.time.from = o->wishes.time.from = o->baseline.time.from = 0;
 }
 
-/* What shows a whole recording has all analyses of stacks, and begins with the one named. */
+/* A page of a whole recording has all analyses of stacks, and begins with the one named. */
 static struct mt_error *show_recording(struct mt_report_options *o)
 {
 	if (!(o->output->needs & MT_SHOWS_RECORDING))

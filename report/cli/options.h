@@ -31,7 +31,7 @@ enum mt_help {
 	MT_HELP_ALL,
 };
 
-/* What is written of the recording in place of a report. */
+/* The copy of the recording to write instead of a report. */
 enum mt_copy {
 	MT_COPY_NONE,
 	MT_COPY_STRIP,
@@ -53,12 +53,12 @@ struct mt_report_options {
 	const char *shown_first;     /* the analysis that --html shows first; or NULL */
 	const char **words; /* word_count of the command line, without analysis and output */
 	size_t word_count, word_capacity;
-	struct mt_given_option *given; /* given_count that say what is asked about */
+	struct mt_given_option *given; /* given_count of them: options that select the data */
 	size_t given_count, given_capacity;
-	const char *subject; /* what --annotate is of; or NULL */
+	const char *subject; /* the subject of --annotate; or NULL */
 	struct mt_source_paths source_paths;
 	enum mt_asm assembly;	       /* --asm */
-	struct mt_flame_options flame; /* how --flamegraph draws */
+	struct mt_flame_options flame; /* picture options of --flamegraph */
 	enum mt_copy copy;
 	const char *copy_path;	      /* path of the copy */
 	const char *embed;	      /* --embed as given, or NULL */

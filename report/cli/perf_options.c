@@ -1,6 +1,6 @@
 /*
- * Options of perf report and perf script: done where mtreport has the same thing, accepted where a
- * report has it anyway, else refused with what to use.
+ * Options of perf report and perf script: mapped to mtreport's own where it has the same function,
+ * accepted where every report does it anyway, else refused with the alternative.
  */
 #include <string.h>
 

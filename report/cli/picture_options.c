@@ -1,5 +1,5 @@
 /*
- * The options on how --flamegraph draws: their rows, their values, and what they exclude.
+ * The picture options of --flamegraph: their rows, their values, and the options that they exclude.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,9 +23,9 @@ enum kind {
 	KIND_FLAG,
 };
 
-/* Where each value goes, and the numbers that it can be. */
+/* The field of each value, and the range of its numbers. */
 static const struct setting {
-	const char *name; /* with its dashes, as messages have it */
+	const char *name; /* with its dashes, as in messages */
 	enum kind kind;
 	size_t offset;
 	double least, most;

@@ -34,8 +34,8 @@ static struct mt_error *check_shape(const struct mt_analysis *analysis,
 }
 
 /*
- * "--outstanding, --maps": the analyses that show a moment; of them those that know ages; of them
- * those with something for --all.
+ * "--outstanding, --maps": the analyses that show a moment; of these, the ones that know ages; of
+ * these, the ones that --all affects.
  */
 static void list_of_moments(bool ages, bool all, char *out, size_t size)
 {
@@ -78,7 +78,7 @@ static struct mt_error *check_moments(const struct mt_analysis *analysis,
 			     "these do: %s", known);
 }
 
-/* Every key that was asked for is one that the analysis knows. */
+/* Whether the analysis knows every requested key. */
 static struct mt_error *check_keys(const struct mt_analysis *analysis, const struct mt_by_list *by)
 {
 	char known[200];
@@ -94,7 +94,7 @@ static struct mt_error *check_keys(const struct mt_analysis *analysis, const str
 	return NULL;
 }
 
-/* What groups the summary's processes and paths; its table, where nothing of memory is known. */
+/* Keys of the summary's processes and paths; keys of its table if nothing of memory is known. */
 static struct mt_error *check_screen_by(const struct mt_output *output, const struct mt_by_list *by)
 {
 	char names[100];
@@ -146,7 +146,7 @@ static struct mt_error *check_compare(const struct mt_analysis *analysis,
 	return NULL;
 }
 
-/* What a timeline tells apart where nobody says. */
+/* Default keys of a timeline. */
 static struct mt_by_list timeline_keys(const struct mt_analysis *analysis)
 {
 	struct mt_by_list by = {0};
@@ -259,7 +259,7 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		request.by = keys_of(analysis, output, wishes);
 		request.stacks = mt_by_has(&request.by, MT_BY_STACK);
 	}
-	/* Two parts of a recording are compared as each stood at its end. */
+	/* Two parts of a recording are compared as of the end of each. */
 	if (wishes->compare && analysis->moments && wishes->at.when == MT_AT_END)
 		request.at = mt_at_end_of(&wishes->time);
 	request.unwind = request.stacks || mt_by_has(&request.by, MT_BY_IMAGE) ||

@@ -64,8 +64,8 @@ struct mt_analysis_request {
 	struct mt_by_list by;	/* keys of sums */
 	double interval;	/* seconds of MT_BY_TIME; 0: by the recording's length */
 	unsigned int intervals; /* see struct mt_wishes */
-	bool page; /* for a page: a kind of memory is a key alone, and selects nothing more */
-	bool even; /* exactly as many, however odd their length */
+	bool page; /* for a page: a kind of memory is only a key, and selects nothing more */
+	bool even; /* exactly as many, even if their length is not round */
 	const char *weight; /* value column that orders rows; NULL: the table's default */
 	bool unwind;	    /* the session must give stacks */
 	struct mt_at at;    /* this and below: as in struct mt_wishes */
@@ -74,17 +74,17 @@ struct mt_analysis_request {
 	bool all;
 	bool living;	     /* without processes that ended before the recording's last moments */
 	int32_t kept;	     /* the pid of one that is shown nevertheless, at its peak; 0: none */
-	int32_t kept_second; /* of another of its program, whose blocks are shown */
+	int32_t kept_second; /* pid of another process of its program, whose blocks are shown */
 	bool compared;	     /* the table will be compared with a baseline's */
 	struct mt_suppressions *suppress;
 };
 
-/* A page of a whole recording shows what adds up over time in so many intervals. */
+/* A page of a whole recording divides its length into so many intervals. */
 #define MT_PAGE_INTERVALS 500
 
 /*
- * The keys that a page can filter an analysis by: event, thread and kind of memory, as far as it
- * knows them; with `timeline` the interval, where its rows add up over time; and the stack.
+ * The keys that a page can filter an analysis by: event, thread and kind of memory, as far as the
+ * analysis knows them; with `timeline` the interval, if its rows add up over time; and the stack.
  */
 struct mt_by_list mt_page_keys(const struct mt_analysis *analysis, bool timeline);
 

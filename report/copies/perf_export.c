@@ -1,7 +1,7 @@
 /*
- * Follows a session as an observer does: records on tasks and maps wait until the samples before
- * them, which come later as their stacks are unwound, are written. So the file is in order of time,
- * and each of its rounds can be read alone.
+ * Observes a session. Records on tasks and maps wait until earlier samples are written, because
+ * samples are only delivered after their stacks are unwound. So the file is in order of time, and
+ * each of its rounds can be read alone.
  */
 #include "report/copies/perf_export.h"
 
@@ -90,7 +90,7 @@ static void put_task(struct perf_export *copy, const struct mt_task *task)
 	mt_perf_put_record(&copy->waiting, &record, SIDEBAND_ID);
 }
 
-/* The build id of a mapping's image takes the place of device and inode, where it is known. */
+/* The build id of a mapping's image replaces device and inode, if it is known. */
 static bool find_build_id(const struct perf_export *copy, const struct mt_image_identity *identity,
 			  struct mt_kernel_record *record)
 {
@@ -213,8 +213,9 @@ static struct mt_error *write_waiting(struct perf_export *copy, uint64_t until)
 /* ---- Samples ---- */
 
 /*
- * The mapping of the kernel. Its name ends in that of a function whose address its offset is, by
- * which perf finds how far another boot has moved the kernel: one of the sample's.
+ * The mapping of the kernel. Its name ends in a function's name, and its offset is the function's
+ * address. perf compares them to find how far the kernel was moved in another boot. The function is
+ * one in the sample.
  */
 static struct mt_error *put_kernel(struct perf_export *copy, const struct mt_session_sample *sample)
 {
@@ -252,7 +253,7 @@ static struct mt_error *put_kernel(struct perf_export *copy, const struct mt_ses
 	return NULL;
 }
 
-/* Frames with what tells the kernel's from the program's. */
+/* Frames, with markers between the kernel's and the program's. */
 static bool make_chain(struct perf_export *copy, const struct mt_session_sample *sample)
 {
 	uint64_t *to;
@@ -271,7 +272,7 @@ static bool make_chain(struct perf_export *copy, const struct mt_session_sample 
 	return true;
 }
 
-/* What a sample of that event has beside what each has. */
+/* Optional fields of a sample of that event. */
 static uint64_t more_of(const struct mt_attr *attr)
 {
 	uint64_t kept = MT_SAMPLE_ADDR | MT_SAMPLE_CPU;
@@ -346,9 +347,9 @@ static struct mt_error *copy_samples(struct perf_export *copy)
 	return err ? err : write_waiting(copy, UINT64_MAX);
 }
 
-/* ---- What the file says of itself ---- */
+/* ---- Facts about the file ---- */
 
-/* The events, and where their attributes and the images are. */
+/* The events, and the ids of their attributes and the images. */
 struct closing {
 	struct mt_perf_closing facts;
 	struct mt_attr dummy;
@@ -363,7 +364,7 @@ static void closing_deinit(struct closing *closing)
 	mt_array_deinit(&closing->images);
 }
 
-/* Those that samples are of, and the dummy that carries all other records. */
+/* The events of samples, and the dummy event, which has all other records. */
 static bool describe_events(const struct mt_facts *facts, struct closing *out)
 {
 	struct mt_perf_described *slot;

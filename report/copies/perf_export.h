@@ -13,19 +13,19 @@ struct mt_session;
 
 struct mt_perf_export_counts {
 	uint64_t samples;
-	uint64_t cut;	  /* samples that lack outer frames, for which a record has no room */
+	uint64_t cut;	  /* samples that lack outer frames, because a record has no room */
 	uint64_t written; /* bytes of the file */
 };
 
 /*
  * Reads the session to its end and writes the samples that it selects to fd, a file. The session
- * must be open with stacks and addresses, on one recording: else an error that names `path`, and
- * where there are no samples.
+ * must be open with stacks and addresses, on one recording: otherwise returns an error that names
+ * `path`. A session without samples is an error, too.
  */
 struct mt_error *mt_perf_export(struct mt_session *session, const char *path, int fd,
 				struct mt_perf_export_counts *out);
 
-/* Says on one line or two, that begin with the tool, what the copy at `path` has. */
+/* Describes the copy at `path` on one line or two, which begin with the tool. */
 void mt_perf_export_print(const struct mt_perf_export_counts *counts, const char *tool,
 			  const char *path, FILE *to);
 

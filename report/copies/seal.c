@@ -1,7 +1,7 @@
 /*
  * Reads the file twice: first as every report does, to find the images of frames by recording; then
- * to copy it. The images found are written behind each HEAD, where they take precedence over images
- * that the recording carries itself.
+ * to copy it. The images found are written after each HEAD, where they take precedence over images
+ * that the recording carries.
  */
 #include "report/copies/seal.h"
 
@@ -36,11 +36,11 @@
 #define LEVEL 12
 #define KALLSYMS "/proc/kallsyms"
 
-/* What the samples of one recording passed through. */
+/* Images and code in the samples of one recording. */
 struct part {
 	MT_ARRAY(uint32_t) images; /* ids, each once */
 	MT_ARRAY(uint64_t) kernel; /* addresses, each once */
-	bool in_kernel;		   /* some were there, known or not */
+	bool in_kernel;		   /* some stacks have kernel frames, with a name or not */
 };
 
 struct seal {
@@ -49,8 +49,8 @@ struct seal {
 	struct mt_naming *naming;
 	struct mt_seal_counts counts;
 	MT_ARRAY(struct part) parts; /* by recording */
-	struct mt_code_notes *code;  /* what was looked at of the images' */
-	struct mt_map64 stacks;	     /* of the present recording: those seen */
+	struct mt_code_notes *code;  /* image code that return addresses were checked by */
+	struct mt_map64 stacks;	     /* of the present recording: contents seen in it */
 	struct mt_map64 frames;	     /* the same */
 	struct mt_map64 images;	     /* the same */
 	struct mt_writer *writer;    /* of the recording that is copied */
@@ -71,9 +71,9 @@ static void seal_deinit(struct seal *s)
 	free(s->notes.bytes);
 }
 
-/* ---- First: what is touched ---- */
+/* ---- First pass: images and code in use ---- */
 
-/* True where the number is a new one; *good false out of memory. */
+/* True if the number is a new one; *good is false out of memory. */
 static bool is_new(struct mt_map64 *seen, uint64_t number, bool *good)
 {
 	uint64_t known;
@@ -122,7 +122,7 @@ static bool touch_stack(struct seal *s, struct part *part, uint32_t stack)
 	return good;
 }
 
-/* The part of that recording; those before it are complete. */
+/* The part for that recording; earlier parts are complete. */
 static struct part *part_of(struct seal *s, size_t recording)
 {
 	while (s->parts.count <= recording) {
@@ -154,9 +154,9 @@ static struct mt_error *read_samples(struct seal *s)
 	return NULL;
 }
 
-/* ---- Then: what is added ---- */
+/* ---- Second pass: adding files ---- */
 
-/* Tells of something that cannot be had, and puts it down in the copy as far as there is room. */
+/* Reports an item that cannot be added, and notes it in the copy as far as there is room. */
 static void lack(struct seal *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void lack(struct seal *s, const char *format, ...)
@@ -210,7 +210,7 @@ static uint32_t kept_of(const struct mt_skeleton_wish *wish)
 	       (wish->lines ? MT_KEPT_LINES : 0);
 }
 
-/* The debug file with what the image lacks, or NULL. */
+/* The debug file with sections that the image lacks, or NULL. */
 static struct mt_elf *debug_of(struct mt_image *image, const struct mt_skeleton_wish *wish)
 {
 	struct mt_elf *elf = mt_image_elf(image), *symbols = mt_image_symbols_elf(image), *lines;
@@ -256,7 +256,7 @@ static struct mt_error *add_vdso(struct seal *s, struct mt_image *image,
 	return write_content(s, 0, file, whole.bytes);
 }
 
-/* Why nothing can be added for an image, or NULL. */
+/* The reason why nothing can be added for an image, or NULL. */
 static const char *why_not(struct mt_image *image)
 {
 	if (!mt_image_elf(image))
@@ -303,7 +303,7 @@ static struct mt_error *add_image(struct seal *s, struct mt_image *image)
 					    : add_skeleton(s, image, &file);
 }
 
-/* The code that was looked at, of which skeletons have none. */
+/* The code that was checked, which skeletons lack. */
 static struct mt_error *add_code(struct seal *s, struct mt_image *image)
 {
 	const struct mt_image_identity *identity = &image->identity;
@@ -337,7 +337,7 @@ static size_t read_memory(void *context, uint64_t at, uint8_t *out, size_t size)
 	return mt_copy_at(span->bytes, span->size, at, out, size);
 }
 
-/* Names of code that a process made itself, where this machine still has them. */
+/* Names of generated code, if this machine still has the file. */
 static struct mt_error *add_jit(struct seal *s, size_t recording, const struct mt_image *image)
 {
 	const struct mt_facts_recording *facts =
@@ -369,7 +369,7 @@ static int compare_addresses(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The lines of kallsyms around the addresses; a size of 0 where it tells none. */
+/* The lines of kallsyms around the addresses; size 0 if it has none for them. */
 static struct mt_error *choose_lines(const char *path, struct part *part, char **text, size_t *size)
 {
 	struct mt_error *err = mt_kernel_text_read(path, text, size);
@@ -413,7 +413,7 @@ static struct mt_error *add_kernel(struct seal *s, size_t recording, struct part
 	return NULL;
 }
 
-/* Begins what the copy is to tell: what was done to it. */
+/* Begins the copy's note on how it was made. */
 static bool begin_notes(struct seal *s)
 {
 	static const char key[] = "sealed";
@@ -457,7 +457,7 @@ static struct mt_error *add_contents(void *context, size_t recording, struct mt_
 	return err ? err : mt_writer_write(writer, &s->notes, 1);
 }
 
-/* perf's records have no place for files beside them. */
+/* perf.data has no place for carried files. */
 static struct mt_error *refuse_foreign(const struct mt_session *session, const char *path)
 {
 	const struct mt_facts *facts = mt_session_facts(session);

@@ -1,8 +1,8 @@
 /*
- * Copies a recording and adds what other machines need to read it: skeletons of the images in its
- * samples' stacks, code that return addresses were checked by, kernel symbols, and perf maps. Each
- * comes from this machine if a build id or the boot id matches; what is missing is told, in the
- * copy, too.
+ * Copies a recording and adds the files that other machines need to read it: skeletons of the
+ * images in its samples' stacks, code that return addresses were checked by, kernel symbols, and
+ * perf maps. Each comes from this machine if a build id or the boot id matches. Missing files are
+ * reported, also in the copy.
  */
 #ifndef MT_REPORT_COPIES_SEAL_H
 #define MT_REPORT_COPIES_SEAL_H
@@ -38,7 +38,7 @@ struct mt_seal_counts {
 struct mt_error *mt_seal(struct mt_session *session, const char *path,
 			 const struct mt_seal_options *options, int fd, struct mt_seal_counts *out);
 
-/* Says on one line or two, that begin with the tool, what the copy at `path` has. */
+/* Describes the copy at `path` on one line or two, which begin with the tool. */
 void mt_seal_print(const struct mt_seal_counts *counts, const char *tool, const char *path,
 		   FILE *to);
 

@@ -26,19 +26,19 @@
 #include "report/tables/text.h"
 #include "unwind/unwind.h"
 
-/* The stack of a sample, by where it stands. */
+/* The stack of a sample, by the sample's position in the file. */
 struct stacked {
 	struct mt_place place;
 	uint32_t stack;
 };
 
-/* What begins a stack in `stacks`; its pcs and then sources follow. */
+/* Header of a stack in `stacks`; its pcs and then its sources follow. */
 struct stack_front {
 	uint16_t end, walked_end;
 	uint32_t count;
 };
 
-/* An event, as the recording that is copied numbers it. */
+/* An event, by its number in the recording that is copied. */
 struct event {
 	struct mt_attr attr;
 	uint32_t kept; /* registers */
@@ -48,7 +48,7 @@ struct strip {
 	struct mt_strip_counts counts;
 	const char *by;
 	struct mt_byte_runs *stacks;
-	MT_ARRAY(uint64_t) words; /* a stack on its way there */
+	MT_ARRAY(uint64_t) words; /* scratch: the stack being added */
 	MT_ARRAY(struct stacked) samples;
 	struct mt_map64 by_index; /* EVENT index to index in events */
 	MT_ARRAY(struct event) events;
@@ -65,7 +65,7 @@ static void strip_deinit(struct strip *s)
 	mt_stripping_deinit(&s->stripping);
 }
 
-/* ---- First: the stacks ---- */
+/* ---- First pass: the stacks ---- */
 
 /* The user half of a sample's stack, as a FRAMES record has it. */
 static bool spell_stack(struct strip *s, const struct mt_session_sample *sample, size_t *size)
@@ -132,7 +132,7 @@ static struct mt_error *read_stacks(struct strip *s, struct mt_session *session)
 	return NULL;
 }
 
-/* ---- Then: the copy ---- */
+/* ---- Second pass: the copy ---- */
 
 static struct mt_error *begin_recording(void *context, size_t recording)
 {
@@ -171,7 +171,7 @@ static const struct event *find_event(const struct strip *s, uint32_t index)
 	return mt_map64_get(&s->by_index, index, &at) ? &s->events.items[at] : NULL;
 }
 
-/* The stack of the sample at that place; one that no report asks for has none. */
+/* The stack of the sample at that position; NULL for a sample that no report reads. */
 static struct mt_unwound find_stack(const struct strip *s, const struct mt_place *place)
 {
 	static const uint64_t none[1];
@@ -200,7 +200,7 @@ static struct mt_unwound find_stack(const struct strip *s, const struct mt_place
 	return unwound;
 }
 
-/* Puts the FRAMES record that stands for a sample; false where the block is full. */
+/* Puts the FRAMES record that replaces a sample; false if the block is full. */
 static bool put_frames(struct strip *s, const struct event *event, const struct mt_sample *sample,
 		       const struct mt_record *record, struct mt_kernel_bytes *b,
 		       struct mt_block *block)
@@ -237,7 +237,7 @@ static bool strip_record(void *context, const struct mt_record *record, struct m
 	return *same || put_frames(s, event, &sample, record, &b, block);
 }
 
-/* Tells in the recording what was done to it. */
+/* Notes in the recording how it was changed. */
 static struct mt_error *add_info(void *context, size_t recording, struct mt_writer *writer)
 {
 	static const char key[] = "stripped";

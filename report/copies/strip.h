@@ -29,7 +29,7 @@ struct mt_strip_counts {
 struct mt_error *mt_strip(struct mt_session *session, const char *path, const char *by, int fd,
 			  struct mt_strip_counts *out);
 
-/* Says on one line or two, that begin with the tool, what the copy at `path` has. */
+/* Describes the copy at `path` on one line or two, which begin with the tool. */
 void mt_strip_print(const struct mt_strip_counts *counts, const char *tool, const char *path,
 		    FILE *to);
 

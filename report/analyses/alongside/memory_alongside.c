@@ -1,4 +1,4 @@
-/* The tables about memory beside another analysis. */
+/* Makes the tables about memory for outputs of another analysis. */
 #include "report/analyses/alongside/memory_alongside.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ void mt_memory_alongside_destroy(struct mt_memory_alongside *memory)
 	free(memory);
 }
 
-/* An image groups processes that run the same file, not frames. */
+/* An image as a key groups processes that run the same file, not frames. */
 static void regroup(struct mt_memory_alongside *memory, const struct mt_by_list *by)
 {
 	enum mt_by key = by->count ? by->keys[0] : MT_BY_PROCESS;
@@ -72,7 +72,7 @@ static void regroup(struct mt_memory_alongside *memory, const struct mt_by_list 
 	memory->of_paths.by.keys[0] = (uint8_t)key;
 }
 
-/* Verdicts, blocks and growth come from one reading, the first and the last from one ledger. */
+/* Verdicts, blocks and growth come from one reading; verdicts and growth from one ledger. */
 static struct mt_error *listen_to_verdicts(struct mt_memory_alongside *memory)
 {
 	struct mt_judgement_options options = {.stacks = true, .time = &memory->of_paths.time};
@@ -185,7 +185,7 @@ static struct mt_error *add_host(struct mt_memory_alongside *memory)
 
 /* ---- OOM kills ---- */
 
-/* A process of that number by gauges, the last one; NULL: none. */
+/* The last process with that pid in the gauges; NULL: none. */
 static const struct mt_gauged_process *find_gauged(const struct mt_memory_alongside *memory,
 						   int32_t pid)
 {
@@ -253,8 +253,8 @@ static bool is_fault(const struct mt_facts_event *event)
 }
 
 /*
- * Recorded and selected. That it never happened in the selected processes is known, too; only of
- * other programs' recordings nobody knows.
+ * Whether an event was recorded and selected. If it never happened in the selected processes, that
+ * is known, too, but only for processes that have gauges.
  */
 static bool has_event(const struct mt_memory_alongside *memory,
 		      bool (*is)(const struct mt_facts_event *event))
@@ -289,7 +289,7 @@ static struct mt_error *add_growth(struct mt_memory_alongside *memory)
 	return NULL;
 }
 
-/* The blocks of what ended. Where pages are known, they are shown at its peak. */
+/* Adds the blocks of a process that ended. If pages are known, they are shown as of its peak. */
 static bool keep_ended(struct mt_memory_alongside *memory)
 {
 	return !memory->ended_largest || knows_growth(memory) || has_event(memory, is_count) ||
@@ -336,7 +336,10 @@ static struct mt_error *add_resident(struct mt_memory_alongside *memory)
 							  memory->judgement});
 	err = mt_resident_end(memory->resident, &table);
 
-	/* Faults tell who touched a page; that it was given back only calls tell, or counts. */
+	/*
+	 * Faults show which stack touched a page. Only calls, or counts, show that it was given
+	 * back.
+	 */
 	if (err ||
 	    !(has_event(memory, is_count) || (has_event(memory, is_fault) && knows_growth(memory))))
 		return err;

@@ -1,6 +1,6 @@
 /*
- * What a recording says of memory, as tables beside those of another analysis and from the same
- * reading of the files: for the summary, which shows it whatever else it shows.
+ * The memory in a recording, as tables for an output of another analysis, from the same reading of
+ * the files. The summary shows it in addition to whatever else it shows.
  *
  *	mt_memory_listen(session, &time, &memory);
  *	...					the session is read to its end
@@ -22,8 +22,8 @@ struct mt_session;
 struct mt_timespan;
 
 /*
- * Before the session's first sample is asked for. The session gives stacks, and is borrowed. `by`:
- * one key at most, that groups processes and paths.
+ * Call before the session's first sample is read. The session must give stacks, and is borrowed.
+ * `by`: at most one key, which groups processes and paths.
  */
 struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
 				  const struct mt_by_list *by, struct mt_memory_alongside **out);
@@ -48,7 +48,7 @@ struct mt_error *mt_memory_finish(struct mt_memory_alongside *memory);
 const struct mt_named_table *mt_memory_tables(const struct mt_memory_alongside *memory,
 					      size_t *count);
 
-/* The gauges that they are made from, as long as `memory`. */
+/* The gauges of the tables, borrowed as long as `memory` exists. */
 const struct mt_gauge_log *mt_memory_gauges(const struct mt_memory_alongside *memory);
 
 #endif

@@ -1,4 +1,4 @@
-/* Runs every analysis that listens, each with a ledger of its own. */
+/* Runs every analysis that listens; each has a ledger of its own. */
 #include "report/analyses/alongside/recording_tables.h"
 
 #include <stdio.h>
@@ -27,8 +27,8 @@ MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 
 enum {
 	LISTENERS_MOST = 16,
-	PROCESSES_MOST = 40, /* whose gauges are shown */
-	EXECS_MOST = 200,    /* that are marked; OOM kills all are */
+	PROCESSES_MOST = 40, /* processes whose gauges are shown */
+	EXECS_MOST = 200,    /* exec calls to mark; OOM kills are all marked */
 };
 
 struct listening {
@@ -94,7 +94,7 @@ static bool add_mark(struct mt_recording_tables *t, const struct mt_observed *ob
 	return mt_sum_table_add(t->marks, keys, &one);
 }
 
-/* A victim whose name nobody knows goes by its number. */
+/* A victim of unknown name is shown by its number. */
 static uint32_t victim_name(const struct mt_recording_tables *t, const struct mt_oom_mark *victim)
 {
 	char number[32];
@@ -176,7 +176,7 @@ struct mt_error *mt_recording_tables_listen(struct mt_session *session,
 
 /* ---- The end ---- */
 
-/* Takes the table, and `limits`. */
+/* Takes the table. `limits`, too. */
 static struct mt_error *add(struct mt_recording_tables *t, const char *name, char *limits,
 			    struct mt_table *table)
 {
@@ -224,7 +224,7 @@ enum {
 	GAUGE_KEYS
 };
 
-/* The values of a series; `keys` has all but their times. */
+/* The values of a series; `keys` has all keys except the times. */
 static bool add_points(const struct mt_recording_tables *t, struct mt_sum_table *sums,
 		       uint32_t recording, const struct mt_series *series,
 		       uint64_t keys[GAUGE_KEYS])
@@ -254,7 +254,7 @@ static int compare_peaks(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* The peak of the last process that is shown; 0 where all are, or out of memory. */
+/* The peak of the last process to show; 0 if all are shown, or out of memory. */
 static double least_peak(const struct mt_gauge_log *gauges)
 {
 	MT_ARRAY(double) peaks = {0};
@@ -328,7 +328,7 @@ static struct mt_error *add_gauges(struct mt_recording_tables *t, const struct m
 	return add(t, "gauges", NULL, mt_sum_table_table(MT_TAKE(sums)));
 }
 
-/* Of the first recording, as the summary's line on the host. */
+/* Gauges of the first recording, as on the summary's line on the host. */
 static struct mt_error *add_host(struct mt_recording_tables *t, const struct mt_gauge_log *gauges)
 {
 	static const char shown[] = "|meminfo MemAvailable|meminfo SwapTotal|meminfo SwapFree|"

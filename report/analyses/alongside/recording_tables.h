@@ -1,6 +1,6 @@
 /*
- * What a page of a whole recording shows beside --samples, as tables from the same reading of the
- * files: all other analyses that sum up stacks and can listen, and the course of time.
+ * The tables that a page of a whole recording shows in addition to --samples, from the same reading
+ * of the files: all other analyses that sum up stacks and can listen, and figures over time.
  *
  *	mt_recording_tables_listen(session, &how, &tables);
  *	...						the session is read to its end
@@ -25,16 +25,16 @@ struct mt_session;
 struct mt_recording_how {
 	struct mt_timespan time; /* --time, or the base's */
 	bool compared;		 /* the tables will be compared: they have no intervals */
-	bool part; /* of a part of a recording nothing is shown as it stands at its end */
+	bool part; /* with a part of a recording, no analysis of the state at its end is shown */
 };
 
-/* Before the session's first sample is asked for. The session gives stacks, and is borrowed. */
+/* Call before the session's first sample is read. The session must give stacks, and is borrowed. */
 struct mt_error *mt_recording_tables_listen(struct mt_session *session,
 					    const struct mt_recording_how *how,
 					    struct mt_recording_tables **out);
 void mt_recording_tables_destroy(struct mt_recording_tables *tables);
 
-/* Makes the tables. Without gauges (NULL) there is no course of time. */
+/* Makes the tables. Without gauges (NULL) there are no figures over time. */
 struct mt_error *mt_recording_tables_finish(struct mt_recording_tables *tables,
 					    const struct mt_gauge_log *gauges);
 

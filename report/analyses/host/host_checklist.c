@@ -1,7 +1,7 @@
 /*
  * --host: a checklist of the host's memory: utilisation, saturation and errors of memory, swap,
- * each cgroup and the kernel itself. A row is a question, its figure, where it comes from, and a
- * verdict; what was not recorded is a row, too.
+ * each cgroup and the kernel itself. A row has a question, its figure, the figure's source, and a
+ * verdict. Data that was not recorded has a row, too.
  */
 #include <errno.h>
 #include <limits.h>
@@ -34,8 +34,8 @@ MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
 #define FAILURES "mtrec -e memory"
 #define CGROUP_KILLS "cgroup oom_kills "
 #define NO_LIMIT (-1.0)
-#define STALE_NS 500000000   /* the last reading of all takes less */
-#define WORTH_REPORTING 0.01 /* between the largest figure and the last, of the whole */
+#define STALE_NS 500000000   /* more than the last reading of all takes */
+#define WORTH_REPORTING 0.01 /* difference of the largest and last figure, as part of the whole */
 
 enum kind {
 	UTILISATION,
@@ -43,15 +43,15 @@ enum kind {
 	ERRORS,
 };
 
-/* What a figure is, and which part of its course the limit is for. */
+/* The meaning of a figure, and the part of its course that the limit applies to. */
 enum measure {
-	BYTES,	       /* the most of it; with a whole the share */
-	LOAD,	       /* hundredths; the most of it */
-	RATE,	       /* a count's change a second, the fastest */
-	KIB,	       /* the same of KiB */
+	BYTES,	       /* the largest value; with a whole, as a share of it */
+	LOAD,	       /* hundredths; the largest value */
+	RATE,	       /* change of a count in a second, the fastest */
+	KIB,	       /* the same in KiB */
 	WAITED,	       /* microseconds a second, the fastest, in percent */
 	COUNT,	       /* a count's change */
-	KILLS,	       /* the same of OOM kills, by their events where those were recorded */
+	KILLS,	       /* change of the count of OOM kills, from their events if recorded */
 	FAILED_CALLS,  /* samples of system calls, not a gauge */
 	FAILED_BLOCKS, /* the same of allocators */
 };
@@ -64,7 +64,7 @@ struct check {
 	const char *whole;   /* of BYTES, or NULL */
 	enum measure measure;
 	double limit;	     /* a verdict above it; NO_LIMIT: none */
-	const char *missing; /* source of a figure that is not known; NULL: this kernel has none */
+	const char *missing; /* source to record for an unknown figure; NULL: none in this kernel */
 };
 
 static const struct check checks[] = {
@@ -125,7 +125,7 @@ static const struct check checks[] = {
 	{"kernel", ERRORS, "failed allocations", NULL, NULL, COUNT, 0, IN_LOG},
 };
 
-/* Of each swap area, and of each cgroup: formula and whole are what stands before its name. */
+/* Checks of each swap area and each cgroup: formula and whole are the prefix of its name. */
 static const struct check area_checks[] = {
 	{"swap", UTILISATION, "area used", "swap used ", "swap size ", BYTES, 0.9, NULL},
 };
@@ -145,7 +145,7 @@ enum {
 	KEY_VERDICT,
 	KEY_QUESTION,
 	KEY_FIGURE,
-	KEY_FILE, /* this and the next two for programs, but for several recordings */
+	KEY_FILE, /* this and the next two for programs; merged for several recordings */
 	KEY_KIND,
 	KEY_UNIT,
 	KEY_SOURCE,
@@ -187,7 +187,7 @@ struct host {
 	struct mt_sum_table *table;
 	uint32_t recording;
 	uint64_t last_gauge; /* of it: ns */
-	bool narrow;	     /* failed calls were recorded apart */
+	bool narrow;	     /* failed calls were recorded separately */
 	bool wide;	     /* all calls were */
 	double failed_calls; /* of all recordings */
 	double failed_blocks;
@@ -200,7 +200,7 @@ struct host {
 struct figure {
 	struct mt_gauge_course course, whole;
 	bool has_whole;
-	bool stale; /* not read with the last gauges: of a cgroup that is gone */
+	bool stale; /* not in the last gauges: of a removed cgroup */
 };
 
 static struct mt_snippet rate_text(double rate)
@@ -381,7 +381,7 @@ static bool find_course(const struct host *host, const char *formula, struct mt_
 	return true;
 }
 
-/* The gauge whose name is the prefix and the name; NULL: none of this recording. */
+/* The gauge whose name is prefix and name; NULL if this recording has none. */
 static const struct mt_host_gauge *find_gauge(const struct host *host, const char *prefix,
 					      const char *name)
 {
@@ -398,13 +398,13 @@ static const struct mt_host_gauge *find_gauge(const struct host *host, const cha
 	return NULL;
 }
 
-/* Not a part of its time. */
+/* Whether the whole time of the recording is selected. */
 static bool is_whole(const struct host *host)
 {
 	return !mt_session_selection(host->session)->time.given;
 }
 
-/* Of what events count, the fastest is not known. */
+/* The fastest change is unknown for counts of events. */
 static struct mt_gauge_course course_of(const struct host *host, double count)
 {
 	const struct mt_facts_recording *recording =
@@ -421,7 +421,7 @@ static struct mt_gauge_course course_of(const struct host *host, double count)
 	};
 }
 
-/* Kills in a cgroup, or NULL: in all, that events tell of. */
+/* Kills by events: in a cgroup, or all for NULL. */
 static double kills_in(const struct host *host, const char *cgroup)
 {
 	double count = 0;
@@ -439,8 +439,8 @@ static double kills_in(const struct host *host, const char *cgroup)
 }
 
 /*
- * Events tell of each kill, in the time that was asked for; a gauge may have been read first, or
- * last, before or behind it.
+ * Events report each kill in the selected time. A gauge's first or last reading may be before or
+ * after that time.
  */
 static void count_kills(const struct host *host, struct mt_gauge_course *course, double kills)
 {
@@ -507,7 +507,8 @@ static bool add_named(const struct host *host, const struct check *check, const 
 }
 
 /*
- * The rows of one kind of things with names, thing by thing; the first check has all their names.
+ * The rows of a group of named items, item by item; the names are those of the first check's
+ * gauges.
  */
 static bool add_all_named(const struct host *host, const struct check *these, size_t count,
 			  const struct check *none)
@@ -528,7 +529,7 @@ static bool add_all_named(const struct host *host, const struct check *these, si
 	return good && (any || !none || put_check(host, none, none->missing, NULL));
 }
 
-/* Cgroups that were made and removed between two gauges. */
+/* OOM kills of cgroups that were created and removed between two gauges. */
 static bool add_killed(const struct host *host)
 {
 	bool good = true;
@@ -590,7 +591,10 @@ static bool is_map_exit(const char *event)
 	       (kind == MT_VM_MMAP || kind == MT_VM_MREMAP);
 }
 
-/* Which events tell of failed calls: where some record them alone, the others would count twice. */
+/*
+ * Which events report failed calls: if some record them separately, the others would count them
+ * twice.
+ */
 static void find_failures(struct host *host)
 {
 	const struct mt_facts *facts = mt_session_facts(host->session);
@@ -659,7 +663,7 @@ static struct mt_error *read_all(struct host *host)
 	return err;
 }
 
-/* The gauges of the host, and failed calls, in one reading. */
+/* Reads the gauges of the host and failed calls in one pass. */
 static struct mt_error *read_session(struct host *host)
 {
 	const struct mt_blocks_options options = {.at = {.when = MT_AT_END},

@@ -1,6 +1,6 @@
 /*
- * --oom: each process that was killed for want of memory: who asked for the memory that was not to
- * be had, for which cgroup, what the victim had, and by which paths it had grown, one fact a row.
+ * --oom: each process that was killed for lack of memory, one fact a row: the process whose request
+ * failed, the cgroup at its limit, the victim's memory, and the paths by which it had grown.
  */
 #include <limits.h>
 #include <math.h>
@@ -52,10 +52,10 @@ static const struct mt_key_column key_columns[KEYS] = {
 
 static const struct mt_value_column value_columns[] = {{"value", ""}};
 
-/* What the event says of the victim, or else the last gauge of it. */
+/* A fact about the victim, from the event or else from its last gauge. */
 static const struct fact {
 	const char *name;
-	const char *field; /* of the event, from Linux 6.9 on; NULL: it has none */
+	const char *field; /* field of the event, from Linux 6.9 on; NULL: none */
 	bool kib;	   /* else a plain number */
 	int gauge;	   /* enum mt_process_gauge; -1: none */
 } victim_facts[] = {
@@ -73,7 +73,7 @@ enum {
 	FACTS = sizeof(victim_facts) / sizeof(*victim_facts),
 };
 
-/* One kill, as its event was. */
+/* One kill, from its event. */
 struct kill {
 	uint32_t recording;
 	uint64_t time; /* ns on the recording's clock */
@@ -239,7 +239,7 @@ static bool put_row(const struct oom *oom, const struct fact_row *row)
 	       mt_sum_table_add(oom->table, keys, &value);
 }
 
-/* The process of a kill as gauges tell of it, the one that ran then; NULL: of none. */
+/* The process of a kill in the gauges, the one that ran at that time; NULL: none. */
 static const struct mt_gauged_process *gauged(const struct oom *oom, const struct kill *kill)
 {
 	const struct mt_gauged_process *process, *found = NULL;
@@ -283,7 +283,7 @@ static bool put_facts(const struct oom *oom, const struct kill *kill, struct fac
 	return true;
 }
 
-/* A gauge of the host as it was at the kill; NaN without one. */
+/* A gauge of the host at the time of the kill; NaN without one. */
 static double host_gauge(const struct oom *oom, const struct kill *kill, const char *name)
 {
 	const struct mt_host_gauge *gauge;
@@ -305,7 +305,7 @@ static double cgroup_gauge(const struct oom *oom, const struct kill *kill, const
 	return host_gauge(oom, kill, name);
 }
 
-/* The least limit of a cgroup and those above it: all of them hold. */
+/* The smallest limit of a cgroup and its ancestors, which all apply. */
 static bool put_limit(const struct oom *oom, const struct kill *kill, struct fact_row row,
 		      const char *path)
 {
@@ -328,7 +328,7 @@ static bool put_limit(const struct oom *oom, const struct kill *kill, struct fac
 		whose = strlen(above);
 	}
 	if (isnan(row.value)) {
-		/* A limit is read with the usage, and written where there is one. */
+		/* A limit is read together with the usage, and written if it exists. */
 		row.figure = isnan(cgroup_gauge(oom, kill, "usage", path)) ? "not known" : "none";
 	} else if (path[whose]) {
 		snprintf(figure, sizeof(figure), "%s, of %.*s", mt_text_bytes(row.value).text,
@@ -401,7 +401,7 @@ static bool put_kill(const struct oom *oom, const struct kill *kill)
 
 /* ---- Paths ---- */
 
-/* Whether a process is marked as one that is gone: "as [exited]", "sh [exec]". */
+/* Whether a process is marked as ended: "as [exited]", "sh [exec]". */
 static bool is_marked(const struct oom *oom, uint64_t process, const char *mark)
 {
 	return strstr(mt_strings_get(mt_session_strings(oom->session), (uint32_t)process), mark);
@@ -416,7 +416,7 @@ static bool is_victim(const struct oom *oom, uint64_t pid)
 	return false;
 }
 
-/* The heaviest paths of a victim, or, with NULL, of other processes that live on. */
+/* The heaviest paths of a victim, or, for NULL, of other processes that survive. */
 static struct mt_error *put_paths(const struct oom *oom, struct mt_table *paths,
 				  const struct kill *kill)
 {
@@ -485,7 +485,7 @@ static struct mt_error *read_session(struct oom *oom, struct mt_table **paths)
 	return err ? err : mt_resident_end(oom->growth, paths);
 }
 
-/* Kills may have been recorded that the selectors leave out; or there was none. */
+/* There was no kill, or the selectors leave out the recorded kills. */
 static struct mt_error *no_kill(const struct mt_session *session)
 {
 	const struct mt_facts *facts = mt_session_facts(session);

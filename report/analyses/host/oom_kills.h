@@ -1,6 +1,4 @@
-/*
- * Kills for want of memory, as the kernel's event tells of them.
- */
+/* Kills for lack of memory, from the kernel's event. */
 #ifndef MT_REPORT_ANALYSES_HOST_OOM_KILLS_H
 #define MT_REPORT_ANALYSES_HOST_OOM_KILLS_H
 
@@ -14,23 +12,26 @@ struct mt_session_sample;
 
 struct mt_oom_victim {
 	int32_t pid;	 /* -1: not known */
-	uint32_t cgroup; /* string id of its path; the killer's where its own is not known */
+	uint32_t cgroup; /* string id of its path; the killer's if the victim's is unknown */
 };
 
-/* Whether the event tells of kills. */
+/* Whether the event reports kills. */
 bool mt_oom_recorded(const struct mt_facts_event *event);
 
-/* False for a sample that is not of a kill. Call as the session gives the sample. */
+/* False for a sample that reports no kill. Call when the session gives the sample. */
 bool mt_oom_victim(const struct mt_session *session, const struct mt_session_sample *sample,
 		   struct mt_oom_victim *out);
 
-/* A kill as an observer sees it. */
+/* A kill from the view of an observer. */
 struct mt_oom_mark {
 	int32_t pid;   /* -1: not known */
 	uint32_t name; /* string id; MT_STRING_NONE: not in the event, as before Linux 6.9 */
 };
 
-/* False for what is not a kill. A victim that asked for the memory itself has its task's name. */
+/*
+ * False for an event that is no kill. A victim that requested the memory itself has its task's
+ * name.
+ */
 bool mt_oom_observed(struct mt_session *session, const struct mt_observed *observed,
 		     struct mt_oom_mark *out);
 

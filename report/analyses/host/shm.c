@@ -1,7 +1,7 @@
 /*
- * --shm: shared memory: the segments of System V, who made, attached and removed them, and what is
- * still attached; files in memory as they were made. Calls come from their samples, what is
- * attached from the ledger, which follows fork, munmap and exit, too.
+ * --shm: shared memory: the segments of System V, the processes that created, attached and removed
+ * them, the attachments at the end, and the creation of files in memory. Calls come from their
+ * samples. Attachments come from the ledger, which also follows fork, munmap and exit.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum {
 	VALUE_ATTACHED,
 	VALUE_CALLS,
 	VALUE_FAILED,
-	VALUE_SIZE, /* of the segment, as it was asked for */
+	VALUE_SIZE, /* of the segment, as requested */
 	VALUES
 };
 
@@ -64,7 +64,7 @@ static const struct {
 static const struct {
 	unsigned int number;
 	const char *name;
-	bool has_id; /* the first argument is a segment's */
+	bool has_id; /* the first argument is a segment's id */
 } commands[] = {
 	{0, "IPC_RMID", true},	 {1, "IPC_SET", true},	  {2, "IPC_STAT", true},
 	{3, "IPC_INFO", false},	 {11, "SHM_LOCK", true},  {12, "SHM_UNLOCK", true},
@@ -72,7 +72,7 @@ static const struct {
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
-#define SYSV "/SYSV" /* the name of a segment's mapping begins so, its key follows */
+#define SYSV "/SYSV" /* prefix of a segment mapping's name, before its key */
 
 enum {
 	ID_NONE = -1,
@@ -86,7 +86,7 @@ struct segment {
 	uint32_t maker; /* string id: "server (4242)" */
 };
 
-/* A row to be, until all is known of its segment. */
+/* A row that is made when all is known of its segment. */
 struct noted {
 	struct mt_row_facts facts;
 	struct mt_value values[VALUES];
@@ -99,7 +99,7 @@ struct shm {
 	struct mt_row_keys *grouping;
 	struct mt_map64 by_id; /* recording and id to index in segments */
 	MT_ARRAY(struct segment) segments;
-	struct mt_map64 by_place; /* space and address to id: attached there last */
+	struct mt_map64 by_place; /* from space and address to id: the last one attached there */
 	MT_ARRAY(struct noted) noted;
 };
 
@@ -185,7 +185,7 @@ static uint64_t place_of(uint32_t space, uint64_t address)
 	return (uint64_t)space << ADDRESS_BITS | (address >> 12 & ((1ull << ADDRESS_BITS) - 1));
 }
 
-/* Where a segment was attached; of a process that has it from its parent, at the same address. */
+/* The segment attached at an address; a process that inherited it has it at the same address. */
 static int64_t detached_from(const struct shm *shm, const struct shm_sample *taken)
 {
 	uint64_t id;
@@ -205,7 +205,7 @@ static bool note_place(struct shm *shm, const struct shm_sample *taken)
 	       mt_map64_put(&shm->by_place, place_of(SPACE_ANY, at), id);
 }
 
-/* What shmget asked for. The first that may make a segment has made it. */
+/* Notes the arguments of shmget. The first caller that may create the segment is its maker. */
 static bool learn(struct shm *shm, const struct shm_sample *taken)
 {
 	const struct mt_session_sample *sample = taken->sample;
@@ -279,7 +279,7 @@ static bool take(struct shm *shm, const struct mt_session_sample *sample)
 	return add_call(shm, &taken);
 }
 
-/* ---- What is attached ---- */
+/* ---- Attachments ---- */
 
 /* The segment's id, which is its mapping's inode. */
 static int64_t segment_mapped(struct shm *shm, const struct mt_ledger *ledger,
@@ -297,7 +297,7 @@ static int64_t segment_mapped(struct shm *shm, const struct mt_ledger *ledger,
 	return (int32_t)file.inode;
 }
 
-/* How a process got what it has attached. */
+/* How a process got its attachment. */
 static const char *way(const struct mt_ledger_space *space, const struct mt_extent *region,
 		       const struct mt_origin *origin)
 {
@@ -323,7 +323,7 @@ static bool add_region(struct shm *shm, const struct mt_ledger *ledger,
 		return false;
 	bytes.low -= (double)mt_ledger_doubtful(ledger, space, region);
 	noted->values[VALUE_BYTES] = bytes;
-	/* As the kernel's nattch: pieces that munmap left of one count each. */
+	/* Counted as in the kernel's nattch: each piece that munmap left counts. */
 	noted->values[VALUE_ATTACHED] = mt_value_exact(1);
 	if (mt_ledger_inherited(space, region)) {
 		noted->facts.pid = noted->facts.tid = space->pid;
@@ -349,7 +349,7 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	return true;
 }
 
-/* ---- All of it ---- */
+/* ---- The analysis ---- */
 
 static bool add_rows(struct shm *shm)
 {

@@ -1,8 +1,8 @@
 /*
- * --swap: which pages of processes were swapped out and came back, by the process that they belong
- * to and the path that did it. The kernel tells of each change of a process's count
- * (kmem:rss_stat) in whatever thread makes it; whose count it is, a change made by the process
- * itself tells. What a process lets go at its end stays its own, as of the moment before.
+ * --swap: which pages of processes were swapped out and in, by the process that they belong to and
+ * the path that did it. The kernel reports each change of a process's count (kmem:rss_stat) in
+ * whatever thread makes it. A change made by the process itself shows whose count it is. Pages that
+ * a process releases at its end count as of the moment before.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ enum {
 	VALUE_BYTES, /* swapped out at the end */
 	VALUE_OUT,
 	VALUE_IN,
-	VALUE_FREED, /* while they were swapped out */
+	VALUE_FREED, /* freed while they were swapped out */
 	VALUES,
 	PAGE = 4096,
 };
@@ -38,13 +38,13 @@ static const struct mt_value_column value_columns[VALUES] = {
 	{"freed", "pages"},
 };
 
-/* The pages of one address space as far as its count is known. */
+/* The pages of one address space, since its count is known. */
 struct life {
 	uint32_t recording;
-	int32_t pid; /* -1: nobody has told */
+	int32_t pid; /* -1: unknown so far */
 	uint32_t process, cgroup;
 	bool has_first;
-	uint64_t first_time, first; /* ns; pages: the first count that was told */
+	uint64_t first_time, first; /* ns; pages: the first reported count */
 	uint32_t first_origin;	    /* UINT32_MAX: of a sample that is not selected */
 };
 
@@ -52,7 +52,7 @@ struct life {
 struct count {
 	uint32_t life;
 	uint64_t pages;
-	int32_t closed_by; /* the process whose it was and that let go of it; 0: none */
+	int32_t closed_by; /* the process that had the space and released it; 0: none */
 };
 
 struct step {
@@ -62,7 +62,7 @@ struct step {
 	int64_t pages;
 };
 
-/* What one path did to the pages of a life. */
+/* The changes to a life's pages by one path. */
 struct sum {
 	uint32_t life, origin;
 	uint64_t up, down; /* pages */
@@ -74,7 +74,7 @@ struct reading {
 	uint64_t time, pages;
 	uint32_t process, cgroup;
 	bool selected;
-	bool existed; /* when recording began */
+	bool existed; /* time when recording began */
 	bool used;    /* a life began with it */
 };
 
@@ -87,13 +87,13 @@ struct swap {
 	struct mt_map64 by_mm;		       /* recording and kernel's id to index in counts */
 	MT_ARRAY(struct count) counts;
 	MT_ARRAY(struct life) lives;
-	MT_ARRAY(struct step) steps; /* of selected samples, from `next` on not taken yet */
+	MT_ARRAY(struct step) steps; /* of selected samples; those from `next` on are pending */
 	size_t next;
 	struct mt_map64 by_path; /* life and origin to index in sums */
 	MT_ARRAY(struct sum) sums;
 	struct mt_map64 by_pid; /* recording and pid to index in readings */
 	MT_ARRAY(struct reading) readings;
-	bool has_counts; /* they were recorded as samples */
+	bool has_counts; /* counts were recorded as samples */
 };
 
 static void swap_deinit(struct swap *swap)
@@ -118,7 +118,7 @@ static uint64_t pair(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
-/* ---- What the kernel counts ---- */
+/* ---- The kernel's counts ---- */
 
 static struct mt_page_event *event_of(struct swap *swap, uint32_t event)
 {
@@ -160,8 +160,8 @@ static struct count *count_of(struct swap *swap, uint32_t recording, uint32_t mm
 }
 
 /*
- * A thread changes its own process's count: it is that process's, or of the parent that lent its
- * space.
+ * A thread changes the count of its own process, so the count belongs to that process, or to the
+ * parent that lent its space.
  */
 static bool bind(struct swap *swap, struct count *count, const struct mt_observed *observed)
 {
@@ -170,7 +170,7 @@ static bool bind(struct swap *swap, struct count *count, const struct mt_observe
 
 	if (life->pid == space->pid && !count->closed_by)
 		return true;
-	if (life->pid >= 0) { /* that space has gone */
+	if (life->pid >= 0) { /* the earlier space has gone */
 		if (!begin_life(swap, count, observed->recording))
 			return false;
 		life = &swap->lives.items[count->life];
@@ -182,8 +182,8 @@ static bool bind(struct swap *swap, struct count *count, const struct mt_observe
 }
 
 /*
- * Whether the count is still of what a process let go of as it ended or called exec, whose memory
- * stands as it was then. The id may be another space's: one that is swapped out.
+ * Whether the count still belongs to a process that ended or called exec: its memory counts as of
+ * that moment. The id may belong to another space by now, which is being swapped out.
  */
 static bool is_closed(const struct count *count, const struct mt_observed *observed, uint64_t pages)
 {
@@ -191,7 +191,7 @@ static bool is_closed(const struct count *count, const struct mt_observed *obser
 	       (observed->task->pid == count->closed_by || pages <= count->pages);
 }
 
-/* The count is `pages` now. */
+/* Sets the count to `pages`. */
 static bool change(struct swap *swap, struct count *count, const struct mt_observed *observed,
 		   uint64_t pages)
 {
@@ -220,7 +220,7 @@ static bool is_count(const struct mt_page_event *event)
 	return event->moment == MT_PAGE_COUNT || event->moment == MT_PAGE_PART;
 }
 
-/* Marks have no path: they only tell whose a count is. */
+/* Marks have no path: they only show whose a count is. */
 static bool is_reported(const struct swap *swap, const struct mt_observed *observed)
 {
 	const struct mt_facts *facts = mt_session_facts(swap->rows.session);
@@ -300,7 +300,7 @@ static bool observe(void *context, const struct mt_observed *observed)
 						     : true;
 }
 
-/* ---- Who did it ---- */
+/* ---- Paths ---- */
 
 static struct sum *sum_of(struct swap *swap, uint32_t life, uint32_t origin)
 {
@@ -371,16 +371,14 @@ static struct mt_error *read_all(struct swap *swap)
 	}
 }
 
-/* What a path in the kernel does to pages that are swapped out. */
+/* Effect of a kernel path on swapped pages. */
 enum path {
 	PATH_SWAPS,
 	PATH_FREES,
 	PATH_COPIES, /* fork */
 };
 
-/*
- * Functions of Linux 3.10 to 6.18 that such a path leads through, by the beginning of their names.
- */
+/* Functions of Linux 3.10 to 6.18 on paths with that effect, by the beginning of their names. */
 static const struct {
 	const char *begin;
 	enum path path;
@@ -425,8 +423,8 @@ static bool classify(struct swap *swap, uint32_t stack, enum path *out)
 /* ---- Rows ---- */
 
 /*
- * What a process had swapped out when its count was first told. Of one that existed, but was read
- * later than that, it is that count; of spaces after its first it is nothing.
+ * Swapped pages of a process at its first reported count. For a process that existed but was read
+ * later, it is that count. For spaces after a process's first one it is 0.
  */
 static uint64_t pages_before(const struct swap *swap, const struct life *life)
 {
@@ -481,7 +479,7 @@ static bool add_sum(struct swap *swap, const struct sum *sum)
 	return mt_row_keys_add(swap->grouping, &facts, values);
 }
 
-/* What was swapped out before. */
+/* Adds the pages that were swapped out before. */
 static bool add_reading(struct swap *swap, const struct reading *reading)
 {
 	const struct mt_origin origin = {
@@ -564,7 +562,7 @@ const struct mt_analysis mt_analysis_swap = {
 	.default_by = {{MT_BY_PROCESS, MT_BY_STACK}, 2},
 	.wants = wants,
 	.states = true,
-	.dumps = true, /* paths tell reading in from freeing */
+	.dumps = true, /* paths distinguish reading in from freeing */
 	.record = "swap",
 	.output = "table",
 	.run = run,

@@ -15,7 +15,7 @@
 #include "report/tables/facts.h"
 
 enum {
-	SMALLEST = 4, /* classes below 2^4 are one: allocators give no less */
+	SMALLEST = 4, /* classes below 2^4 are merged: allocators use no smaller sizes */
 };
 
 /* "<=64", "<=4K". */
@@ -27,7 +27,9 @@ static void name_size(unsigned int class, char *out, size_t size)
 	snprintf(out, size, "<=%u%.1s", 1u << (class % 10), &units[unit]);
 }
 
-/* The string id of the least power of two that holds so many bytes; false out of memory. */
+/*
+ * The string id of the smallest power of two that is at least so many bytes; false out of memory.
+ */
 static bool find_size(struct mt_block_rows *rows, uint64_t bytes, uint32_t *out)
 {
 	unsigned int class = bytes > 1 ? 64 - (unsigned int)__builtin_clzll(bytes - 1) : 0;
@@ -55,7 +57,7 @@ uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_
 	return mt_block_one_in(facts->events.items[origin->event].account);
 }
 
-/* The summary's processes are those of the last moments. */
+/* The summary shows processes that live in the last moments. */
 static bool is_left_out(const struct mt_block_rows *rows, const struct mt_blocks_space *space)
 {
 	const struct mt_facts_recording *recording =
@@ -192,7 +194,7 @@ struct mt_error *mt_block_rows_create(struct mt_session *session,
 		.options = of->options,
 		.rows = {.session = session,
 			 .stacks = request->stacks,
-			 /* As a block goes nobody knows yet how its process will end. */
+			 /* When a block is freed, it is not known yet how its process will end. */
 			 .ended = request->living || of->options.gone
 					  ? MT_ENDED_SILENT
 					  : mt_ledger_rows_ended(request)},

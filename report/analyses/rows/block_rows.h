@@ -1,6 +1,4 @@
-/*
- * Rows about blocks of allocators: by the path and thread that asked for them, and by size.
- */
+/* Rows about blocks of allocators: by the path and thread that allocated them, and by size. */
 #ifndef MT_REPORT_ANALYSES_BLOCK_ROWS_H
 #define MT_REPORT_ANALYSES_BLOCK_ROWS_H
 
@@ -28,9 +26,9 @@ struct mt_block_table {
 	const char *name;
 	const struct mt_value_column *values;
 	size_t value_count;
-	size_t count;  /* the value that counts blocks: lost records may have been of any row */
+	size_t count;  /* the value that counts blocks: lost records may belong to any row */
 	uint32_t most; /* bit i: merging rows takes the largest of value i */
-	/* What is called gets the struct mt_block_rows as its context. */
+	/* The callbacks get the struct mt_block_rows as their context. */
 	struct mt_blocks_options options;
 };
 
@@ -43,11 +41,11 @@ struct mt_block_rows {
 	struct mt_ledger_rows rows;
 	struct mt_suppressions *suppress; /* or NULL */
 	struct mt_row_keys *grouping;	  /* taken by mt_row_keys_table() */
-	struct mt_ended_blocks ended;	  /* of those that the summary leaves out */
+	struct mt_ended_blocks ended;	  /* blocks of processes that the summary leaves out */
 	uint32_t sizes[MT_SIZE_CLASSES];  /* names of size classes: string id + 1 */
 };
 
-/* For an analysis's listen and run; borrows all until the listener is destroyed. */
+/* For an analysis's listen and run; borrows all arguments until the listener is destroyed. */
 struct mt_error *mt_block_rows_listen(struct mt_session *session,
 				      const struct mt_analysis_request *request,
 				      const struct mt_block_table *of, struct mt_listener **out);
@@ -56,8 +54,8 @@ struct mt_error *mt_block_rows_run(struct mt_session *session,
 				   const struct mt_block_table *of, struct mt_table **out);
 
 /*
- * The same rows from an account that the caller keeps: what of->options names gets them as its
- * context. The table is made once; `lost`: records of allocators that were lost.
+ * The same rows from an account that the caller keeps: the callbacks of of->options get the rows as
+ * their context. The table is made once; `lost`: lost records of allocators.
  */
 struct mt_error *mt_block_rows_create(struct mt_session *session,
 				      const struct mt_analysis_request *request,
@@ -66,7 +64,7 @@ struct mt_error *mt_block_rows_table(struct mt_block_rows *rows, uint64_t lost,
 				     struct mt_table **out);
 void mt_block_rows_destroy(struct mt_block_rows *rows);
 
-/* How many blocks one of this origin stands for. */
+/* How many blocks one block of this origin represents. */
 uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_origin *origin);
 
 /* Adds the values of a block, or of calls (NULL), to their row. False out of memory. */
@@ -75,9 +73,9 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 		       const struct mt_value *values);
 
 /*
- * Adds the blocks that the process had as it ended, one of those that the summary leaves out, and
- * of another of that program that had as many: `second_pid`, else untouched. None where others had
- * more. False out of memory.
+ * Adds the blocks that the process had when it ended, if the summary leaves them out. Also adds
+ * those of another process of the same program that had as many: sets `second_pid`, which is
+ * otherwise untouched. Adds none if other processes had more. False out of memory.
  */
 bool mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid, int32_t *second_pid);
 

@@ -21,7 +21,7 @@ static const struct word prots[] = {
 	{PROT_GROWSUP, "PROT_GROWSUP"}, {0},
 };
 
-/* Without the type of mapping, which is no bit. */
+/* Without the type of mapping, which is not a bit. */
 static const struct word maps[] = {
 	{MAP_FIXED, "MAP_FIXED"},
 	{MAP_ANONYMOUS, "MAP_ANONYMOUS"},

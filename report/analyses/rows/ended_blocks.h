@@ -1,6 +1,6 @@
 /*
- * Blocks that lived as their process ended, by path: those of the few processes that had most.
- * Which of them are shown is known at the recording's end alone.
+ * Blocks that were live when their process ended, by path, for the few processes that had the most.
+ * Which of them are shown is only known at the recording's end.
  */
 #ifndef MT_REPORT_ANALYSES_ROWS_ENDED_BLOCKS_H
 #define MT_REPORT_ANALYSES_ROWS_ENDED_BLOCKS_H
@@ -42,15 +42,15 @@ struct mt_ended_blocks {
 };
 
 /*
- * Adds `count` values of a block of a space that ended; all blocks of a space come one after
- * another. Bit i of `most`: value i is the largest, not the sum. False out of memory.
+ * Adds `count` values of a block of a space that ended; all blocks of a space are added in
+ * sequence. Bit i of `most`: value i is the largest, not the sum. False out of memory.
  */
 bool mt_ended_blocks_add(struct mt_ended_blocks *ended, const struct mt_blocks_space *space,
 			 const struct mt_origin *origin, const struct mt_block *block,
 			 const struct mt_value *values, size_t count, uint32_t most);
 /* The space of a process; NULL: others had more bytes. */
 const struct mt_ended_space *mt_ended_blocks_of(const struct mt_ended_blocks *ended, int32_t pid);
-/* The largest other space of that program with half as many bytes at least, or NULL. */
+/* The largest other space of that program with at least half as many bytes, or NULL. */
 const struct mt_ended_space *mt_ended_blocks_alike(const struct mt_ended_blocks *ended,
 						   const struct mt_ended_space *space);
 void mt_ended_blocks_deinit(struct mt_ended_blocks *ended);

@@ -1,4 +1,4 @@
-/* Interns origins and natures as strings and stacks. */
+/* Interns origins and region attributes as strings and stacks. */
 #include "report/analyses/rows/ledger_rows.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "report/stacks/stacks.h"
 #include "report/tables/facts.h"
 
-/* What stands for the stack of what no call did. */
+/* Words in place of the stack of a change that no call made. */
 static const char *const words[MT_ORIGIN_KINDS + 1] = {
 	[MT_ORIGIN_CALL] = "[unknown]",
 	[MT_ORIGIN_BEFORE] = "[before the recording]",
@@ -34,7 +34,7 @@ static const char *const words[MT_ORIGIN_KINDS + 1] = {
 	[MT_ORIGIN_KINDS] = MT_FRAME_STACKLESS,
 };
 
-/* Index of the words that stand for the stack of an origin without one. */
+/* Index of the words that replace the stack of an origin without one. */
 static uint32_t words_of(const struct mt_ledger_rows *rows, const struct mt_origin *origin)
 {
 	const struct mt_facts *facts = mt_session_facts(rows->session);
@@ -91,7 +91,7 @@ static bool find_file(struct mt_ledger_rows *rows, const struct mt_ledger *ledge
 	return *out != MT_STRING_NONE;
 }
 
-/* Most calls are about the same kind of memory as the one before. */
+/* Most calls concern the same kind of memory as the previous call. */
 static bool find_words(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
 		       const struct mt_region_attrs *attrs, struct mt_row_facts *out)
 {
@@ -185,7 +185,7 @@ static uint64_t of_process(int32_t pid, uint32_t process)
 	return (uint64_t)(uint32_t)pid << 32 | process;
 }
 
-/* Among the keys of processes, none of which has the highest bit. */
+/* Distinct from the keys of processes, which lack the highest bit. */
 static uint64_t of_space(const struct mt_ledger_space *space)
 {
 	return 1ull << 63 | (uintptr_t)space;

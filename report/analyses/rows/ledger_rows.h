@@ -1,6 +1,4 @@
-/*
- * Turns origins and natures of the ledger into facts of rows.
- */
+/* Turns origins and region attributes of the ledger into facts of rows. */
 #ifndef MT_REPORT_ANALYSES_LEDGER_ROWS_H
 #define MT_REPORT_ANALYSES_LEDGER_ROWS_H
 
@@ -23,7 +21,7 @@ struct mt_strings;
 	 MT_BY_BIT(MT_BY_STACK))
 
 enum mt_ended_shown {
-	MT_ENDED_REMARK, /* by one remark beside the rows */
+	MT_ENDED_REMARK, /* by one remark for all rows */
 	MT_ENDED_NAME,	 /* in the process name */
 	MT_ENDED_SILENT, /* not shown: comparisons match processes by name */
 };
@@ -34,9 +32,9 @@ struct mt_ledger_rows {
 	bool stacks;			 /* rows have stacks */
 	enum mt_ended_shown ended;	 /* how rows show processes that ended */
 	uint32_t kinds[MT_REGION_KINDS]; /* string id + 1 */
-	/* Stack id + 1; the last is of calls that were recorded without a stack. */
+	/* Stack id + 1; the last is for calls that were recorded without a stack. */
 	uint32_t words[MT_ORIGIN_KINDS + 1];
-	const struct mt_region_attrs *last; /* nature of the last row, with its string ids */
+	const struct mt_region_attrs *last; /* attributes of the last row, with its string ids */
 	uint32_t last_kind, last_file;
 	uint32_t process, marked; /* last name that was marked, and the result: string ids */
 	bool execed;		  /* `marked` says exec, not exited */
@@ -57,7 +55,9 @@ static inline struct mt_value mt_ledger_change_bytes(const struct mt_change *cha
 			    : (struct mt_value){.low = -size, .high = size};
 }
 
-/* Makes the facts of a row about memory with this origin and nature; false out of memory. */
+/*
+ * Makes the facts of a row about memory with this origin and these attributes; false out of memory.
+ */
 bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
 			 const struct mt_origin *origin, const struct mt_region_attrs *attrs,
 			 uint32_t recording, uint64_t time, struct mt_row_facts *out);

@@ -1,4 +1,4 @@
-/* Patterns in an array; which one a stack matches is found once. */
+/* An array of patterns; the match of a stack is cached. */
 #include "report/analyses/rows/suppressions.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 enum {
 	SIZE_MOST = 1 << 20,
 	PATTERNS_MOST = 4096,
-	UNKNOWN = 0, /* of a stack: not asked for; */
-	NONE = 1,    /* no pattern; else its index + 2 */
+	UNKNOWN = 0, /* of a stack: not looked up; */
+	NONE = 1,    /* no match; else its index + 2 */
 };
 
 #define PREFIX "leak:"
@@ -126,10 +126,13 @@ struct mt_error *mt_suppressions_read(const char *option, const char *path,
 
 /* ---- Matching ---- */
 
-/* Whether `pattern` stands in `text`; in linear memory, and time of their product at most. */
+/*
+ * Whether `pattern` occurs in `text`; takes linear memory, and at most the product of their lengths
+ * in time.
+ */
 static bool matches(const char *pattern, const char *text)
 {
-	const char *star = "", *from = text; /* where the last * goes on, in pattern and text */
+	const char *star = "", *from = text; /* where the last * resumes, in pattern and text */
 	bool floats = *pattern != '^';
 
 	pattern += !floats;

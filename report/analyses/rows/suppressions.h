@@ -1,5 +1,5 @@
 /*
- * Suppressed paths: lines of LeakSanitizer's suppression files, and how much each left out.
+ * Suppressed paths: lines of LeakSanitizer's suppression files, and the blocks that each left out.
  */
 #ifndef MT_REPORT_ANALYSES_ROWS_SUPPRESSIONS_H
 #define MT_REPORT_ANALYSES_ROWS_SUPPRESSIONS_H
@@ -13,17 +13,17 @@ struct mt_stacks;
 struct mt_suppressions;
 
 /*
- * Reads lines of leak:PATTERN; blank ones and those that begin with # count for nothing. A usage
- * error names the line that is neither, and what is beyond 1 MiB or 4,096 patterns.
+ * Reads lines of leak:PATTERN; blank lines and lines that begin with # are ignored. A usage error
+ * names any other line, and a file over 1 MiB or 4,096 patterns.
  */
 struct mt_error *mt_suppressions_read(const char *option, const char *path,
 				      struct mt_suppressions **out);
 void mt_suppressions_destroy(struct mt_suppressions *suppressions);
 
 /*
- * Whether a pattern matches the function, source file or image of any frame of a stack, and counts
- * what is left out for it. In a pattern * stands for any text, ^ and $ for the beginning and the
- * end; else a part is enough. NULL suppressions match nothing. False out of memory, too.
+ * Whether a pattern matches the function, source file or image of any frame of a stack; counts the
+ * blocks left out by it. In a pattern * matches any text, ^ and $ match the beginning and the end;
+ * otherwise a part is enough. NULL suppressions match nothing. Also false out of memory.
  */
 bool mt_suppressions_match(struct mt_suppressions *suppressions, struct mt_frames *frames,
 			   const struct mt_stacks *stacks, uint32_t stack, double blocks,

@@ -1,6 +1,6 @@
 /*
- * --leaks: the verdicts that come from blocks: paths whose blocks live on, by the age of the
- * blocks, and what the allocator has mapped for them.
+ * --leaks: the verdicts that come from blocks: paths whose blocks stay live, by the age of the
+ * blocks, and the memory that the allocator has mapped for them.
  */
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"

@@ -19,7 +19,7 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 				  const struct mt_verdict_row *rows, size_t count,
 				  struct mt_table **out);
 
-/* Reads the whole session for the verdicts that are asked for. */
+/* Reads the whole session for the requested verdicts. */
 struct mt_error *mt_verdict_run(struct mt_session *session,
 				const struct mt_analysis_request *request,
 				struct mt_judgement **out);
