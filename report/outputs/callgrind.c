@@ -1,9 +1,9 @@
 /*
  * --callgrind: costs by file, function, line and call, as callgrind_annotate and KCachegrind read
- * them. A row's cost is the innermost function's own; each function of its stack is called once
- * with it: where it recurs, the outermost call alone has the cost, as valgrind itself counts, so
- * that no inclusive cost is counted twice. Inlined functions are functions with lines of their own.
- * A row's other keys are its outermost functions, in files such as "(comm)".
+ * them. A row's cost is the innermost function's own cost. Each function of its stack is called
+ * once with that cost. If a function recurs, only its outermost call has the cost, as valgrind
+ * counts, so that no inclusive cost is counted twice. Inlined functions are functions with lines of
+ * their own. A row's other keys are its outermost functions, in files such as "(comm)".
  *
  * Memory is bounded by the distinct lines and calls; rows are read one after the other.
  */
@@ -28,7 +28,7 @@
 #define NO_CALLEE UINT64_MAX
 #define UNKNOWN_FILE "???"
 
-/* Keys of the sums: a line's own cost, or that of the calls that it makes of another function. */
+/* Keys of the sums: a line's own cost, or the cost of its calls of another function. */
 enum {
 	COST_FUNCTION,
 	COST_LINE,
@@ -36,12 +36,12 @@ enum {
 	COST_KEYS,
 };
 
-/* Ids of strings. `object` is 0 where the function has a file: the first object counts. */
+/* Ids of strings. `object` is 0 if the function has a file: only the first object is used. */
 struct function {
 	uint32_t name, file, object;
 };
 
-/* Where a function of a frame stands. */
+/* The source place of a function in a frame. */
 struct place {
 	uint32_t function, line;
 };
@@ -51,7 +51,7 @@ struct span {
 	uint32_t first, count; /* count 0: not yet made */
 };
 
-/* A name given before is written as its number alone. */
+/* Names that were written before are written as their number only. */
 struct shown {
 	MT_ARRAY(bool) of; /* by string */
 };
@@ -62,17 +62,17 @@ struct callgrind {
 	FILE *to;
 	struct mt_strings *strings;
 	struct mt_byte_runs *functions;
-	MT_ARRAY(uint32_t) objects;   /* by function: where it was seen first */
-	MT_ARRAY(uint64_t) entered;   /* by function: the last row that has entered it */
+	MT_ARRAY(uint32_t) objects;   /* by function: the place where it was seen first */
+	MT_ARRAY(uint64_t) entered;   /* by function: the last row that entered it */
 	MT_ARRAY(struct place) found; /* of all frames */
 	MT_ARRAY(struct span) spans;  /* by frame */
 	MT_ARRAY(struct place) line;  /* scratch: a row's places, outermost first */
 	struct mt_sum_table *costs;
 	struct shown files, names, images;
-	size_t events[MT_GROUPS_COLUMNS]; /* value columns that are written */
+	size_t events[MT_GROUPS_COLUMNS]; /* value columns to write */
 	double totals[MT_GROUPS_COLUMNS]; /* of what is written */
 	size_t event_count, stack;	  /* stack: key column */
-	size_t calls;			  /* the value column that counts; MT_COLUMN_NONE: rows */
+	size_t calls;			  /* column with counts; MT_COLUMN_NONE: count rows */
 	double below_zero;
 };
 
@@ -94,7 +94,7 @@ static void callgrind_deinit(struct callgrind *c)
 
 /* ---- Functions ---- */
 
-/* A name of nothing would read as one given before. */
+/* An empty name would look like a reference to an earlier name. */
 static uint32_t string_of(struct callgrind *c, const char *text)
 {
 	text = text[strspn(text, " ")] ? text : UNKNOWN_FILE;
@@ -175,7 +175,7 @@ static bool push_line(struct callgrind *c, struct place place)
 	return line;
 }
 
-/* A key's text is a function without lines, in a file that says what it is. */
+/* A key's text becomes a function without lines, in a file named after the key. */
 static bool push_key(struct callgrind *c, const char *what, const char *text)
 {
 	char file[64];
@@ -218,7 +218,7 @@ static bool push_stack(struct callgrind *c, uint32_t stack)
 	return true;
 }
 
-/* Costs are of events that add up, and not below 0; behind them how often it was called. */
+/* Costs are additive events, not below 0; the number of calls comes last. */
 static void take_values(struct callgrind *c, const struct mt_row *row, struct mt_value *out)
 {
 	for (size_t i = 0; i < c->event_count; i++) {
@@ -314,7 +314,7 @@ static void put_costs(struct callgrind *c, uint64_t line, const struct mt_value 
 	fputc('\n', c->to);
 }
 
-/* valgrind's names for memory that is held and was freed (of --xtree-memory), where it has one. */
+/* valgrind's names for memory held and memory freed (of --xtree-memory), if it has one. */
 static const char *event_name(const struct callgrind *c, size_t column, const char **meaning)
 {
 	static const struct {
@@ -341,7 +341,7 @@ static const char *event_name(const struct callgrind *c, size_t column, const ch
 	return name;
 }
 
-/* Names of events are words. */
+/* Event names are single words. */
 static void put_word(const char *name, FILE *to)
 {
 	for (; *name; name++)
@@ -377,7 +377,7 @@ static void put_head(struct callgrind *c)
 	fputc('\n', c->to);
 }
 
-/* A line of its own, or two of a call, below the name of its function. */
+/* The line of an own cost, or the two lines of a call, below the name of its function. */
 static void put_row(struct callgrind *c, const struct mt_row *row, uint64_t last)
 {
 	uint64_t callee = row->keys[COST_CALLEE];
@@ -445,9 +445,7 @@ static struct mt_error *write_costs(struct callgrind *c)
 	return err;
 }
 
-/*
- * Those that can be added up, the one that rows are ordered by first; of a comparison both sides.
- */
+/* Value columns that are additive, the one that orders rows first; both sides of a comparison. */
 static struct mt_error *choose_events(struct callgrind *c)
 {
 	const struct mt_table *table = c->table;

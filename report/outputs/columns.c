@@ -27,7 +27,7 @@ struct columns {
 	const struct mt_view *view;
 	struct mt_path_rows rows;
 	size_t widths[COLUMNS_MOST];
-	size_t last; /* the last key that is no stack; it may be long, so that figures come first */
+	size_t last; /* the last key that is no stack; it may be long, so figures precede it */
 	FILE *to;
 };
 
@@ -42,7 +42,7 @@ static bool shows(const struct columns *columns, size_t value)
 				      : !(columns->rows.table->quiet_values >> value & 1);
 }
 
-/* In the lines; a stack has lines of its own. */
+/* Keys in the row's line; a stack has lines of its own. */
 static bool shows_key(const struct mt_table *table, size_t column)
 {
 	return !mt_cell_is_path(table, column) && !(table->quiet_keys >> column & 1);
@@ -69,7 +69,7 @@ static const char *key_text(const struct mt_table *table, const struct mt_row *r
 	const char *text = row ? mt_cell_text(table, row, column, room) : table->keys[column].name;
 
 	if (row && text && table->keys[column].kind == MT_KEY_TIME)
-		room->text[strlen(room->text) - 3] = '\0'; /* us are enough to look at */
+		room->text[strlen(room->text) - 3] = '\0'; /* microseconds suffice for display */
 	if (row && table->keys[column].kind == MT_KEY_SPAN)
 		write_span(row->keys[column], room);
 	if (row && text && table->keys[column].kind == MT_KEY_BUCKET && row->keys[column] > 1)
@@ -85,7 +85,7 @@ static void widen(size_t *width, const char *text)
 	*width = length > *width ? length : *width;
 }
 
-/* The widths that a row needs, or the heads without one. */
+/* The widths that a row needs; without a row, those of the column heads. */
 static void measure(struct columns *columns, const struct mt_row *row)
 {
 	const struct mt_table *table = columns->rows.table;
@@ -149,7 +149,7 @@ static bool print_stack(const struct columns *columns, const struct mt_row *row,
 	return true;
 }
 
-/* A row, or the heads without one; false out of memory. */
+/* Prints a row, or without one the heads; false out of memory. */
 static bool print_row(const struct columns *columns, const struct mt_row *row)
 {
 	const struct mt_table *table = columns->rows.table;
@@ -187,7 +187,7 @@ static struct mt_error *walk(struct columns *columns, bool print)
 	}
 }
 
-/* What a column of a listing is rarely wider than. */
+/* Usual maximum width of a listing's column. */
 static void guess_widths(struct columns *columns)
 {
 	static const uint8_t usual[] = {

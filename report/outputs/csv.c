@@ -31,7 +31,10 @@ static void csv_deinit(struct csv *csv)
 	mt_path_rows_deinit(&csv->rows);
 }
 
-/* Text within quotes, safe to show; in a path, where semicolons part names, without any. */
+/*
+ * Quoted text, safe to show. In a path, whose names are separated by semicolons, semicolons of
+ * names are replaced.
+ */
 static void put_quoted(const char *text, bool in_path, FILE *to)
 {
 	while (*text) {
@@ -44,7 +47,7 @@ static void put_quoted(const char *text, bool in_path, FILE *to)
 	}
 }
 
-/* A field; in quotes where something in it would end it. */
+/* A field, quoted if it contains a delimiter. */
 static void put_text(const char *text, FILE *to)
 {
 	if (!text[strcspn(text, ",\"")]) {
@@ -139,7 +142,7 @@ static void note_uncertain(struct csv *csv, const struct mt_row *row)
 		csv->uncertain[i] |= !mt_value_is_exact(&row->values[i]);
 }
 
-/* All rows, written or, before that, looked at. */
+/* All rows: in a first pass only inspected, then written. */
 static struct mt_error *walk(struct csv *csv, bool write)
 {
 	struct mt_row row;
@@ -149,7 +152,7 @@ static struct mt_error *walk(struct csv *csv, bool write)
 		struct mt_error *err = mt_table_next(csv->rows.table, &row, &more);
 
 		if (err || !more || ferror(csv->to))
-			return err; /* a failed write is for the caller to see */
+			return err; /* the caller sees failed writes */
 		if (!write)
 			note_uncertain(csv, &row);
 		else if (!put_row(csv, &row))

@@ -17,7 +17,7 @@
 MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 MT_DEFINE_CLEANUP(mt_wordlines, struct mt_wordlines)
 
-/* Words by the ids of the strings they are made of; MT_WORD_NONE: not yet made. */
+/* Words, indexed by the ids of their strings; MT_WORD_NONE: not made yet. */
 struct words {
 	MT_ARRAY(uint32_t) of;
 };
@@ -28,7 +28,7 @@ struct folded {
 	struct mt_wordlines *lines;
 	struct words commands, functions;
 	MT_ARRAY(uint32_t) line;    /* scratch: the event, the other keys, and the stack's words */
-	size_t event, stack, state; /* key columns; state: of a comparison, not shown */
+	size_t event, stack, state; /* key columns; `state` of a comparison is not shown */
 	size_t head;		    /* words before the stack's */
 	uint32_t first_event;	    /* the first row's */
 	bool several_events;
@@ -76,7 +76,7 @@ static uint32_t key_word(struct folded *folded, const struct mt_row *row, size_t
 	return mt_wordlines_word(folded->lines, text ? text : "-", true);
 }
 
-/* A word for each key but the stack, the event first; false out of memory. */
+/* Makes a word for each key but the stack, the event first; false out of memory. */
 static bool spell_keys(struct folded *folded, const struct mt_row *row)
 {
 	size_t at = 0;
@@ -95,7 +95,7 @@ static bool spell_keys(struct folded *folded, const struct mt_row *row)
 	return true;
 }
 
-/* Spells a row's stack behind its keys, where what it has of the last row's stays. */
+/* Spells a row's stack after its keys, and reuses the words that it shares with the last row. */
 static bool spell_stack(struct folded *folded, uint32_t stack)
 {
 	struct mt_strings *strings = mt_frames_strings(folded->table->frames);

@@ -12,7 +12,7 @@
 #include "report/tables/text.h"
 
 enum {
-	NAME_MOST = 100, /* of an event's name: bytes shown */
+	NAME_MOST = 100, /* bytes shown of an event's name */
 };
 
 static const char *const role_names[] = {"sample", "mark", "side-band", "seed", "counted beside"};

@@ -28,7 +28,7 @@ static void json_deinit(struct json *json)
 	mt_path_rows_deinit(&json->rows);
 }
 
-/* What each kind of key is called, and whether its text is a string of JSON. */
+/* The name of each kind of key, and whether its text is a JSON string. */
 static const struct {
 	const char *type;
 	bool quoted;

@@ -10,7 +10,7 @@ struct mt_facts;
 struct mt_table;
 struct mt_view;
 
-/* Writes a string in quotes; what is not UTF-8 becomes U+FFFD. */
+/* Writes a string in quotes; invalid UTF-8 becomes U+FFFD. */
 void mt_json_string(const char *text, FILE *to);
 
 /*
@@ -19,9 +19,7 @@ void mt_json_string(const char *text, FILE *to);
  */
 struct mt_error *mt_json_table(const struct mt_view *view, struct mt_table *table, FILE *to);
 
-/*
- * Writes JSON text as one line: without its newlines, and without the blanks that begin its lines.
- */
+/* Writes JSON text as one line: without its newlines and the indentation of its lines. */
 void mt_json_line(const char *text, FILE *to);
 
 /* Writes the members on samples and losses, and a newline. */

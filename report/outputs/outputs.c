@@ -27,7 +27,7 @@ const struct mt_output *mt_output_find(const char *name)
 struct mt_error *mt_output_write(const struct mt_output *output, const struct mt_view *view,
 				 struct mt_table *table, FILE *to)
 {
-	/* Of facts in an order of their own few have a stack, and they add up to nothing. */
+	/* Tables with a given order have facts: few have a stack, and they do not add up. */
 	if ((output->needs & MT_NEEDS_STACK) &&
 	    (table->ordered || mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE))
 		return mt_error_create(MT_ERR_USAGE,

@@ -22,49 +22,48 @@ struct mt_source_paths;
 struct mt_table;
 
 enum mt_output_needs {
-	MT_NEEDS_STACK = 1,	  /* needs a stack column */
-	MT_NEEDS_LISTING = 2,	  /* needs single events in time order, with addresses */
-	MT_NEEDS_IMAGES = 4,	  /* needs facts->images */
-	MT_REPORTS_FACTS = 8,	  /* shows losses and damage; written without rows, too */
-	MT_TAKES_KEYS = 16,	  /* accepts sums by any keys */
-	MT_TAKES_LISTING = 32,	  /* accepts listings as well as sums */
-	MT_LIKES_STACK = 64,	  /* gets a stack column by default if the analysis has one */
-	MT_SHOWS_MEMORY = 256,	  /* of --samples, shows what else is known of memory */
-	MT_FOR_READERS = 128,	  /* text: what limits the figures goes in front of it */
-	MT_SHOWS_RECORDING = 512, /* beside --samples shows all other analyses that have figures */
-	MT_IS_JSON = 2048,	  /* newlines and the blanks behind them mean nothing */
-	MT_MEMORY_ALONGSIDE =
-		8192,		 /* gets what MT_SHOWS_MEMORY does; its own table is by any keys */
-	MT_TAKES_SUBJECT = 4096, /* its value is view->subject, not a file to write */
-	MT_LIMITS_ROWS = 1024,	 /* merges rows of one path, and limits what that makes itself */
+	MT_NEEDS_STACK = 1,	    /* needs a stack column */
+	MT_NEEDS_LISTING = 2,	    /* needs single events in time order, with addresses */
+	MT_NEEDS_IMAGES = 4,	    /* needs facts->images */
+	MT_REPORTS_FACTS = 8,	    /* shows losses and damage; written without rows, too */
+	MT_TAKES_KEYS = 16,	    /* accepts sums by any keys */
+	MT_TAKES_LISTING = 32,	    /* accepts listings as well as sums */
+	MT_LIKES_STACK = 64,	    /* gets a stack column by default if the analysis has one */
+	MT_SHOWS_MEMORY = 256,	    /* of --samples, also shows what is known of memory */
+	MT_FOR_READERS = 128,	    /* text: starts with the limits of the figures */
+	MT_SHOWS_RECORDING = 512,   /* with --samples, shows all other analyses that have figures */
+	MT_IS_JSON = 2048,	    /* newlines and indentation have no meaning */
+	MT_MEMORY_ALONGSIDE = 8192, /* as MT_SHOWS_MEMORY, and its own table may have any keys */
+	MT_TAKES_SUBJECT = 4096,    /* its value is view->subject, not a file to write */
+	MT_LIMITS_ROWS = 1024,	    /* merges rows of one path, and limits the merged rows itself */
 };
 
-/* What an output cannot show, in the unit of the rows' value. */
+/* Figures that an output cannot show, in the unit of the rows' value. */
 struct mt_remainder {
 	double below_zero;    /* sum of the rows below 0, and of those rounded to 0 */
 	size_t narrow;	      /* frames too narrow to draw */
-	double narrow_sum;    /* their sum, a part of that of their callers */
-	double narrow_pixels; /* they are narrower than that */
+	double narrow_sum;    /* their sum, a part of their callers' sum */
+	double narrow_pixels; /* width below which frames were left out */
 };
 
-/* An option of the command line that a command to go on with repeats. */
+/* An option of the command line that a follow-up command repeats. */
 struct mt_given_option {
 	const char *name;  /* without dashes */
 	char letter;	   /* 0: none */
 	const char *value; /* NULL: none */
-	bool attached;	   /* the value stands behind "=" */
+	bool attached;	   /* the value follows "=" */
 };
 
-/* What a row of the summary is about. Everything is borrowed. */
+/* The subject of a row of the summary. All pointers are borrowed. */
 struct mt_summary_row {
 	long pid;		      /* 0: of all processes of the name */
-	const char *process;	      /* as the row names it */
+	const char *process;	      /* name in the row */
 	const struct mt_table *table; /* whose stack it is; NULL: of the process as a whole */
 	uint32_t stack;
-	uint32_t name; /* the function that the row names for it, in mt_frames_strings() */
+	uint32_t name; /* the row's function for it, in mt_frames_strings() */
 };
 
-/* How to show the table. Everything is borrowed. */
+/* How to show the table. All pointers are borrowed. */
 struct mt_view {
 	const struct mt_facts *facts; /* complete after the table's last row */
 	size_t value;		      /* index of the value column that rows are ordered by */
@@ -73,33 +72,33 @@ struct mt_view {
 	bool utf8;		      /* print UTF-8; else ASCII */
 	bool colour;		      /* print the terminal's escape sequences */
 	bool selected;		      /* selectors were given */
-	bool all;		      /* --all: the summary with what is small, too */
+	bool all;		      /* --all: the summary includes small figures */
 	bool srcline;		      /* show frames with file and line */
 	/* --top and --percent-limit, already applied to the table but for MT_LIMITS_ROWS */
 	struct mt_row_limit limit;
 	const struct mt_named_table *alongside; /* more tables of the recording, for the summary */
 	size_t alongside_count;
-	bool gauged; /* gauges tell of what is selected, whether it has samples or not */
-	/* With MT_SHOWS_RECORDING: what other analyses have, and the course of time. */
+	bool gauged; /* gauges cover the selection, whether it has samples or not */
+	/* With MT_SHOWS_RECORDING: tables of other analyses, and figures over time. */
 	const struct mt_named_table *analyses;
 	size_t analysis_count;
-	const char *shown_first;  /* name of the analysis that was asked for */
-	const char *const *words; /* of the command line, but for analysis and output */
+	const char *shown_first;  /* name of the requested analysis */
+	const char *const *words; /* words of the command line, without analysis and output */
 	size_t word_count;
-	const struct mt_given_option *given; /* selectors, and how stacks are unwound and named */
+	const struct mt_given_option *given; /* selectors, and options on unwinding and names */
 	size_t given_count;
 	const char *subject; /* with MT_TAKES_SUBJECT */
 	const struct mt_source_paths *source_paths;
 	enum mt_asm assembly;		      /* --asm */
 	struct mt_code_reader code;	      /* of the frames of a table that is not compared */
-	const struct mt_flame_options *flame; /* how to draw; NULL: by default */
-	struct mt_remainder *remainder;	      /* if not NULL, set to what is not shown */
-	/* If not NULL, called for each row of the summary in front of its first line. */
+	const struct mt_flame_options *flame; /* picture options; NULL: defaults */
+	struct mt_remainder *remainder;	      /* if not NULL, set to the figures left out */
+	/* If not NULL, called for each row of the summary before its first line. */
 	void (*on_row)(void *context, const struct mt_summary_row *row);
 	void *on_row_context;
 };
 
-/* The table of that name beside the output's own; NULL where there is none. */
+/* The additional table of that name; NULL if there is none. */
 struct mt_table *mt_view_alongside(const struct mt_view *view, const char *name);
 
 struct mt_output {

@@ -1,6 +1,6 @@
 /*
- * --paths: the heaviest paths, each with its values, the function to name for it, and its innermost
- * part. Tables without stacks are shown as by --table.
+ * --paths: the heaviest paths, each with its values, its headline, and its innermost part. Tables
+ * without stacks are shown as by --table.
  */
 #include <math.h>
 #include <stdint.h>
@@ -18,9 +18,9 @@
 #include "report/tables/text.h"
 
 enum {
-	PATHS_SHOWN = 10, /* where --top does not say */
+	PATHS_SHOWN = 10, /* unless --top is given */
 	GAP = 2,
-	ROOM = 60, /* the least that is left behind the figures */
+	ROOM = 60, /* minimum columns after the figures */
 };
 
 struct list {
@@ -30,7 +30,7 @@ struct list {
 	size_t shown;
 	struct mt_value rest[MT_GROUPS_COLUMNS], all[MT_GROUPS_COLUMNS];
 	struct mt_name_advice advice;
-	bool mixed; /* of different events, which are not added up */
+	bool mixed; /* of different events, which do not add up */
 	FILE *to;
 };
 
@@ -44,7 +44,7 @@ static bool shows(const struct list *list, size_t value)
 	return !list->view->weighed || value == list->view->value;
 }
 
-/* Beside a sentence there is no room for bounds. */
+/* With a sentence there is no room for bounds. */
 static const char *figure_of(const struct mt_table *table, const struct mt_value *value,
 			     char figure[MT_FIGURE_ROOM])
 {
@@ -64,7 +64,7 @@ static void widen(struct list *list, const struct mt_value *values)
 	}
 }
 
-/* Of the paths that are not shown, and of all. */
+/* Sums of the paths that are not shown, and of all. */
 static void add_up(struct list *list)
 {
 	for (size_t i = 0; i < list->top.items.count; i++) {
@@ -82,7 +82,7 @@ static void add_up(struct list *list)
 	widen(list, list->all);
 }
 
-/* Flush right; their names without values. Gives the columns used. */
+/* Prints the values flush right; without values, their names. Returns the columns used. */
 static size_t print_figures(const struct list *list, const struct mt_value *values)
 {
 	const struct mt_table *table = list->top.table;
@@ -170,7 +170,7 @@ static struct mt_error *print_list(struct list *list)
 	return NULL;
 }
 
-/* Paths that are shown; they come by weight. */
+/* Prints the paths, in order of weight. */
 static size_t shown_of(const struct list *list)
 {
 	const struct mt_row_limit *limit = &list->view->limit;

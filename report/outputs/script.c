@@ -41,7 +41,7 @@ static void print_head(const struct script *script, const struct mt_row *row)
 	fputc('\n', script->to);
 }
 
-/* On a line of its own, indented, the last part of the path, as perf does. */
+/* Prints the last part of the path on a separate line, indented, as perf does. */
 static void print_line(const struct script *script, const struct mt_frame_name *name)
 {
 	const char *slash = strrchr(name->file, '/');
@@ -52,9 +52,9 @@ static void print_line(const struct script *script, const struct mt_frame_name *
 }
 
 /*
- * A frame's address is that of its call, or, as the kernel's chain has it, the return address; perf
- * shows the offset that goes with it. Frames are looked up by their call, so that a return address
- * is one byte further into its page than the place that was looked up.
+ * A frame's address is that of its call, or, in the kernel's chain, the return address; perf shows
+ * the matching offset. Frames are looked up by their call, so a return address is one byte past the
+ * address that was looked up.
  */
 static void print_frame(const struct script *script, uint64_t address, bool returned,
 			const struct mt_frame_name *name)

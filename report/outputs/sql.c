@@ -1,8 +1,8 @@
 /*
- * --sql: the result, and what it refers to, as text that sqlite3 reads: docs/sql.md has the schema.
- * Rows are written as they are read; a frame, an image and a node of the tree of stacks in front of
- * the first row that needs it. So memory is bounded by the distinct frames and stacks, whatever the
- * length of a listing.
+ * --sql: the result, with the data it refers to, as text that sqlite3 reads: docs/sql.md has the
+ * schema. Rows are written as they are read. A frame, an image and a node of the tree of stacks are
+ * written before the first row that needs them. So memory is bounded by the distinct frames and
+ * stacks, whatever the length of a listing.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static const char schema[] =
 	"CREATE TABLE stacks (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES stacks (id), "
 	"frame INTEGER REFERENCES frames (id));\n";
 
-/* Behind the rows: an index takes less time then. */
+/* Created after the rows, which is faster. */
 static const char views[] =
 	"CREATE INDEX stacks_parent ON stacks (parent);\n"
 	"CREATE INDEX frames_function ON frames (function);\n"
@@ -44,7 +44,7 @@ static const char views[] =
 	"d.path || ';' || f.function FROM down d JOIN stacks s ON s.parent = d.stack JOIN frames "
 	"f ON f.id = s.frame) SELECT stack, path FROM down;\n";
 
-/* Of samples with stacks. %s: the figure that rows are ordered by. */
+/* For samples with stacks. %s: the figure that rows are ordered by. */
 static const char stack_views[] =
 	"CREATE INDEX samples_stack ON samples (stack);\n"
 	"CREATE VIEW by_path AS SELECT path, SUM(%1$s) AS figure FROM samples JOIN paths USING "
@@ -58,7 +58,7 @@ static const char stack_views[] =
 	"SELECT function, SUM(figure * own) AS own, SUM(figure) AS inclusive FROM once GROUP BY "
 	"function ORDER BY inclusive DESC;\n";
 
-/* The functions of a frame: rows of frames from `first` on, innermost first. */
+/* The functions of a frame: rows of table frames from `first` on, innermost first. */
 struct span {
 	uint32_t first, count; /* count 0: not yet written */
 };
@@ -67,9 +67,9 @@ struct sql {
 	const struct mt_view *view;
 	FILE *to;
 	struct mt_strings *images; /* paths; the id of a row is that of the string */
-	struct mt_map64 nodes;	   /* parent and frame to the row of stacks */
+	struct mt_map64 nodes;	   /* from parent and frame to the row of stacks */
 	MT_ARRAY(struct span) spans;
-	uint32_t frames, image_count; /* rows that are written */
+	uint32_t frames, image_count; /* rows written so far */
 };
 
 MT_DEFINE_CLEANUP(mt_strings, struct mt_strings)
@@ -82,7 +82,7 @@ static void sql_deinit(struct sql *sql)
 
 /* ---- Words ---- */
 
-/* A string, or NULL. No character of it ends a line or is obeyed by a terminal. */
+/* A string, or NULL. Characters that end a line or that a terminal interprets are replaced. */
 static void put_text(const char *text, FILE *to)
 {
 	size_t size;
@@ -102,7 +102,7 @@ static void put_text(const char *text, FILE *to)
 	fputc('\'', to);
 }
 
-/* A column's name: letters, digits, and _ for all else; in quotes. */
+/* A column's name: letters, digits, and _ for other characters; in quotes. */
 struct column {
 	char name[80];
 };
@@ -322,7 +322,7 @@ static struct mt_error *put_table(struct sql *sql, struct mt_table *table, const
 	return err;
 }
 
-/* What is known of memory whatever the analysis is, each by the name that it has here. */
+/* Facts on memory, whatever the analysis is, each by its name in the schema. */
 static struct mt_error *put_tables_alongside(struct sql *sql)
 {
 	static const char *const names[][2] = {
@@ -401,7 +401,7 @@ static void put_event(const struct mt_facts_event *event, FILE *to)
 		event->lost);
 }
 
-/* Build ids come with the session's end. */
+/* Build ids are known at the session's end. */
 static void put_facts(const struct mt_facts *facts, FILE *to)
 {
 	for (size_t i = 0; i < facts->recordings.count; i++)

@@ -1,8 +1,8 @@
 /*
- * --annotate: the source lines of a function or a file, each with what is its own (the innermost
- * function stands there) and what passes through it (the line is on the path, counted once a
- * stack). Where the source is not at hand, lines have their numbers alone, and the instructions of
- * their functions follow. --asm shows instructions alone.
+ * --annotate: the source lines of a function or a file. Each line has its own figure (the innermost
+ * function is there) and the figure that passes through it (the line is on the path, counted once a
+ * stack). If the source is not available, lines only have their numbers, and the instructions of
+ * their functions follow. --asm shows only instructions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,9 +61,9 @@ static void annotation_deinit(struct annotation *a)
 	mt_array_deinit(&a->sourceless);
 }
 
-/* ---- Which lines ---- */
+/* ---- Selecting lines ---- */
 
-/* "parse" is the function of "ns::parse" and "ns::parse(int)", too. */
+/* "parse" also matches the functions "ns::parse" and "ns::parse(int)". */
 static bool is_function(const char *name, const char *subject)
 {
 	size_t size = strlen(subject), named = strcspn(name, "(");
@@ -74,7 +74,7 @@ static bool is_function(const char *name, const char *subject)
 	       (named == size || (named > size + 1 && name[named - size - 1] == ':'));
 }
 
-/* "parse.c" is the file of "/src/parse.c", too. */
+/* "parse.c" also matches the file "/src/parse.c". */
 static bool is_file(const char *path, const char *subject)
 {
 	size_t size = strlen(subject), length = path ? strlen(path) : 0;
@@ -110,7 +110,7 @@ static bool add_line(struct annotation *a, uint32_t frame, const struct mt_frame
 	return mt_instructions_add(a->instructions, frame, place.file, part);
 }
 
-/* Innermost first: the first function of the first frame is where the row's own figure is. */
+/* Innermost first: the row's own figure belongs to the first function of the first frame. */
 static bool add_row(struct annotation *a, const struct mt_row *row, uint64_t serial)
 {
 	struct mt_annotate_part part = {
@@ -194,7 +194,7 @@ static void put_line(const struct annotation *a, const struct mt_annotate_figure
 	char fitted[4 * SOURCE_COLUMNS_MOST + 8], spaced[SOURCE_COLUMNS_MOST + 1];
 	size_t used = 0;
 
-	for (; *text && used + 8 < SOURCE_COLUMNS_MOST; text++) { /* a tab is four spaces */
+	for (; *text && used + 8 < SOURCE_COLUMNS_MOST; text++) { /* a tab becomes four spaces */
 		if (*text == '\t')
 			used += (size_t)snprintf(spaced + used, 5, "    ");
 		else if (*text != '\r')
@@ -228,7 +228,7 @@ static void put_file_head(const struct annotation *a, const char *path,
 	fputc('\n', a->to);
 }
 
-/* Lines [first, end) are of one file: with what stands around each, where the source is there. */
+/* Prints lines [first, end) of one file, with the lines around each if the source is available. */
 static void put_file(struct annotation *a, size_t first, size_t end)
 {
 	uint32_t file = a->lines.items[first].place.file;
@@ -272,7 +272,7 @@ static void put_head(const struct annotation *a)
 		a->view->assembly ? "address" : "line");
 }
 
-/* Lines, and instructions where there is no source; or instructions alone. */
+/* Prints lines, and instructions of lines without source; or only instructions. */
 static struct mt_error *put_all(struct annotation *a)
 {
 	bool counted = a->count != MT_COLUMN_NONE;

@@ -1,6 +1,4 @@
-/*
- * The figures beside a line or an instruction.
- */
+/* The figures of a line or an instruction. */
 #ifndef MT_REPORT_OUTPUTS_ANNOTATE_FIGURES_H
 #define MT_REPORT_OUTPUTS_ANNOTATE_FIGURES_H
 
@@ -9,7 +7,7 @@
 #include <stdio.h>
 
 enum {
-	MT_ANNOTATE_AROUND = 3, /* lines shown before and behind one with a figure */
+	MT_ANNOTATE_AROUND = 3, /* lines shown before and after one with a figure */
 };
 
 struct mt_annotate_figures {
@@ -17,11 +15,11 @@ struct mt_annotate_figures {
 	uint64_t row; /* number of the last row that was added, from 1 on */
 };
 
-/* One row's part in a place. */
+/* A row's figures at one place. */
 struct mt_annotate_part {
 	double value, count;
 	uint64_t row;
-	bool self; /* nothing is called from the place */
+	bool self; /* the place calls no other function */
 };
 
 /* Adds a row, which counts once however often it passes through. */

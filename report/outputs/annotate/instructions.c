@@ -1,7 +1,7 @@
 /*
- * Groups frames by function, has its code read, and prints the instructions with figures and those
- * around them. A figure on the address behind a system call is the call's: its samples are taken
- * when it returns.
+ * Groups frames by function, has its code read, and prints the instructions with figures and the
+ * instructions around them. A figure at the address after a system call belongs to the call, whose
+ * samples are taken when it returns.
  */
 #include "report/outputs/annotate/instructions.h"
 
@@ -24,8 +24,8 @@
 struct place {
 	uint32_t frame, file;
 	uint32_t image;
-	bool known;	/* which function it is in */
-	uint64_t start; /* the function's, as an offset of the image's file */
+	bool known;	/* index of its function */
+	uint64_t start; /* the function's start, as an offset in the image's file */
 	uint64_t at;	/* behind it */
 	const struct mt_frame_name *name;
 	struct mt_annotate_figures figures;
@@ -125,13 +125,13 @@ struct function {
 	const struct place *places; /* count of them, by address */
 	size_t count;
 	struct mt_code_text code;
-	struct mt_annotate_figures *figures; /* by line of the code */
+	struct mt_annotate_figures *figures; /* indexed by line of the code */
 	double total;
 	bool counted;
 	FILE *to;
 };
 
-/* The line of the code that has an address; NULL where its bytes are not at hand. */
+/* The line of the code at an address; NULL if its bytes are not available. */
 static struct mt_annotate_figures *line_at(const struct function *f, uint64_t at)
 {
 	size_t low = 0, high = f->code.count;
@@ -160,7 +160,7 @@ static void print_row(const struct function *f, const struct mt_annotate_figures
 	fputc('\n', f->to);
 }
 
-/* Figures whose instruction is not at hand stand alone, before the code. */
+/* Figures without an available instruction are printed first, before the code. */
 static void take_figures(const struct function *f)
 {
 	for (size_t i = 0; i < f->count; i++) {

@@ -1,6 +1,6 @@
 /*
- * The instructions of functions, each with the figures of the frames there: a caller's are those of
- * its call.
+ * The instructions of functions, each with the figures of the frames there. A caller's figures are
+ * those of its call.
  */
 #ifndef MT_REPORT_OUTPUTS_ANNOTATE_INSTRUCTIONS_H
 #define MT_REPORT_OUTPUTS_ANNOTATE_INSTRUCTIONS_H

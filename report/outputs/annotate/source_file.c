@@ -1,7 +1,8 @@
 /*
- * Reads a source file whole. Its path comes from debug information, which whoever compiled the
- * program wrote: it may name any file, also one that only who runs the report may read. So a file
- * is shown where the user said to look, or where it is a source by name and anyone may read it.
+ * Reads a whole source file. Its path comes from debug information, which the compiler of the
+ * program controls: it may name any file, even one that only the user of the report may read. So a
+ * file is only shown if it is where the user said, or if it is a source by name and readable by
+ * all.
  */
 #include "report/outputs/annotate/source_file.h"
 
@@ -31,7 +32,10 @@ static const char *const endings[] = {
 	"ts",  "py",  "pyx", "rb",  "scala", "cs",  "vala", "odin", "v",   "jl",  "erl", "lua",
 };
 
-/* Whether a file's name is that of a source; C++ headers without an ending are below include. */
+/*
+ * Whether a file's name is that of a source; C++ headers without a suffix are in folders called
+ * include.
+ */
 static bool is_source_name(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
@@ -60,7 +64,10 @@ static char *moved_path(const char *path, const struct mt_source_paths *paths, b
 	return NULL;
 }
 
-/* Below a directory of the user's: by the whole path, then by less of it a part each time. */
+/*
+ * Looks below a directory of the user: by the whole path, then without its first components, one by
+ * one.
+ */
 static int open_below(const char *directory, const char *path, struct stat *status)
 {
 	MT_CLEANUP_CLOSE int root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -71,7 +78,7 @@ static int open_below(const char *directory, const char *path, struct stat *stat
 	return fd;
 }
 
-/* What the kernel calls the file: after links, and after a rename. */
+/* The kernel's name of the file: after links and renames. */
 static bool is_still_source(int fd, const char *path)
 {
 	char link[32], real[PATH_MAX];
@@ -83,7 +90,7 @@ static bool is_still_source(int fd, const char *path)
 	return is_source_name(size > 0 ? real : path);
 }
 
-/* Why a file that only debug information names is not shown, or NULL. */
+/* The reason why a file named only by debug information is not shown, or NULL. */
 static const char *refuse(int fd, const char *path, const struct stat *status)
 {
 	if (!is_still_source(fd, path))
@@ -122,7 +129,7 @@ static int open_source(const char *path, const struct mt_source_paths *paths,
 	return out->why ? -1 : given;
 }
 
-/* Why the file is not read, or NULL with its text. */
+/* The reason why the file is not read, or NULL with its text. */
 static const char *read_text(struct mt_source_file *file, int fd, const struct stat *st)
 {
 	size_t size;
@@ -142,7 +149,7 @@ static const char *read_text(struct mt_source_file *file, int fd, const struct s
 	return "not a text file";
 }
 
-/* Ends each line in the text; false out of memory. */
+/* Terminates each line in the text; false out of memory. */
 static bool split_lines(struct mt_source_file *file)
 {
 	MT_ARRAY(char *) lines = {0};

@@ -1,5 +1,6 @@
 /*
- * A source file's lines, for showing. What is no text, or too large, is refused with a reason.
+ * The lines of a source file, for display. A file that is no text or too large is refused with a
+ * reason.
  */
 #ifndef MT_REPORT_OUTPUTS_ANNOTATE_SOURCE_FILE_H
 #define MT_REPORT_OUTPUTS_ANNOTATE_SOURCE_FILE_H
@@ -7,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --source-path FROM=TO: what a path begins with, and what stands in its place. Borrowed. */
+/* --source-path FROM=TO: the beginning of a path, and its replacement. Borrowed. */
 struct mt_source_path {
 	const char *from, *to;
 	size_t from_size;
@@ -17,7 +18,7 @@ enum {
 	MT_SOURCE_PATHS_MOST = 16,
 };
 
-/* Where the user said that sources are. */
+/* The user's source directories and replacements. */
 struct mt_source_paths {
 	struct mt_source_path items[MT_SOURCE_PATHS_MOST];
 	size_t count;
@@ -26,12 +27,12 @@ struct mt_source_paths {
 };
 
 struct mt_source_file {
-	char *path;   /* where it was looked for */
+	char *path;   /* path that was tried */
 	char *text;   /* NUL-terminated; NULL: see why */
 	char **lines; /* count of them, in text; line 1 is the first */
 	size_t count;
 	uint64_t written; /* ns since 1970 */
-	const char *why;  /* why there is no text; NULL: out of memory */
+	const char *why;  /* the reason why there is no text; NULL: out of memory */
 };
 
 /*

@@ -1,6 +1,6 @@
 /*
- * Only files with the name of a source are read: what shows the lines may be handed on, and paths
- * come from debug information, which may name anything.
+ * Only files with the name of a source are read: the lines end up in a page that may be passed on,
+ * and paths come from debug information, which may name any file.
  */
 #include "report/outputs/annotate/source_lines.h"
 
@@ -13,18 +13,18 @@
 #include "report/tables/text.h"
 
 enum {
-	AROUND = 5,		       /* lines before and behind one with a figure */
+	AROUND = 5,		       /* lines before and after one with a figure */
 	COLUMNS_MOST = 240,	       /* of a line */
 	TEXT_MOST = 4 << 20,	       /* bytes of all lines */
 	LINE_BYTES = 4 * COLUMNS_MOST, /* UTF-8 */
 };
 
-/* What is read, and for whom. */
+/* The reader's options, and its result. */
 struct reading {
 	const struct mt_places *places;
 	const struct mt_source_paths *paths;
 	uint64_t recorded;
-	MT_ARRAY(struct mt_source_line) wanted; /* those with figures, sorted, without text */
+	MT_ARRAY(struct mt_source_line) wanted; /* lines with figures, sorted, without text */
 	struct mt_source_lines *out;
 };
 
@@ -74,7 +74,7 @@ static bool find_wanted(struct reading *r)
 	return true;
 }
 
-/* Takes a line of a file, printable, with tabs as blanks. */
+/* Takes a line of a file: makes it printable, with tabs as blanks. */
 static bool add_line(struct mt_source_lines *s, uint32_t file, uint32_t number, const char *text)
 {
 	char spaced[COLUMNS_MOST + 8], fitted[LINE_BYTES + 8];
@@ -96,7 +96,7 @@ static bool add_line(struct mt_source_lines *s, uint32_t file, uint32_t number, 
 	return line->text;
 }
 
-/* The wanted lines [first, end) are of one file. */
+/* Takes the wanted lines [first, end) of one file. */
 static bool add_file(struct reading *r, const struct mt_source_file *source, size_t first,
 		     size_t end)
 {

@@ -1,7 +1,4 @@
-/*
- * The lines of sources that places are at, with those around them, as far as this host has the
- * files.
- */
+/* The source lines of places, with the lines around them, as far as this host has the files. */
 #ifndef MT_REPORT_OUTPUTS_ANNOTATE_SOURCE_LINES_H
 #define MT_REPORT_OUTPUTS_ANNOTATE_SOURCE_LINES_H
 

@@ -1,6 +1,4 @@
-/*
- * Palettes, and a colour out of one for a name.
- */
+/* Palettes, and a name's colour from a palette. */
 #include "report/outputs/flame/flame_colors.h"
 
 #include <math.h>

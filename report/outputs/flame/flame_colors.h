@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a palette tells apart. */
+/* The kinds of frames that a palette distinguishes. */
 enum mt_flame_hue {
 	MT_HUE_CODE,
 	MT_HUE_CPP, /* code with "::" in its name */
@@ -19,7 +19,7 @@ enum mt_flame_hue {
 	MT_HUES
 };
 
-/* From (r, g, b) on, up to (dr, dg, db) more. */
+/* A colour from (r, g, b) up to (dr, dg, db) more. */
 struct mt_flame_range {
 	uint8_t r, g, b, dr, dg, db;
 };
@@ -32,11 +32,15 @@ struct mt_flame_palette {
 };
 
 /*
- * Ends in a row without a name; the first is the default, the last before the end that of --base.
+ * Ends in a row without a name. The first is the default; the last one before the end is the
+ * default with --base.
  */
 extern const struct mt_flame_palette mt_flame_palettes[];
 
-/* NULL for an unknown name. For NULL the default, or with `compared` that of --base. */
+/*
+ * The palette called `name`; NULL if unknown. For NULL the default, or with `compared` that of
+ * --base.
+ */
 const struct mt_flame_palette *mt_flame_palette_find(const char *name, bool compared);
 
 /* True for the palette of changes. */
@@ -48,7 +52,7 @@ void mt_flame_palette_names(char *out, size_t size);
 /* The hue of a frame with these bits of enum mt_flame_kind. */
 enum mt_flame_hue mt_flame_hue_of(const char *name, unsigned int kinds);
 
-/* A frame's colour as 0xRRGGBB: of one name always the same. */
+/* A frame's colour as 0xRRGGBB: the same name always has the same colour. */
 uint32_t mt_flame_color(const struct mt_flame_palette *palette, enum mt_flame_hue hue,
 			const char *name);
 

@@ -9,17 +9,17 @@
 #include "report/stacks/tree.h"
 #include "report/tables/estimate.h"
 
-#define RAISE 1.15    /* of the least width, where a picture is too large */
-#define TOUCHING 1e-9 /* of the total: closer than that, boxes touch */
+#define RAISE 1.15    /* factor for the least width if a picture is too large */
+#define TOUCHING 1e-9 /* of the total: boxes closer than that touch */
 
 struct placing {
 	const struct mt_flame_layout_options *options;
 	const struct mt_flame_tree *tree;
 	struct mt_flame_layout *out;
 	double least;
-	MT_ARRAY(double) cursors; /* by depth in the tree: where the next frame begins */
-	MT_ARRAY(uint32_t) last;  /* by depth of boxes: the last box there */
-	size_t drawn, size;	  /* nodes; what all boxes take */
+	MT_ARRAY(double) cursors; /* by depth in the tree: start of the next frame */
+	MT_ARRAY(uint32_t) last;  /* by depth of boxes: the last box at that depth */
+	size_t drawn, size;	  /* nodes; total size of the boxes */
 };
 
 static double width_of(const struct placing *p, uint32_t node)
@@ -38,7 +38,7 @@ static void add_sums(struct mt_flame_sums *to, const struct mt_flame_sums *from)
 	to->kinds |= from->kinds;
 }
 
-/* The box before this one, where the same frame goes on in the next interval of time. */
+/* The previous box, if the same frame continues in the next interval of time. */
 static struct mt_flame_box *continued(const struct placing *p, const struct mt_flame_box *box)
 {
 	struct mt_flame_box *before;
@@ -90,8 +90,8 @@ static bool place(struct placing *p, uint32_t node, uint32_t depth)
 }
 
 /*
- * Starts the children of a node at this depth behind what ends in the node itself, as flamegraph.pl
- * does: the path without them sorts before theirs.
+ * Starts the children of a node at this depth after the paths that end in the node, as
+ * flamegraph.pl does: these sort first.
  */
 static bool descend(struct placing *p, uint32_t node, uint32_t depth)
 {
@@ -106,7 +106,7 @@ static bool descend(struct placing *p, uint32_t node, uint32_t depth)
 	return true;
 }
 
-/* The node after this one and all below it, on the way back up if need be; MT_TREE_NONE: none. */
+/* The next node after a node and its subtree, if necessary of an ancestor; MT_TREE_NONE: none. */
 static uint32_t advance(struct placing *p, uint32_t node, uint32_t *depth)
 {
 	for (; node; (*depth)--) {

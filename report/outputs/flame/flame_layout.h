@@ -1,6 +1,6 @@
 /*
- * Places the frames of a tree side by side: which are drawn, where, and what is too narrow. In the
- * figure's own unit; pixels are the writer's.
+ * Places the frames of a tree side by side: which frames are drawn, where, and which are too
+ * narrow. Units are those of the figure; the writer converts to pixels.
  */
 #ifndef MT_REPORT_OUTPUTS_FLAME_FLAME_LAYOUT_H
 #define MT_REPORT_OUTPUTS_FLAME_FLAME_LAYOUT_H
@@ -23,20 +23,20 @@ struct mt_flame_box {
 /* Boxes from left to right, each caller before its callees. */
 struct mt_flame_layout {
 	MT_ARRAY(struct mt_flame_box) boxes;
-	uint32_t rows;	   /* of frames one above the other; 0: nothing is drawn */
+	uint32_t rows;	   /* number of frames on top of each other; 0: nothing is drawn */
 	double total;	   /* of the root */
 	size_t narrow;	   /* frames that are not drawn */
-	double narrow_sum; /* of their sums: those whose caller is drawn */
-	double least;	   /* the width from which on frames are drawn */
+	double narrow_sum; /* sum of those whose caller is drawn */
+	double least;	   /* minimum width of a drawn frame */
 };
 
 struct mt_flame_layout_options {
-	bool gone;    /* lay out what is gone in place of what is there */
-	bool chart;   /* the root's children are times: frames that go on become one */
+	bool gone;    /* lay out the figures that are gone instead of the present ones */
+	bool chart;   /* the root's children are times: continued frames are merged */
 	double least; /* narrower frames are left out */
 	/*
-	 * If size_of is not NULL, `least`, which is then above 0, is raised until the sizes of all
-	 * boxes together are at most `most`.
+	 * If size_of is not NULL, `least`, which must be above 0, is raised until the sizes of all
+	 * boxes add up to at most `most`.
 	 */
 	size_t (*size_of)(const struct mt_flame_tree *tree, const struct mt_flame_box *box);
 	size_t most;

@@ -1,6 +1,4 @@
-/*
- * How a flame graph is drawn: the options of --flamegraph, set by report/cli/picture_options.c.
- */
+/* The picture options of --flamegraph, set by report/cli/picture_options.c. */
 #ifndef MT_REPORT_OUTPUTS_FLAME_FLAME_OPTIONS_H
 #define MT_REPORT_OUTPUTS_FLAME_FLAME_OPTIONS_H
 
@@ -15,7 +13,7 @@ struct mt_flame_options {
 	double minwidth;      /* narrower frames are not drawn: pixels, or of the total */
 	bool minwidth_given;
 	bool minwidth_percent; /* minwidth is a percentage of the total */
-	double total;	       /* figure that the whole width stands for */
+	double total;	       /* figure that the whole width represents */
 	double factor;	       /* printed figures are multiplied by it */
 	bool inverted;	       /* roots at the top */
 	bool reverse;	       /* merged from their leaves */

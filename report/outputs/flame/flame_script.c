@@ -1,6 +1,6 @@
 /*
- * Carries flame.js as a string. The assembler reads the file; the Makefile names it as what this
- * one depends on.
+ * Includes flame.js as a string. The assembler reads the file; the Makefile lists it as a
+ * dependency of this one.
  */
 #include "report/outputs/flame/flame_script.h"
 

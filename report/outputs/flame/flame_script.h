@@ -4,7 +4,7 @@
 #ifndef MT_REPORT_OUTPUTS_FLAME_FLAME_SCRIPT_H
 #define MT_REPORT_OUTPUTS_FLAME_FLAME_SCRIPT_H
 
-/* NUL-terminated; without "]]>", so that it can stand in a CDATA section. */
+/* NUL-terminated; without "]]>", so that a CDATA section can hold it. */
 extern const char mt_flame_script[];
 
 #endif

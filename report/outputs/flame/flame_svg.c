@@ -1,8 +1,8 @@
 /*
- * From top to bottom: title, frames, what is gone since the base, a line for the frame under the
- * pointer, and notes on the colours and on what is not drawn. A frame is
- * <g data-v=FIGURE><title>NAME (FIGURE, ..)</title><rect/><text>NAME</text></g>; its text is left
- * out where there is no room.
+ * From top to bottom: title, frames, frames that are gone since the base, a line for the frame
+ * under the pointer, and notes on the colours and on frames that are not drawn. A frame is <g
+ * data-v=FIGURE><title>NAME (FIGURE, ..)</title><rect/><text>NAME</text></g>; its text is left out
+ * if there is no room.
  */
 #include "report/outputs/flame/flame_svg.h"
 
@@ -21,9 +21,9 @@ enum {
 	LINE = 17, /* pixels of a line of text outside the frames */
 	HEAD = 34, /* of the title */
 	LEGEND_COLUMN = 100,
-	FRAME_BYTES = 150,   /* beside its name, about */
+	FRAME_BYTES = 150,   /* in addition to its name, about */
 	LABEL_MOST = 1000,   /* characters of a name within a frame */
-	JOINED_PERCENT = 50, /* of a frame's figure, from which on it is drawn as joined */
+	JOINED_PERCENT = 50, /* part of a frame's figure from which on it is drawn as joined */
 };
 
 #define CHARACTER 7.2 /* pixels of a character within frames */
@@ -34,7 +34,7 @@ struct drawing {
 	double scale;	    /* pixels of one unit */
 	double row;	    /* pixels */
 	double most_change; /* the largest change of a frame */
-	double y;	    /* where the next part begins */
+	double y;	    /* top of the next part */
 	unsigned int kinds; /* bits of enum mt_flame_kind of all frames drawn */
 	unsigned int hues;  /* bits of enum mt_flame_hue */
 	bool joined;
@@ -186,7 +186,7 @@ static uint32_t color_of(const struct drawing *d, const struct mt_flame_layout *
 	return mt_flame_color(d->p->palette, mt_flame_hue_of(name, kinds), name);
 }
 
-/* The name within the frame, where three of its characters fit. */
+/* The name within the frame, if at least three of its characters fit. */
 static void put_label(const struct drawing *d, const char *name, double x, double y, double width)
 {
 	size_t room = width > 5 ? (size_t)((width - 5) / CHARACTER) : 0;
@@ -254,7 +254,7 @@ static void put_swatch(struct drawing *d, size_t *at, uint32_t color, const char
 		x, d->y + 3, color, style, x + 17, d->y + LINE - 4, words);
 }
 
-/* Only what the picture has. */
+/* Only the parts that the picture has. */
 static void put_legend(struct drawing *d)
 {
 	static const struct {
@@ -268,7 +268,7 @@ static void put_legend(struct drawing *d)
 	unsigned int shown = d->hues;
 	size_t at = 0;
 
-	/* A palette that does not tell C++ apart has one word for both. */
+	/* A palette that does not distinguish C++ has one word for both. */
 	if (!memcmp(&d->p->palette->hues[MT_HUE_CODE], &d->p->palette->hues[MT_HUE_CPP],
 		    sizeof(struct mt_flame_range)) &&
 	    shown & 1u << MT_HUE_CPP)
@@ -389,7 +389,7 @@ static void put_titles(struct drawing *d)
 		MT_FLAME_PAD, p->options->width - MT_FLAME_PAD);
 }
 
-/* The largest change of a frame but the root, of which all are a part. */
+/* The largest change of any frame except the root, which contains all. */
 static double most_change(const struct mt_flame_picture *p)
 {
 	double most = 0;

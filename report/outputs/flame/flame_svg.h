@@ -1,6 +1,4 @@
-/*
- * Writes a laid-out flame graph as an SVG file that needs nothing else.
- */
+/* Writes a laid-out flame graph as a self-contained SVG file. */
 #ifndef MT_REPORT_OUTPUTS_FLAME_FLAME_SVG_H
 #define MT_REPORT_OUTPUTS_FLAME_FLAME_SVG_H
 
@@ -29,10 +27,10 @@ struct mt_flame_picture {
 	const struct mt_flame_tree *tree;
 	const struct mt_flame_layout *now;
 	const struct mt_flame_layout *gone; /* rows 0: nothing is */
-	double total;			    /* what the whole width stands for */
+	double total;			    /* figure that the whole width represents */
 };
 
-/* Bytes that a frame takes, about. */
+/* Approximate bytes of a frame in the file. */
 size_t mt_flame_svg_size_of(const struct mt_flame_tree *tree, const struct mt_flame_box *box);
 
 /* The caller checks `to` for write errors. */

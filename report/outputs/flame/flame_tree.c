@@ -1,6 +1,6 @@
 /*
- * Adds each row at the end of its path, then sums up from the leaves to the root: so equal paths
- * are merged before those below 0 are left out, as in --folded.
+ * Adds each row at the end of its path, then sums up from the leaves to the root. So equal paths
+ * are merged before negative ones are left out, as in --folded.
  */
 #include "report/outputs/flame/flame_tree.h"
 
@@ -19,7 +19,7 @@
 MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 
 enum {
-	PASSING_JOINED = 128, /* beside enum mt_flame_kind, of one path only */
+	PASSING_JOINED = 128, /* in addition to enum mt_flame_kind, of one path only */
 };
 
 struct step {
@@ -34,9 +34,9 @@ struct growing {
 	struct mt_paths *paths;
 	struct mt_flame_tree *out;
 	MT_ARRAY(struct step) path;
-	MT_ARRAY(uint8_t) kinds; /* by frame; UINT8_MAX: not yet known */
+	MT_ARRAY(uint8_t) kinds; /* by frame; UINT8_MAX: not computed yet */
 	size_t event, stack, state, time;
-	bool has_events; /* several: their names are a part of the path */
+	bool has_events; /* several events: their names are part of the path */
 };
 
 static void growing_deinit(struct growing *g)
@@ -103,7 +103,7 @@ static uint8_t kinds_of(const struct growing *g, uint32_t frame, const struct mt
 			 (mt_is_made_code(name->dso) ? MT_FLAME_MADE : 0));
 }
 
-/* The kinds of the path's names from `at` on, which a frame made; false out of memory. */
+/* Adds the kinds of the path's names from `at` on, which belong to a frame; false out of memory. */
 static bool mark_frame(struct growing *g, uint32_t frame, bool joined, size_t *at)
 {
 	size_t count;
@@ -163,7 +163,7 @@ static struct mt_flame_sums *sums_of(struct growing *g, uint32_t node)
 	return &g->out->sums.items[node];
 }
 
-/* The node at the end of the path, made where there is none; MT_TREE_NONE out of memory. */
+/* The node at the end of the path, created if necessary; MT_TREE_NONE out of memory. */
 static uint32_t walk_path(struct growing *g, double value)
 {
 	uint32_t node = 0;
@@ -241,7 +241,7 @@ static struct mt_error *find_events(struct growing *g)
 	}
 }
 
-/* Takes what is below 0 out of what ends at a node. */
+/* Removes negative figures from the paths that end at a node. */
 static void clamp(struct mt_flame_tree *tree, struct mt_flame_sums *sums)
 {
 	if (sums->value.value < 0)
@@ -254,7 +254,10 @@ static void clamp(struct mt_flame_tree *tree, struct mt_flame_sums *sums)
 		sums->gone = sums->base;
 }
 
-/* A node is made before its children: from the last to the first, each has its sums. */
+/*
+ * A node is created before its children: going from the last to the first completes each one's
+ * sums.
+ */
 static void sum_up(struct growing *g)
 {
 	struct mt_flame_tree *out = g->out;

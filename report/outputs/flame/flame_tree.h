@@ -27,22 +27,22 @@ enum mt_flame_kind {
 struct mt_flame_sums {
 	struct mt_value value;
 	double base;   /* the same of the base; 0 without one */
-	double gone;   /* of base: paths that have nothing any more */
-	double joined; /* of value: where the frame comes from other stacks of the thread */
-	uint8_t kinds; /* bits of enum mt_flame_kind, of any path */
+	double gone;   /* sum of base over paths that have no present figure */
+	double joined; /* part of value for which the frame comes from other stacks of the thread */
+	uint8_t kinds; /* bits of enum mt_flame_kind, of all its paths */
 };
 
 struct mt_flame_tree {
 	struct mt_tree *tree;		     /* node 0 is the root of all; siblings by name */
 	MT_ARRAY(struct mt_flame_sums) sums; /* by node */
-	double below_zero;		     /* sum of the paths below 0, which no frame has */
+	double below_zero;		     /* sum of the negative paths, which frames exclude */
 };
 
 struct mt_flame_tree_options {
-	size_t value; /* value column to sum up; of a comparison ignored */
+	size_t value; /* value column to sum up; ignored for a comparison */
 	bool srcline; /* names are followed by file and line */
 	bool reverse; /* leaves first */
-	/* The root's children are the table's times, as numbers; else times are names. */
+	/* The root's children are the table's times, as numbers; otherwise times are names. */
 	bool chart;
 };
 

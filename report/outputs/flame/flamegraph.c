@@ -1,7 +1,7 @@
 /*
- * --flamegraph: the stacks as a picture, an SVG file as flamegraph.pl draws it, that zooms and
- * searches by itself. Frames too narrow to see are left out, and more of them where the file would
- * be larger than a browser likes; the picture and the remainder say how many.
+ * --flamegraph: the stacks as a picture, an SVG file as flamegraph.pl draws it, with its own zoom
+ * and search. Frames too narrow to see are left out. More frames are left out if the file would be
+ * too large for a browser. The picture and the remark on stderr say how many.
  */
 #include <math.h>
 #include <string.h>
@@ -21,19 +21,19 @@
 enum {
 	DEFAULT_WIDTH = 1200,
 	DEFAULT_HEIGHT = 16,
-	BYTES_MOST = 4600000, /* of frames, unless --minwidth says how many */
+	BYTES_MOST = 4600000, /* of frames in the file, unless --minwidth is given */
 };
 
 #define DEFAULT_MINWIDTH 0.1
 
-/* All that the picture is made of. */
+/* The inputs of the picture. */
 struct flamegraph {
 	struct mt_flame_options options;
 	const struct mt_view *view;
 	const struct mt_table *table;
 	struct mt_flame_tree tree;
 	struct mt_flame_layout now, gone;
-	double total; /* what the whole width stands for */
+	double total; /* figure that the whole width represents */
 	char title[256], subtitle[512];
 };
 

@@ -1,7 +1,7 @@
 /*
- * --html: one page for a whole recording, which needs nothing but a browser: the summary, a
- * timeline, and for each analysis graphs and tables of its stacks. All texts of the recording stand
- * in compressed data, never in the page's markup.
+ * --html: one page for a whole recording, which only needs a browser: the summary, a timeline, and
+ * for each analysis graphs and tables of its stacks. All texts of the recording are in compressed
+ * data, never in the page's markup.
  */
 #include <string.h>
 
@@ -36,7 +36,7 @@ static struct mt_error *put_tables(const struct mt_view *view, struct mt_table *
 	return err;
 }
 
-/* The skeleton up to a line with this word, and the one behind it. */
+/* Writes the skeleton up to a line with this word; returns the line after it. */
 static const char *write_until(const char *skeleton, const char *word, FILE *to)
 {
 	const char *at = strstr(skeleton, word);

@@ -1,4 +1,4 @@
-/* Collects the columns in a compressed stream in memory, and the JSON beside it. */
+/* Collects the columns in a compressed stream in memory, and the JSON in another one. */
 #include "report/outputs/html/page_data.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct mt_page_data {
 	char *json_text, *packed_bytes;
 	size_t json_size, packed_size;
 	struct mt_gzip *gzip;
-	size_t written; /* bytes before the buffer */
+	size_t written; /* bytes that precede the buffer */
 	size_t used;
 	unsigned char buffer[BUFFER];
 };

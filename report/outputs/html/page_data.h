@@ -27,10 +27,10 @@ struct mt_view;
 struct mt_page_data *mt_page_data_create(void);
 void mt_page_data_destroy(struct mt_page_data *data);
 
-/* The stream that takes the JSON, but for the braces around it. */
+/* The stream that takes the JSON, without the outermost braces. */
 FILE *mt_page_data_json(struct mt_page_data *data);
 
-/* Begins a column, which lasts until the next one begins, as the JSON "name":[at,count]. */
+/* Begins a column, which ends where the next one begins, as the JSON "name":[at,count]. */
 void mt_page_data_column(struct mt_page_data *data, const char *name, size_t count);
 
 /* Adds one item to the column. */
@@ -42,22 +42,22 @@ void mt_page_data_text(struct mt_page_data *data, const char *text);
 /* Ends the data and writes them. Call once. False out of memory. */
 bool mt_page_data_write(struct mt_page_data *data, FILE *to);
 
-/* ---- The parts, each written by the file of its name ---- */
+/* ---- The parts, each in the file named after it ---- */
 
 /*
- * What the page says of the recordings apart from its tables: where they come from, why stacks end,
- * what was lost when, the course of time, and the command line that asks for the same. Writes
- * members of a JSON object, without a comma after the last.
+ * The page's facts on the recordings apart from its tables: their origin, why stacks end, when data
+ * was lost, figures over time, and the command line that shows the same. Writes members of a JSON
+ * object, without a comma after the last.
  */
 struct mt_error *mt_page_facts_put(const struct mt_view *view, FILE *json);
 
-/* The first screen as text, and what its rows are about, as members "links" and "summary". */
+/* The first screen as text, and the subjects of its rows, as members "links" and "summary". */
 struct mt_error *mt_page_summary_put(const struct mt_view *view, struct mt_table *table,
 				     struct mt_places *places, FILE *json);
 
 /*
- * Writes a table's rows as columns, and an object of the JSON that describes them: sorted, so that
- * they compress, and in coarser intervals where a browser cannot sum up so many at once.
+ * Writes a table's rows as columns, and an object of the JSON that describes them. Rows are sorted,
+ * so that they compress, and have coarser intervals if there are too many for a browser to sum up.
  */
 struct mt_error *mt_page_rows_write(const struct mt_named_table *named, struct mt_places *places,
 				    struct mt_page_data *data);
@@ -69,7 +69,7 @@ struct mt_error *mt_page_rows_write(const struct mt_named_table *named, struct m
 void mt_page_stacks_write(const struct mt_places *places, struct mt_page_data *data);
 
 /*
- * The lines that places are at, with those around them, as far as this host has the files: columns
+ * The lines of places, with the lines around them, as far as this host has the files: columns
  * "source_file" (ids of texts), "source_line" and "source_text", and members "source_changed" (the
  * ids of files that changed after the recording) and "source_left" (how many lines had no room).
  * False out of memory.
@@ -78,8 +78,8 @@ bool mt_page_sources_write(const struct mt_places *places, const struct mt_sourc
 			   uint64_t recorded, struct mt_page_data *data);
 
 /*
- * The page's own files, NUL-terminated. The skeleton has lines "@style", "@data" and "@script"
- * where the others go; the script is all of them, in the order in which they run.
+ * The page's files, NUL-terminated. The skeleton has lines "@style", "@data" and "@script" that the
+ * others replace; the script is all of them, in the order in which they run.
  */
 extern const char mt_page_skeleton[], mt_page_style[], mt_page_script[];
 

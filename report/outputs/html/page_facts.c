@@ -63,7 +63,7 @@ static void put_words(const struct mt_view *view, FILE *json)
 	fputc(']', json);
 }
 
-/* A table without stacks, as --json has it. */
+/* A table without stacks, as --json writes it. */
 static struct mt_error *put_table(const struct mt_view *view, const struct mt_named_table *named,
 				  FILE *json)
 {

@@ -1,6 +1,6 @@
 /*
- * Carries the page's files as strings. The assembler reads them; the Makefile names them as what
- * this one depends on.
+ * Includes the page's files as strings. The assembler reads them; the Makefile lists them as
+ * dependencies of this one.
  */
 #include "report/outputs/html/page_data.h"
 

@@ -21,7 +21,7 @@
 #include "report/tables/table.h"
 
 enum {
-	ROWS_MOST = 1500000, /* more are merged into intervals twice as long */
+	ROWS_MOST = 1500000, /* above this number rows are merged into intervals twice as long */
 };
 
 struct page_row {
@@ -58,7 +58,9 @@ static void rows_deinit(struct page_rows *r)
 
 /* ---- Reading ---- */
 
-/* Values that add up; pages follow from bytes; of a comparison the change follows from both. */
+/*
+ * Values that add up. Pages follow from bytes; the change of a comparison follows from both sides.
+ */
 static bool is_shown(const struct mt_table *table, size_t value)
 {
 	if (table->compared)
@@ -160,7 +162,7 @@ static bool is_same(const struct page_row *x, const struct page_row *y, unsigned
 	       x->interval >> shift == y->interval >> shift;
 }
 
-/* By how many bits intervals are too fine for the most rows. */
+/* The number of bits by which intervals have to be coarsened. */
 static unsigned int fit(const struct page_rows *r)
 {
 	unsigned int shift = 0;

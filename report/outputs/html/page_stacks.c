@@ -31,7 +31,7 @@ static void write_field(const struct mt_places *places, const char *name, size_t
 	fputc(',', mt_page_data_json(data));
 }
 
-/* A node comes behind its parent, mostly at once: what is stored is how far. */
+/* A node comes after its parent, mostly immediately: the distance is stored. */
 static void write_nodes(const struct mt_places *places, struct mt_page_data *data)
 {
 	size_t count = mt_places_node_count(places);

@@ -1,6 +1,6 @@
 /*
- * The first screen: the text that a terminal gets, and of each of its rows the process and the node
- * that the page shows for it.
+ * The first screen: the text for a terminal, and for each of its rows the process and the node that
+ * the page shows.
  */
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static void screen_deinit(struct screen *screen)
 	free(screen->text);
 }
 
-/* The line that the text has come to, from 0. */
+/* Number of the text's current line, from 0. */
 static size_t line_of(struct screen *screen)
 {
 	fflush(screen->to);

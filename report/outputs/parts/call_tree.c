@@ -13,7 +13,7 @@
 enum {
 	DEEPEST = 24,	    /* levels of branches drawn */
 	SHARE_COLUMNS = 13, /* "     99.3 %  " */
-	CHAIN_MOST = 4096,  /* calls in one line that are looked at */
+	CHAIN_MOST = 4096,  /* calls in one line that are examined */
 	TEXT_SIZE = 1024,
 };
 
@@ -26,7 +26,7 @@ struct drawing {
 	char prefix[DEEPEST * 8];
 };
 
-/* The only child that is drawn, where the node is no end of its own; MT_TREE_NONE otherwise. */
+/* The only child that is drawn, if no path ends in the node; MT_TREE_NONE otherwise. */
 static uint32_t only_child(const struct drawing *d, uint32_t node)
 {
 	const struct mt_tree_node *at = mt_tree_node(d->tree, node), *child;
@@ -40,9 +40,7 @@ static uint32_t only_child(const struct drawing *d, uint32_t node)
 									   : MT_TREE_NONE;
 }
 
-/*
- * Puts `text` before what `out` holds, with a separator; false where it would be wider than width.
- */
+/* Puts `text` before the contents of `out`, with a separator; false if that exceeds width. */
 static bool put_before(const char *text, size_t width, char out[TEXT_SIZE])
 {
 	char fit[TEXT_SIZE / 2], joined[TEXT_SIZE];
@@ -60,8 +58,8 @@ static bool put_before(const char *text, size_t width, char out[TEXT_SIZE])
 }
 
 /*
- * The chain from `node` to its end: its first call, then `..` for what there is no room for, then
- * the last ones.
+ * The chain from `node` to its end: its first call, then `..` for calls without room, then the last
+ * ones.
  */
 static void spell_chain(const struct drawing *d, uint32_t node, uint32_t last, size_t width,
 			char out[TEXT_SIZE])

@@ -61,7 +61,7 @@ struct mt_snippet mt_cell_figure(double value)
 		snprintf(out.text, sizeof(out.text), "%" PRId64, (int64_t)value);
 		return out;
 	}
-	for (int digits = 15; digits <= 17; digits++) { /* the fewest that say the same */
+	for (int digits = 15; digits <= 17; digits++) { /* the fewest digits that read back equal */
 		snprintf(out.text, sizeof(out.text), "%.*g", digits, value);
 		if (strtod(out.text, NULL) == value)
 			break;

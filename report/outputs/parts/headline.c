@@ -1,6 +1,4 @@
-/*
- * Which frame of a stack stands for it, and how frames without names are shown.
- */
+/* Chooses the frame of a stack that represents it, and the text for frames without names. */
 #include "report/outputs/parts/headline.h"
 
 #include <stdio.h>
@@ -19,7 +17,7 @@
 #include "report/tables/table.h"
 #include "report/tables/text.h"
 
-/* What a frame can be the headline as, best first. */
+/* Ranks of frames as the headline, best first. */
 enum rank {
 	RANK_PROGRAM,
 	RANK_LIBRARY,
@@ -28,23 +26,23 @@ enum rank {
 	RANK_NONE,
 };
 
-/* Headlines that a stack can have, innermost first. */
+/* Possible headlines of a stack, innermost first. */
 struct candidates {
 	MT_ARRAY(struct mt_headline) items;
 };
 
 struct choice {
 	const struct mt_table *table;
-	const char *exe;  /* "" where it is not known */
-	uint32_t program; /* the same, as frames are asked */
+	const char *exe;  /* "" if unknown */
+	uint32_t program; /* the same, as the frames know it */
 	enum rank rank;	  /* of *out */
 	struct mt_headline *out;
-	struct candidates *all; /* of *out's rank; NULL: not asked for */
+	struct candidates *all; /* of *out's rank; NULL: not wanted */
 };
 
 /*
- * Of the functions of a frame, innermost first, the first that is not the runtime's, by its name
- * and its source. What is inlined from an unknown source does not count. NULL: none is left.
+ * The first function of a frame, innermost first, that is not the runtime's by its name and its
+ * source. Functions inlined from an unknown source do not count. NULL: none.
  */
 static const struct mt_frame_name *own_function(const struct choice *c,
 						const struct mt_frame_name *names, size_t count)
@@ -106,7 +104,9 @@ static bool take_jit(struct choice *c, const struct mt_frame_name *name)
 	return headline.name != MT_STRING_NONE && take_headline(c, RANK_PROGRAM, &headline);
 }
 
-/* The frame's functions that are not the runtime's: the innermost, or all. */
+/*
+ * Takes the functions of a frame that are not the runtime's: the innermost one, or with `all` each.
+ */
 static bool take_own(struct choice *c, enum rank rank, const struct mt_frame_name *own,
 		     const struct mt_frame_name *names, size_t count)
 {
@@ -139,7 +139,7 @@ static bool take_frame(struct choice *c, uint32_t frame)
 	return take(c, flags & MT_FRAME_IN_KERNEL ? RANK_KERNEL : RANK_USER, &names[count - 1]);
 }
 
-/* With `all` those that it chose from, of the program or of libraries. */
+/* Chooses the headline. With `all`, also gives the candidates, of the program or of libraries. */
 static bool choose(const struct mt_table *table, uint32_t stack, struct candidates *all,
 		   struct mt_headline *out)
 {
@@ -168,23 +168,23 @@ bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_head
 	return choose(table, stack, NULL, out);
 }
 
-/* ---- Of several stacks ---- */
+/* ---- Several stacks ---- */
 
 enum {
-	SAME_PATH = 2, /* a headline and its caller: less may be a stack that is cut short */
+	SAME_PATH = 2, /* a headline and its caller: a shorter chain may be a cut stack */
 };
 
-/* The names that a stack can have, innermost first. */
+/* The candidate names of a stack, innermost first. */
 struct chain {
 	const uint32_t *names;
 	size_t count;
 };
 
-/* Of stacks that have a headline, in how many of them a function is. */
+/* For each headline, how many of its stacks contain a function. */
 struct sharing {
-	struct mt_byte_runs *seen; /* the functions of stacks: each count once */
+	struct mt_byte_runs *seen; /* the chains of stacks: each counts once */
 	MT_ARRAY(struct chain) chains;
-	struct mt_map64 of_functions; /* shared_key(): the number, and the last stack below it */
+	struct mt_map64 of_functions; /* shared_key(): the number, and the last stack counted */
 };
 
 static uint64_t shared_key(uint32_t innermost, uint32_t name)
@@ -212,7 +212,7 @@ static bool add_chain(struct sharing *sharing, const struct candidates *all)
 	return slot;
 }
 
-/* Chains that another one continues come right before such a one. */
+/* Orders a chain right before the chains that continue it. */
 static int compare_chains(const void *a, const void *b)
 {
 	const struct chain *x = a, *y = b;
@@ -224,7 +224,9 @@ static int compare_chains(const void *a, const void *b)
 	return x->count < y->count ? -1 : x->count > y->count;
 }
 
-/* The same path, once from main and once from a thread, or cut short: it counts with the longer. */
+/*
+ * The same path, once from main and once from a thread, or cut short: counts with the longer one.
+ */
 static bool is_continued(const struct chain *chain, const struct chain *next)
 {
 	return chain->count >= SAME_PATH && chain->count < next->count &&
@@ -306,7 +308,7 @@ static const char *last_part(const char *path)
 
 void mt_headline_place(const char *dso, const char *file, uint32_t line, size_t room, char out[80])
 {
-	static const size_t widths[] = {20, 12, 0}; /* of the image's name */
+	static const size_t widths[] = {20, 12, 0}; /* bytes of the image's name */
 	char where[44], source[24] = "", number[16] = "";
 
 	if (file)

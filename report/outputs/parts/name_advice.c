@@ -1,6 +1,4 @@
-/*
- * The table of advice, and which of it a stack calls for.
- */
+/* The table of advice, and the choice of the advice for a stack. */
 #include "report/outputs/parts/name_advice.h"
 
 #include <math.h>
@@ -15,10 +13,13 @@
 #include "report/tables/table.h"
 #include "report/tables/text.h"
 
-/* A program with less of the weight is not worth a line. */
+/* A program with a smaller part of the weight gets no line. */
 #define LEAST_SHARE 0.01
 
-/* Where a collector has less, the program's own paths are the answer. */
+/*
+ * Below this part of the weight, a collector gets no advice: the program's own paths are the
+ * answer.
+ */
 #define COLLECTED_SHARE 0.2
 
 /* The first minor version of Python 3 with -X perf (What's New In Python 3.12). */
@@ -34,7 +35,7 @@ struct row {
 	const char *program, *image; /* stems of names: of exe, of an image in the stack */
 	enum lack lack;
 	const char *text; /* behind "PROGRAM: " */
-	/* The same where its garbage collector is on the path; NULL: it has none that is known. */
+	/* Advice if the garbage collector is on the path; NULL: it has no known collector. */
 	const char *collected;
 };
 
@@ -106,7 +107,7 @@ static const struct row *row_of_image(const char *dso)
 	return NULL;
 }
 
-/* Code that a process made and told nobody of; where a perf map or jitdump was, it was told. */
+/* Generated code without a perf map or jitdump; if there was one, its functions have names. */
 static bool is_unreported(const struct mt_frame_name *name)
 {
 	return !name->resolved && mt_is_made_code(name->dso) &&
@@ -131,14 +132,14 @@ static void add(struct mt_name_advice *advice, const char *program, const struct
 	advice->items[i].collected += collected;
 }
 
-/* What the frames of one stack tell. */
+/* Properties of the frames of one stack. */
 struct seen {
 	bool unreported;       /* JIT code without a name */
 	bool python;	       /* a Python function */
 	bool collector;	       /* a function of a garbage collector */
 	bool go;	       /* code that Go linked */
 	const struct row *row; /* the interpreter's, or NULL */
-	const char *dso;       /* of the last frame that was looked at for it */
+	const char *dso;       /* frame examined last for it */
 };
 
 static bool see_frame(const struct mt_table *table, uint32_t frame, struct seen *seen)

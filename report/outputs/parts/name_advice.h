@@ -1,6 +1,6 @@
 /*
- * What would have named frames that have no name: JIT code, and the functions of an interpreter's
- * programs; and whom to ask where a garbage collector stands for the program. Told once for each
+ * Advice on frames without names: how to get names of JIT code and of an interpreter's functions;
+ * and which tool to use if a garbage collector hides the program's paths. Given once for each
  * program.
  */
 #ifndef MT_REPORT_OUTPUTS_NAME_ADVICE_H
@@ -14,17 +14,17 @@
 struct mt_table;
 
 enum {
-	MT_NAME_ADVICE_MOST = 8, /* programs that are told of */
+	MT_NAME_ADVICE_MOST = 8, /* most programs that get advice */
 };
 
-/* Zeroed: nothing seen. */
+/* Zeroed: no stack seen. */
 struct mt_name_advice {
 	double all; /* the weight of all stacks seen */
 	struct {
 		const char *program; /* borrowed from the table: path, or name of an image */
-		const void *row;     /* of the table of advice */
+		const void *row;     /* index in the table of advice */
 		double weight;
-		double collected; /* of it, what its garbage collector touched */
+		double collected; /* part of it that its garbage collector touched */
 	} items[MT_NAME_ADVICE_MOST];
 	size_t count;
 };
@@ -37,8 +37,8 @@ bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *ta
 bool mt_name_advice_has_blocks(const struct mt_name_advice *advice);
 
 /*
- * A line or two for each program that has 1 % or more of the weight: "names    node: .." for the
- * label "names", the first behind `before`. Nothing where all have names.
+ * Prints a line or two for each program with 1 % or more of the weight: "names    node: .." for the
+ * label "names", the first after `before`. Prints nothing if all frames have names.
  */
 void mt_name_advice_print(const struct mt_name_advice *advice, const char *before,
 			  const char *label, size_t width, FILE *to);

@@ -23,8 +23,8 @@ struct mt_path_rows {
 
 /*
  * Names the frames and merges rows. A listing, or sums without stacks, stay as they are. `srcline`
- * as in mt_paths_create(). `limit` holds for the merged rows. Borrows the table. Deinit `out` after
- * failure, too.
+ * as in mt_paths_create(). `limit` applies to the merged rows. Borrows the table. Deinit `out`
+ * after failure, too.
  */
 struct mt_error *mt_path_rows_init(struct mt_table *table, bool srcline, size_t weight,
 				   const struct mt_row_limit *limit, struct mt_path_rows *out);

@@ -1,6 +1,6 @@
 /*
- * Interns each frame's functions once, and walks each stack once for each caller that it stands
- * below: a recording of ten million samples has some thousand of each.
+ * Interns each frame's functions once, and walks each stack once for each caller that it is below:
+ * a recording of ten million samples has some thousands of each.
  */
 #include "report/outputs/parts/places.h"
 
@@ -29,7 +29,7 @@ struct mt_places {
 	struct mt_strings *texts;
 	struct mt_byte_runs *places;
 	struct mt_tree *tree; /* whose names are ids of places */
-	/* Of the tables of frames and stacks seen last. */
+	/* Caches for the tables of frames and stacks used last. */
 	const struct mt_frames *frames;
 	const struct mt_stacks *stacks;
 	MT_ARRAY(struct frame_places) by_frame;
@@ -170,7 +170,9 @@ static uint32_t walk(struct mt_places *p, const struct mt_table *table, uint32_t
 	return node;
 }
 
-/* Ids are those of one table of frames and one of stacks, which all but comparisons share. */
+/*
+ * Ids belong to one table of frames and one of stacks, which all tables except comparisons share.
+ */
 static void set_tables(struct mt_places *p, const struct mt_table *table)
 {
 	if (p->frames == table->frames && p->stacks == table->stacks)
@@ -196,7 +198,7 @@ uint32_t mt_places_stack(struct mt_places *p, const struct mt_table *table, uint
 									     : MT_PLACES_NONE;
 }
 
-/* ---- What there is ---- */
+/* ---- Reading ---- */
 
 size_t mt_places_count(const struct mt_places *p)
 {

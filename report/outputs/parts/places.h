@@ -37,14 +37,14 @@ void mt_places_destroy(struct mt_places *places);
 uint32_t mt_places_text(struct mt_places *places, const char *text);
 
 /*
- * The node at the end of a stack's path below `caller`, which it is for a stack without frames. The
- * table says whose stacks and frames the id belongs to; its frames are named. MT_PLACES_NONE out of
- * memory.
+ * The node at the end of a stack's path below `caller`; `caller` itself for a stack without frames.
+ * The table is the one that the stack's id belongs to; its frames must be named. MT_PLACES_NONE out
+ * of memory.
  */
 uint32_t mt_places_stack(struct mt_places *places, const struct mt_table *table, uint32_t caller,
 			 uint32_t stack);
 
-/* Places and texts are counted from 0; nodes from 1, each behind its parent. */
+/* Places and texts are counted from 0; nodes from 1, each after its parent. */
 size_t mt_places_count(const struct mt_places *places);
 size_t mt_places_text_count(const struct mt_places *places);
 size_t mt_places_node_count(const struct mt_places *places);

@@ -33,7 +33,7 @@ static bool is_words(const struct mt_table *table, uint32_t stack)
 	return depth && mt_frames_key(table->frames, ids[0])->flags & MT_FRAME_WORDS;
 }
 
-/* The keys but the stack, one behind the other; MT_STRING_NONE out of memory. */
+/* The text of the keys except the stack, in sequence; MT_STRING_NONE out of memory. */
 static uint32_t who_of(const struct mt_table *table, const struct mt_row *row)
 {
 	char text[256] = "";
@@ -98,7 +98,7 @@ static struct mt_error *add_rows(struct mt_top_paths *top)
 	return err;
 }
 
-/* Equal ones in order of first sight, which their paths' ids have. */
+/* Equal ones are in order of first sight, which is the order of their paths' ids. */
 static int compare(const void *a, const void *b, void *context)
 {
 	const struct mt_top_path *x = a, *y = b;
@@ -135,9 +135,9 @@ struct mt_error *mt_top_paths_read(struct mt_table *table, size_t weight, struct
 
 enum {
 	WHO_MOST = 24,
-	WHO_OF_SENTENCE = 40, /* what the sentence is about stands here whole */
+	WHO_OF_SENTENCE = 40, /* the whole subject of the sentence */
 	NAME_LEAST = 20,
-	WHO_LEAST = 10, /* columns of whose path it is, where the place takes the others */
+	WHO_LEAST = 10, /* columns for the process, if the place takes the others */
 	WHO_ENDED = 18, /* the same with a mark: "python3 [exited]" */
 };
 

@@ -1,6 +1,6 @@
 /*
- * The heaviest paths of a table with stacks, each as two lines: the function to name for it with
- * its place, and the innermost part of the path.
+ * The heaviest paths of a table with stacks, each as two lines: its headline with its place, and
+ * the innermost part of the path.
  */
 #ifndef MT_REPORT_OUTPUTS_TOP_PATHS_H
 #define MT_REPORT_OUTPUTS_TOP_PATHS_H
@@ -19,7 +19,7 @@ struct mt_error;
 struct mt_headline;
 struct mt_paths;
 
-/* One path with the row's other keys but sentences as text: "grower", "412 sshd". */
+/* One path with the row's other keys except sentences as text: "grower", "412 sshd". */
 struct mt_top_path {
 	uint32_t who;	      /* string id of the other keys */
 	uint32_t path, stack; /* path id; stack of the path's heaviest row */

@@ -1,8 +1,8 @@
 /*
- * Lines are interned as runs of words. Words are ranked once, by their bytes and what follows them
- * in a line: a semicolon, or nothing at its end. So a word has two ranks, no rank is a prefix of
- * another, and the first difference in ranks orders two lines. Lines are sorted by a multikey
- * quicksort.
+ * Lines are interned as runs of words. Words are ranked once, by their bytes and the character that
+ * follows them in a line: a semicolon, or nothing at its end. So a word has two ranks, no rank is a
+ * prefix of another, and the first difference in ranks orders two lines. Lines are sorted by a
+ * multikey quicksort.
  */
 #include "report/outputs/parts/wordlines.h"
 
@@ -20,18 +20,18 @@
 #include "report/tables/text.h"
 
 enum {
-	SMALL = 8, /* so many lines are sorted by insertion */
+	SMALL = 8, /* fewer lines are sorted by insertion */
 };
 
 struct line {
-	const uint32_t *words; /* of its run; set once none is added any more */
+	const uint32_t *words; /* of its run; set once all lines are added */
 	uint32_t count;
 	double value, second;
 };
 
-/* A word as lines have it, inside of one or as its last. */
+/* A word in lines, either inside of one or as its last word. */
 struct ranked {
-	uint64_t start; /* its first bytes with what follows them, as a number that sorts alike */
+	uint64_t start; /* its first bytes and the next character, as a number that sorts alike */
 	const char *text;
 	uint32_t length;
 	uint32_t id; /* 2 * word + last */
@@ -45,8 +45,8 @@ struct mt_wordlines {
 	struct ranked *ranked; /* by rank, from 1 on */
 	uint32_t *ranks;       /* by id */
 	bool pairs;	       /* each line has two counts */
-	double least;	       /* lines below it are not printed, */
-	size_t ties;	       /* and of those with it only so many */
+	double least;	       /* smaller lines are not printed, */
+	size_t ties;	       /* and only so many of the lines equal to it */
 };
 
 struct mt_wordlines *mt_wordlines_create(void)
@@ -139,7 +139,7 @@ static void find_words(struct mt_wordlines *lines)
 
 /* ---- Ranks ---- */
 
-/* Only an end is less than what texts have in them, and no text has a semicolon. */
+/* Only the end is less than the characters in texts, and no text has a semicolon. */
 static uint64_t start_of(const char *text, size_t length, bool last)
 {
 	uint8_t bytes[8] = {0};
@@ -174,7 +174,7 @@ static int compare_ranked(const void *a, const void *b)
 	return x_next - y_next;
 }
 
-/* Notes which words occur in the lines, inside and as their last. */
+/* Marks the words that occur in the lines, inside and as their last. */
 static void mark_words(const struct mt_wordlines *lines, uint32_t *ranks)
 {
 	for (size_t i = 0; i < lines->lines.count; i++) {
@@ -187,7 +187,7 @@ static void mark_words(const struct mt_wordlines *lines, uint32_t *ranks)
 	}
 }
 
-/* Ranks from 1 on for what occurs in the lines; 0 for what does not. False out of memory. */
+/* Ranks from 1 on for words that occur in the lines; 0 for others. False out of memory. */
 static bool rank_words(struct mt_wordlines *lines)
 {
 	size_t ids = 2 * mt_strings_count(lines->words), used = 0;
@@ -222,8 +222,8 @@ static uint32_t rank_at(const struct mt_wordlines *lines, const struct line *lin
 }
 
 /*
- * Where two lines that are equal before `column` first differ; the end of both where they do not.
- * A word at the end of one is another within the other.
+ * The column where two lines that are equal before `column` first differ; the end of both if they
+ * do not. A word at the end of a line differs from the same word within a line.
  */
 static size_t differ_at(const struct line *a, const struct line *b, size_t column)
 {
@@ -280,8 +280,8 @@ static void part(const struct mt_wordlines *lines, struct line *of, size_t colum
 }
 
 /*
- * Lines that are equal before `column`. The largest part is left to the loop, so that recursion is
- * no deeper than the logarithm of their number.
+ * Sorts lines that are equal before `column`. The loop handles the largest part, so that recursion
+ * is no deeper than the logarithm of their number.
  */
 static void sort_lines(const struct mt_wordlines *lines, struct line *of, size_t count,
 		       size_t column)
@@ -291,7 +291,7 @@ static void sort_lines(const struct mt_wordlines *lines, struct line *of, size_t
 		size_t less = 0, more = count, equal;
 
 		part(lines, of, column, pivot, &less, &more);
-		equal = pivot ? more - less : 0; /* rank 0: they are equal all through */
+		equal = pivot ? more - less : 0; /* rank 0: the lines are equal throughout */
 		if (equal >= less && equal >= count - more) {
 			sort_lines(lines, of, less, column);
 			sort_lines(lines, of + more, count - more, column);
@@ -315,13 +315,13 @@ static void sort_lines(const struct mt_wordlines *lines, struct line *of, size_t
 
 /* ---- Printing ---- */
 
-/* The line printed last, spelled out: the next one has most of it too. */
+/* The line printed last, spelled out: the next line shares most of it. */
 struct spelled {
 	MT_ARRAY(char) text;
-	MT_ARRAY(size_t) ends; /* of each word, its semicolon with it */
+	MT_ARRAY(size_t) ends; /* end of each word, its semicolon included */
 };
 
-/* Makes of a line that has `same` words of it this one. False out of memory. */
+/* Turns a line that shares `same` words with this one into this one. False out of memory. */
 static bool spell(const struct mt_wordlines *lines, const struct line *line, size_t same,
 		  struct spelled *out)
 {
@@ -343,7 +343,7 @@ static bool spell(const struct mt_wordlines *lines, const struct line *line, siz
 	return true;
 }
 
-/* A count and what ends it; rounds as printf() does, half to even. */
+/* Writes a count and the character after it; rounds as printf() does, half to even. */
 static void print_count(double value, char end, FILE *to)
 {
 	uint64_t whole = (uint64_t)value;
@@ -362,7 +362,7 @@ static void print_count(double value, char end, FILE *to)
 	fwrite(at, 1, (size_t)(text + sizeof(text) - at), to);
 }
 
-/* A second count follows the blank; below 0 there is none. */
+/* A second count follows the blank; a negative one is absent. */
 static void print_counts(const struct mt_wordlines *lines, const struct line *line, FILE *to)
 {
 	double first = line->value > 0 ? line->value : 0;
@@ -406,7 +406,7 @@ bool mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *l
 	return true;
 }
 
-/* Whether a line is among those to print; ties: how many with the least value still may be. */
+/* Whether a line is printed; ties: how many lines equal to the least value still may be. */
 static bool is_printed(const struct mt_wordlines *lines, const struct line *line, size_t *ties)
 {
 	if (line->value < 0.5 && line->second < 0.5)

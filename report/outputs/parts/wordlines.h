@@ -21,7 +21,7 @@ struct mt_wordlines *mt_wordlines_create(void);
 void mt_wordlines_destroy(struct mt_wordlines *lines);
 
 /*
- * The id of a word made from any text: a semicolon becomes a colon, control characters '?', and
+ * The id of a word made from any text. A semicolon becomes a colon, control characters '?', and
  * with `no_blanks` blanks become '_', so two texts may be the same word. MT_WORD_NONE out of
  * memory.
  */
@@ -36,7 +36,7 @@ bool mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, si
 			   double first, double second);
 
 /*
- * Lets only the lines with the largest counts be printed. Call after the last add, of lines with
+ * Restricts printing to the lines with the largest counts. Call after the last add, if lines have
  * one count. False out of memory.
  */
 bool mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *limit);
@@ -47,7 +47,7 @@ bool mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *l
  */
 bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to);
 
-/* Sum of the counts of the lines that are not printed: each is below 0.5 or negative. */
+/* Sum of the counts of the lines not printed because they are below 0.5 or negative. */
 double mt_wordlines_left_out(const struct mt_wordlines *lines);
 
 #endif

@@ -10,10 +10,10 @@
 
 struct mt_gzip;
 
-/* NULL out of memory. Borrows the stream; whoever has it checks it for write errors. */
+/* NULL out of memory. Borrows the stream; the caller checks it for write errors. */
 struct mt_gzip *mt_gzip_create(FILE *to);
 
-/* Compresses bytes; what is ready is written. */
+/* Compresses bytes; complete output is written. */
 void mt_gzip_write(struct mt_gzip *gzip, const void *bytes, size_t size);
 
 /* Writes the end. */

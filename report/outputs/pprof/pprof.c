@@ -1,11 +1,11 @@
 /*
  * --pprof: a profile.proto file for pprof, speedscope and others. Each row is a sample, written as
- * it is read; its figures are values, its stack locations, its other keys labels. What samples
- * refer to follows: locations, functions, mappings, and the table of strings, whose indices are the
- * ids of interned strings.
+ * it is read: its figures are values, its stack locations, its other keys labels. The messages that
+ * samples refer to follow: locations, functions, mappings, and the table of strings, whose indices
+ * are the ids of interned strings.
  *
- * Addresses are an image's number in the upper bits and the offset in its file: they are unique,
- * and a mapping that covers an image tells one from the other.
+ * Addresses have an image's number in the upper bits and the offset in its file in the lower ones.
+ * They are unique, and a mapping that covers an image identifies it.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -99,10 +99,10 @@ struct pprof {
 	struct mt_gzip *gzip;
 	struct mt_strings *strings;
 	struct mt_protobuf message, part, line; /* scratch: a message, and parts of one */
-	struct mt_protobuf head;		/* scratch of what is written */
-	struct mt_map64 functions;		/* strings of name and file to the function's id */
-	struct mt_map64 mappings;		/* string of the path to the mapping's id */
-	MT_ARRAY(bool) used;			/* by frame: it is a location */
+	struct mt_protobuf head;		/* scratch for the output */
+	struct mt_map64 functions;		/* from strings of name and file to function id */
+	struct mt_map64 mappings;		/* from the path's string to the mapping's id */
+	MT_ARRAY(bool) used;			/* by frame: a location was written */
 	size_t stack;				/* key column */
 };
 
@@ -154,13 +154,13 @@ static void put_integer(struct pprof *p, enum profile_field field, uint64_t valu
 
 /* ---- Figures ---- */
 
-/* The largest of several cannot be added up, as pprof does with all figures. */
+/* The largest of several does not add up, but pprof sums all figures. */
 static bool adds_up(const struct pprof *p, size_t value)
 {
 	return p->table->compared || !(p->table->most >> value & 1);
 }
 
-/* pprof's own names, where it has some for what an analysis shows. */
+/* pprof's own names for an analysis's figures, if it has some. */
 static const char *type_of(const struct pprof *p, size_t value)
 {
 	static const struct {
@@ -243,7 +243,7 @@ static void put_values(struct pprof *p, const struct mt_row *row)
 	mt_protobuf_message(&p->message, SAMPLE_VALUE, &p->part);
 }
 
-/* Numbers stay numbers; all else is text. */
+/* Numbers stay numbers; other keys become text. */
 static void put_label(struct pprof *p, const struct mt_row *row, size_t column)
 {
 	enum mt_key_kind kind = p->table->keys[column].kind;
@@ -284,11 +284,9 @@ static struct mt_error *put_samples(struct pprof *p, const FILE *to)
 	}
 }
 
-/* ---- What samples refer to ---- */
+/* ---- Messages that samples refer to ---- */
 
-/*
- * The id of a thing with this key, which are counted from 1; *is_new where this is its first use.
- */
+/* The id for this key, counted from 1; *is_new if this is its first use. */
 static uint64_t id_of(struct pprof *p, struct mt_map64 *ids, uint64_t key, bool *is_new)
 {
 	uint64_t id = ids->count + 1;
@@ -309,7 +307,7 @@ static uint64_t mapping_of(struct pprof *p, const struct mt_frame_key *key,
 	return id_of(p, &p->mappings, string_of(p, name->dso), &is_new);
 }
 
-/* Written at once, where it is new, between two locations. */
+/* Writes the mapping at its first use, between two locations. */
 static uint64_t function_of(struct pprof *p, const struct mt_frame_name *name)
 {
 	uint64_t text =
@@ -372,7 +370,7 @@ static void put_mapping(struct pprof *p, uint64_t id, const char *path)
 	put(p, PROFILE_MAPPING, &p->message);
 }
 
-/* Those of the locations, in the order of their ids. */
+/* The functions of the locations, in the order of their ids. */
 static void put_mappings(struct pprof *p)
 {
 	uint64_t done = 0;
@@ -406,7 +404,7 @@ static struct mt_error *put_references(struct pprof *p)
 
 /* ---- The profile ---- */
 
-/* When it was recorded, and what was lost, as comments. */
+/* The time of the recording and its losses, as comments. */
 static void put_facts(struct pprof *p)
 {
 	const struct mt_facts *facts = p->view->facts;

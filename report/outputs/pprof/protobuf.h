@@ -11,7 +11,7 @@
 
 #include "formats/base/array.h"
 
-/* A message being made. Adding to it out of memory sets `bad`, and then does nothing. */
+/* A message under construction. Without memory an add sets `bad`, and later adds do nothing. */
 struct mt_protobuf {
 	MT_ARRAY(uint8_t) bytes;
 	bool bad;
@@ -22,7 +22,7 @@ void mt_protobuf_deinit(struct mt_protobuf *message);
 /* Empties the message, but keeps its memory and `bad`. */
 void mt_protobuf_clear(struct mt_protobuf *message);
 
-/* A field of an integer; 0 is what a field without a value has, and adds nothing. */
+/* An integer field. 0 is the default of an absent field, and adds nothing. */
 void mt_protobuf_integer(struct mt_protobuf *message, unsigned int field, uint64_t value);
 
 /* A field of bytes: a string or a message. */
@@ -31,7 +31,7 @@ void mt_protobuf_bytes(struct mt_protobuf *message, unsigned int field, const vo
 void mt_protobuf_message(struct mt_protobuf *message, unsigned int field,
 			 const struct mt_protobuf *part);
 
-/* A number as it stands in a packed field, whose bytes are put with mt_protobuf_message(). */
+/* A number of a packed field, whose bytes are put with mt_protobuf_message(). */
 void mt_protobuf_packed(struct mt_protobuf *packed, uint64_t value);
 
 #endif

@@ -25,7 +25,7 @@ MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 MT_DEFINE_CLEANUP(mt_tree, struct mt_tree)
 
 enum {
-	EVENTS_SHOWN = 8, /* in the table of events */
+	EVENTS_SHOWN = 8, /* index in the table of events */
 	TREES_SHOWN = 3,  /* events whose stacks are shown */
 	TREE_LINES = 20,  /* shared among them */
 	FUNCTIONS_SHOWN = 4,
@@ -37,7 +37,7 @@ struct sum {
 	uint32_t name; /* string id */
 	const char *text, *where;
 	double value;
-	const char *unit; /* of an event that was only counted, beside another's samples; or NULL */
+	const char *unit; /* of an event only counted, with another event's samples; or NULL */
 	const char *file; /* that the function is in, or NULL */
 	uint32_t line;	  /* 0: several */
 };
@@ -66,7 +66,7 @@ void mt_counts_destroy(struct mt_counts *s)
 	free(s);
 }
 
-/* The widest text is a function; few sums, so a search is enough. */
+/* The widest text is a function. There are few sums, so a linear search suffices. */
 static struct sum *add_sum(sums *to, uint32_t name, const char *text, const char *where,
 			   double value)
 {
@@ -124,8 +124,8 @@ static const struct mt_facts_event *facts_of(const struct mt_counts *s, enum mt_
 }
 
 /*
- * What was counted of an event that has no samples, only counts beside another's; NULL of one with
- * samples, and where the analysis counts other things than samples: there all events are alike.
+ * The count of an event that has no samples, only counts with another event's samples. NULL for an
+ * event with samples, and if the analysis does not count samples: then all events are alike.
  */
 static const char *unit_alongside(const struct mt_counts *s, const char *alias)
 {
@@ -135,7 +135,7 @@ static const char *unit_alongside(const struct mt_counts *s, const char *alias)
 	return samples && member && !facts_of(s, MT_ROLE_SAMPLE, alias) ? member->unit : NULL;
 }
 
-/* What was lost of an event; "?" where losses are known of which nobody said whose they are. */
+/* The losses of an event; "?" if there are losses of unknown events. */
 static struct mt_snippet event_lost(const struct mt_counts *s, const struct mt_facts_event *event)
 {
 	uint64_t all = mt_facts_lost_all(s->view->facts), reported = 0;
@@ -378,7 +378,7 @@ struct mt_error *mt_counts_read(const struct mt_view *view, struct mt_table *tab
 	return NULL;
 }
 
-/* "dump too small 1.2 %, no CFI 0.3 %": the reasons that matter, most frequent first. */
+/* "dump too small 1.2 %, no CFI 0.3 %": the relevant reasons, most frequent first. */
 static void list_ends(const struct mt_facts *facts, char *out, size_t size)
 {
 	bool done[MT_END_REASONS] = {[MT_END_ROOT] = true};

@@ -23,7 +23,7 @@ void mt_counts_print_events(const struct mt_counts *counts, FILE *to);
 /* Prints functions and call trees of the events that were sampled most. */
 struct mt_error *mt_counts_print_stacks(struct mt_counts *counts, FILE *to);
 
-/* Events by how often they were sampled; NULL behind the last. */
+/* Events by how often they were sampled; NULL after the last. */
 const char *mt_counts_event(const struct mt_counts *counts, size_t index);
 
 /* The name of the threads that were sampled most; NULL where all have one name. */

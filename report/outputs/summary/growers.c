@@ -14,18 +14,23 @@
 
 enum {
 	GROWERS_SHOWN = 5,
-	NAMES_MOST = 64, /* of processes that ended, told apart */
+	NAMES_MOST = 64, /* names of ended processes that are counted separately */
 };
 
-/* Less is what any program does. */
+/* Any program grows by less than this. */
 #define GROWTH_LEAST ((double)(1 << 20))
-/* Of growth that no live block explains, worth a line: more than a start and an allocator take. */
+/*
+ * Minimum of growth without live blocks that gets a line: more than a start and an allocator take.
+ */
 #define OUTSIDE_LEAST ((double)(2 << 20))
 #define OUTSIDE_PART 0.25
-/* Growth of one kind is worth a line from here on, if it is half of all: a start maps files. */
+/*
+ * Growth of one kind gets a line from this size on, if it is half of the growth: a start maps
+ * files.
+ */
 #define KIND_LEAST ((double)(8 << 20))
 #define KIND_PART 0.5
-/* Of a peak, of what ended: the same. */
+/* The minimum of an ended process's peak. */
 #define ENDED_LEAST OUTSIDE_LEAST
 
 /* A process; or all of one image, cgroup or container. */
@@ -37,7 +42,7 @@ struct grower {
 	double files, huge; /* of `change` */
 	bool sized;	    /* its address space's size is known */
 	size_t ended;	    /* how many of them ended: their `now` is their peak */
-	bool early;	    /* before the recording's last moments */
+	bool early;	    /* it ended before the recording's last moments */
 };
 
 /* Processes of one name that ended. */
@@ -49,11 +54,11 @@ struct ended {
 
 struct growers {
 	MT_ARRAY(struct grower) items; /* most growth first */
-	size_t grew;		       /* how many of them grew by GROWTH_LEAST */
+	size_t grew;		       /* how many of them grew by at least GROWTH_LEAST */
 	struct ended ended[NAMES_MOST];
 	size_t ended_names, ended_count;
 	size_t processes;
-	const char *group; /* what groups processes; NULL: each is its own row */
+	const char *group; /* the key that groups processes; NULL: each is its own row */
 };
 
 static void growers_deinit(struct growers *growers)
@@ -153,7 +158,7 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 			  (c->reserved == MT_COLUMN_NONE ? 0 : row->values[c->reserved].value),
 		.files = c->files == MT_COLUMN_NONE ? 0 : row->values[c->files].value,
 		.huge = c->huge == MT_COLUMN_NONE ? 0 : row->values[c->huge].value,
-		/* Of what ended, the last gauge may be of long before its peak. */
+		/* For an ended process, the last gauge may be long before its peak. */
 		.sized = row->values[c->mapped_now].value > 0 &&
 			 row->values[c->mapped_now].value >= row->values[c->now].value,
 		.ended = early || !strcmp(life, "ended last"),
@@ -243,7 +248,7 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 		      s->to);
 }
 
-/* Where paths are that the screen lacks: before it ends, a process may free all that it had. */
+/* The command for paths that the screen lacks: a process may free all its memory before it ends. */
 static void print_paths_of_ended(const struct mt_summary *s, const char *whose)
 {
 	const char *where = mt_summary_has_allocations(s)
@@ -256,7 +261,7 @@ static void print_paths_of_ended(const struct mt_summary *s, const char *whose)
 		fprintf(s->to, "        %s paths %s\n", whose, where);
 }
 
-/* "ended: cc1plus x3 (peak 221 MB each), 41 others": of the name with the largest peak. */
+/* "ended: cc1plus x3 (peak 221 MB each), 41 others": names the one with the largest peak. */
 static void print_ended(const struct mt_summary *s, const struct growers *growers)
 {
 	double grew = growers->grew ? growers->items.items[0].change : 0;
@@ -283,12 +288,12 @@ static void print_ended(const struct mt_summary *s, const struct growers *grower
 			mt_text_count((double)(growers->ended_count - most->count)).text,
 			growers->ended_count - most->count == 1 ? "" : "s");
 	fputc('\n', to);
-	/* The paths below are of the rows above. */
+	/* The paths below belong to the rows above. */
 	if (most->most >= ENDED_LEAST && most->most > grew)
 		print_paths_of_ended(s, "its");
 }
 
-/* How many of the rows that are shown have their peak as `now`. */
+/* How many of the rows shown have their peak as `now`. */
 static enum mt_summary_ended ended_of(const struct growers *growers, size_t shown)
 {
 	size_t ended = 0, processes = 0;
@@ -300,7 +305,7 @@ static enum mt_summary_ended ended_of(const struct growers *growers, size_t show
 	return !ended ? MT_NONE_ENDED : ended < processes ? MT_SOME_ENDED : MT_ALL_ENDED;
 }
 
-/* Where it is in some rows only. */
+/* In some rows only. */
 static void print_peaks(const struct growers *growers, size_t shown, FILE *to)
 {
 	const char *before = "        ended, with their peak as now:";
@@ -320,8 +325,8 @@ static void print_peaks(const struct growers *growers, size_t shown, FILE *to)
 }
 
 /*
- * Those whose paths are shown, and which did not grow as much: by a path one sees what it touched,
- * and not what it gave back before.
+ * Prints processes whose paths are shown and that did not grow as much. A path shows the memory
+ * that a process touched, but not what it gave back before.
  */
 static size_t print_others(const struct mt_summary *s, const struct growers *growers, size_t shown,
 			   const struct mt_memory_paths *paths)
@@ -342,7 +347,7 @@ static size_t print_others(const struct mt_summary *s, const struct growers *gro
 	return printed;
 }
 
-/* All live blocks, or those that processes of a name had as they ended. */
+/* Subtracts all live blocks, or those that processes of a name had when they ended. */
 static struct mt_error *subtract_blocks(struct mt_table *blocks, const char *ended, double *bytes)
 {
 	size_t value = mt_table_value(blocks, "bytes"), process = mt_table_key(blocks, "process");
@@ -364,7 +369,7 @@ static struct mt_error *subtract_blocks(struct mt_table *blocks, const char *end
 	return err;
 }
 
-/* Of the one that grew most, where it ended and had freed most before that. */
+/* For the process that grew most, if it ended and had freed most of its memory before. */
 static struct mt_error *print_freed(const struct mt_summary *s, const struct growers *growers)
 {
 	const struct grower *most = growers->items.items;
@@ -384,8 +389,8 @@ static struct mt_error *print_freed(const struct mt_summary *s, const struct gro
 }
 
 /*
- * Growth that no live block explains, where allocations alone were recorded: what was mapped
- * otherwise, and what was freed and is kept by the allocator.
+ * Growth without live blocks, if only allocations were recorded: memory mapped by other calls, and
+ * freed memory that the allocator keeps.
  */
 static struct mt_error *print_outside(const struct mt_summary *s, const struct growers *growers)
 {

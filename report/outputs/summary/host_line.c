@@ -49,9 +49,9 @@ enum {
 	VICTIMS_SHOWN = 2,
 };
 
-#define WORTH_SAYING ((double)(16 << 20)) /* less comes and goes on any host */
+#define WORTH_SAYING ((double)(16 << 20)) /* any host varies by this much */
 
-/* "available 21.3 -> 20.7 GB", "0 -> 1.2 GB", or one figure where both are the same. */
+/* "available 21.3 -> 20.7 GB", "0 -> 1.2 GB", or one figure if both are equal. */
 static void print_change(const char *what, double before, double now, FILE *to)
 {
 	struct mt_snippet from = mt_text_bytes(before), until = mt_text_bytes(now);
@@ -66,7 +66,7 @@ static void print_change(const char *what, double before, double now, FILE *to)
 	fputs(now ? until.text : "0", to);
 }
 
-/* A file of tmpfs is memory of the host, and of no process that does not map it. */
+/* A file of tmpfs is memory of the host, but of no process that does not map it. */
 static void print_shared(const struct mt_summary *s, const struct gauge *shared)
 {
 	if (shared->known && shared->now - shared->before >= WORTH_SAYING)
@@ -106,7 +106,7 @@ static struct mt_error *print_victims(const struct mt_summary *s, struct mt_tabl
 	return err;
 }
 
-/* Which process was killed for want of memory is in the samples, or in none. */
+/* Only samples show which process was killed for lack of memory. */
 static struct mt_error *print_kills(const struct mt_summary *s, const struct gauge *kills)
 {
 	const struct mt_facts *facts = s->view->facts;

@@ -1,4 +1,4 @@
-/* The summary's paths: what they hold, and whether that is a leak. */
+/* The summary's paths: the memory that they hold, and whether it is a leak. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,27 +28,27 @@ enum {
 	VERDICTS_SHOWN = 3,
 	INDENT = 13, /* of a path below its figure */
 	ROWS_READ = 1000,
-	CALLERS = 2, /* of the headline, that tell paths apart */
+	CALLERS = 2, /* callers of the headline that distinguish paths */
 };
 
 /* A path that holds less than this part of the heaviest one is not shown. */
 #define WORTH_SHOWING 0.02
-/* Bytes: as in WHO GREW. A process that only starts touches so much on no path. */
+/* Bytes, as in WHO GREW: no path of a process that only starts touches as much. */
 #define LEAST ((double)(1 << 20))
 /*
- * Part of what its process holds: below it a path is no answer to "by which". Where no path has as
- * much, it is half of the process's heaviest.
+ * Minimum part of its process's memory: a smaller path does not answer "by which". If no path has
+ * as much, the minimum is half of the process's heaviest path.
  */
 #define LEAST_PART 0.05
-/* Part of a section: paths that are not shown and hold more in all have a line. */
+/* Part of a section: if the paths that are not shown hold more in total, they get a line. */
 #define OTHERS_PART 0.2
 /*
- * Bytes of what grows steadily, or rises and falls: in minutes it is much. As MT_TREND_NOISE, what
- * a process takes and gives back all the time.
+ * Minimum bytes of a path that grows steadily, or rises and falls: in minutes they become much. As
+ * MT_TREND_NOISE, it exceeds what a process takes and gives back all the time.
  */
 #define LEAST_COURSE ((double)(256 << 10))
 
-/* What the paths of one process name hold. */
+/* Memory held by the paths of one process name. */
 struct total {
 	double sum, most;
 };
@@ -85,7 +85,7 @@ static bool add_total(struct totals *totals, uint32_t name, double bytes)
 	return true;
 }
 
-/* The least that is shown of a process, unless --all asks for the rest. */
+/* The minimum of a process's path to be shown, unless --all is given. */
 static double least_of(const struct mt_summary *s, const struct totals *totals, uint32_t name)
 {
 	const struct total *total;
@@ -102,7 +102,7 @@ static double least_of(const struct mt_summary *s, const struct totals *totals, 
 	return part > LEAST ? part : LEAST;
 }
 
-/* What stands for the stack of memory that is on no path's account. */
+/* Text in place of the stack of memory that counts for no path. */
 static const char *words_of(const struct mt_top_paths *top, const struct mt_top_path *path)
 {
 	size_t count;
@@ -111,7 +111,7 @@ static const char *words_of(const struct mt_top_paths *top, const struct mt_top_
 	return count ? mt_strings_get(mt_frames_strings(top->table->frames), names[0]) : "";
 }
 
-/* Says where memory came from that no path is known for. */
+/* Explains the origin of memory without a known path. */
 static void print_words(const struct mt_summary *s, const struct mt_top_paths *top)
 {
 	static const struct {
@@ -141,7 +141,7 @@ static void print_words(const struct mt_summary *s, const struct mt_top_paths *t
 	}
 }
 
-/* What is printed of a path, and of all that a reader would take for the same. */
+/* A printed path, with the paths that a reader would consider the same. */
 struct entry {
 	size_t path;  /* the heaviest, an index in struct mt_top_paths */
 	uint32_t who; /* string id */
@@ -149,13 +149,13 @@ struct entry {
 	size_t name; /* of those shown: an index in struct names */
 };
 
-/* Headlines of all rows of the screen, which tell them apart. */
+/* Headlines of all rows of the screen, chosen to distinguish them. */
 struct names {
 	MT_ARRAY(uint32_t) stacks;
 	struct mt_headline *headlines;
 };
 
-/* A place for the headline of a row; false out of memory. */
+/* Reserves the headline of a row; false out of memory. */
 static bool add_name(struct names *names, uint32_t stack, size_t *at)
 {
 	uint32_t *slot = mt_array_push(&names->stacks);
@@ -187,8 +187,8 @@ static void entries_deinit(struct entries *entries)
 }
 
 /*
- * What a path has in common with paths that are shown as one with it: whose it is, its headline and
- * some callers of that, as verdicts judge them; MT_STRING_NONE out of memory.
+ * Key of paths that are shown as one: process, headline and some callers of the headline, as
+ * verdicts judge them; MT_STRING_NONE out of memory.
  */
 static uint32_t describe_path(struct mt_table *table, struct mt_tierless_paths *tierless,
 			      const struct mt_top_path *path, uint32_t verdict)
@@ -226,7 +226,7 @@ static bool add_entry(struct entries *entries, uint32_t key, const struct entry 
 	return true;
 }
 
-/* What the loader maps and relocates before main, of a process that did not grow after that. */
+/* Memory that the loader maps and relocates before main, in a process that did not grow later. */
 static bool is_start_up(const struct mt_summary *s, const struct mt_top_paths *top,
 			const struct mt_top_path *path)
 {
@@ -246,10 +246,7 @@ static int compare_entries(const void *a, const void *b)
 	return x->path < y->path ? -1 : x->path > y->path;
 }
 
-/*
- * Paths become one that differ below their headline alone, where the runtime is. The heaviest comes
- * first.
- */
+/* Merges paths that only differ below their headline, in the runtime. The heaviest comes first. */
 static struct mt_error *sum_alike(const struct mt_summary *s, const struct mt_top_paths *top,
 				  struct entries *out)
 {
@@ -299,7 +296,7 @@ static void add_other(struct entries *entries, const struct entry *other)
 	entries->others.count++;
 }
 
-/* Leaves those that are shown. */
+/* Keeps the entries to be shown. */
 static bool choose_entries(const struct mt_summary *s, const struct mt_top_paths *top,
 			   struct entries *entries, struct names *names)
 {
@@ -348,7 +345,10 @@ static struct mt_error *read_section(const struct mt_summary *s, struct mt_table
 	return err || choose_entries(s, &out->top, &out->entries, names) ? err : mt_error_nomem();
 }
 
-/* Where what is not shown is so much that the figures above do not answer the question. */
+/*
+ * Prints a line if the paths not shown hold so much that the figures above do not answer the
+ * question.
+ */
 static bool are_worth_a_line(const struct entries *entries)
 {
 	double shown = 0;
@@ -431,11 +431,13 @@ struct verdict_columns {
 	size_t pid, process, verdict, grounds, stack, bytes, per_second;
 };
 
-/* A verdict on one path, and the same on that path of other processes of the name. */
+/*
+ * A verdict on one path, merged with the same verdict on that path of other processes of the name.
+ */
 struct judged {
 	uint32_t text; /* describe_path() */
 	bool grows;
-	bool is_whole; /* of an allocator's memory, with the blocks of the other rows */
+	bool is_whole; /* of an allocator's memory, which includes the blocks of the other rows */
 	double bytes;  /* of all */
 	size_t processes;
 	size_t name; /* of those shown: an index in struct names */
@@ -447,7 +449,7 @@ struct judged {
 struct judged_list {
 	MT_ARRAY(struct judged) items;
 	struct verdict_columns columns;
-	struct mt_top_paths top; /* of the table: its paths, without items */
+	struct mt_top_paths top; /* header of the table of its paths, without rows */
 	struct mt_tierless_paths *tierless;
 	struct totals totals; /* by process name */
 	struct mt_map64 seen; /* text and pid */
@@ -462,7 +464,7 @@ static void judged_deinit(struct judged_list *list)
 	mt_map64_deinit(&list->seen);
 }
 
-/* The path of the heaviest row of several alike: whose, and its stack. False out of memory. */
+/* The path of the heaviest of several equal rows: process and stack. False out of memory. */
 static bool path_of(const struct judged_list *list, const struct judged *judged,
 		    struct mt_top_path *out)
 {
@@ -489,7 +491,9 @@ static bool is_verdict(const struct mt_summary *s, const uint64_t *keys,
 	return !strcmp(mt_table_string(s->verdict, &row, c->verdict), mt_verdict_name(kind));
 }
 
-/* What grows is what a reader asks about, however much something else took at once. */
+/*
+ * Whether the path grows, which is the reader's question, however much memory others took at once.
+ */
 static bool grows(const struct mt_summary *s, const struct mt_row *row,
 		  const struct verdict_columns *c)
 {
@@ -498,7 +502,7 @@ static bool grows(const struct mt_summary *s, const struct mt_row *row,
 	       is_verdict(s, row->keys, c, MT_VERDICT_HEAP);
 }
 
-/* What is of no path: only --all has a verdict on it. */
+/* Whether the row has no path: its verdict is only shown with --all. */
 static bool is_stackless(const struct mt_table *table, uint32_t stack)
 {
 	size_t depth, count;
@@ -560,7 +564,7 @@ static int compare_judged(const void *a, const void *b)
 	return x->text < y->text ? -1 : x->text > y->text;
 }
 
-/* Rows come with most bytes first: those after the first ROWS_READ of them are not shown. */
+/* Rows come with most bytes first: only the first ROWS_READ of them are shown. */
 static struct mt_error *read_judged(const struct mt_summary *s, struct judged_list *list)
 {
 	const struct verdict_columns *c = &list->columns;
@@ -598,7 +602,7 @@ static bool is_worth_a_verdict(const struct mt_summary *s, const struct judged_l
 	return judged->bytes >= least_of(s, &list->totals, (uint32_t)judged->keys[c->process]);
 }
 
-/* Leaves those that are shown. */
+/* Keeps the rows to be shown. */
 static bool choose_judged(const struct mt_summary *s, struct judged_list *list, struct names *names)
 {
 	size_t most = s->view->all ? SIZE_MAX : VERDICTS_SHOWN, shown = 0;
@@ -640,7 +644,7 @@ static struct mt_error *read_verdicts(const struct mt_summary *s, struct judged_
 	return err || choose_judged(s, list, names) ? err : mt_error_nomem();
 }
 
-/* The slope of what is bounded, or rises and falls, is that of the moment. */
+/* The slope of other verdicts, as plateau or sawtooth, is only momentary: it is left out. */
 static void say_rate(const struct judged_list *list, const struct judged *judged, char *out,
 		     size_t size)
 {
@@ -680,7 +684,7 @@ static struct mt_error *print_verdict(const struct mt_summary *s, const struct j
 	return NULL;
 }
 
-/* "record 5 minutes": the last words of what a verdict rests on. */
+/* "record 5 minutes": the last words of a verdict's evidence. */
 static const char *advice_of(const struct mt_summary *s, const struct judged_list *list,
 			     const struct judged *judged)
 {
@@ -691,7 +695,7 @@ static const char *advice_of(const struct mt_summary *s, const struct judged_lis
 	return last ? last + 2 : grounds;
 }
 
-/* One line before the rows, by the surest of them; none where all is the allocator's memory. */
+/* One line before the rows, on the surest of them; none if all memory is the allocator's. */
 static void print_answer(const struct mt_summary *s, const struct judged_list *list,
 			 const struct names *names)
 {
@@ -746,10 +750,10 @@ static struct mt_error *print_verdicts(const struct mt_summary *s, const struct 
 	return err;
 }
 
-/* ---- The whole ---- */
+/* ---- The section ---- */
 
 struct mt_memory_paths {
-	struct section blocks, pages; /* where blocks are known, pages are without theirs */
+	struct section blocks, pages; /* if blocks are known, pages exclude them */
 	struct judged_list verdicts;
 	struct names names;
 };

@@ -1,6 +1,6 @@
 /*
- * Which names the summary's paths lack: those of JIT code and interpreted functions, with what
- * would tell them, and those of files without symbols.
+ * Names that the summary's paths lack: those of JIT code and interpreted functions, with the way to
+ * get them, and those of files without symbols.
  */
 #include <string.h>
 

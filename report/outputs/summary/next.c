@@ -1,4 +1,4 @@
-/* The summary's end: what the recording cannot tell, and commands to go on with. */
+/* The summary's end: what the recording lacks, and commands to continue with. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum {
 	FILES_MOST = 3, /* that a command names */
 };
 
-/* What has to stand in quotes for a shell. */
+/* Characters that need quotes in a shell. */
 static bool is_quoted(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -29,7 +29,7 @@ static size_t columns_of(const char *word)
 	return 1 + mt_text_columns(word) + (is_quoted(word) ? 2 : 0);
 }
 
-/* Goes on in a line of its own where this one has no room for so many columns, and " \\". */
+/* Continues on a new line after " \\" if this one has no room for so many columns. */
 static size_t make_room(const struct mt_summary *s, size_t columns, size_t used)
 {
 	if (used + columns + 2 <= s->view->width)
@@ -59,7 +59,7 @@ static size_t print_files(const struct mt_summary *s, size_t used)
 	return many ? print_word(s, "FILE...", used) : used;
 }
 
-/* An option that was given, as one can type it again. */
+/* Prints an option that was given, in a form to type again. */
 static size_t print_given(const struct mt_summary *s, const struct mt_given_option *given,
 			  size_t used)
 {
@@ -78,9 +78,9 @@ static size_t print_given(const struct mt_summary *s, const struct mt_given_opti
 }
 
 /*
- * One command to go on with: what stands before it, options, the last one's word or NULL, and what
- * was given, but for the option that this command narrows; and, as the shell's comment, what it
- * shows.
+ * Prints one command to continue with: its beginning, its options, the last option's value or NULL,
+ * and the options given, except the one that this command narrows. Its purpose follows as the
+ * shell's comment.
  */
 static void print_narrowed(const struct mt_summary *s, const char *what, const char *options,
 			   const char *word, const char *narrows, const char *shows)
@@ -137,7 +137,7 @@ static bool has_marks_only(const struct mt_summary *s)
 	return marks;
 }
 
-/* What nobody recorded, and would have answered. */
+/* Events that were not recorded and would have answered. */
 static struct mt_error *print_unseen(const struct mt_summary *s)
 {
 	const char *memory = !has_event(s, "rss_stat") && !has_event(s, "faults")

@@ -1,6 +1,7 @@
 /*
- * --summary: one screen. Who grew, on which path, whether that is a leak, and what the recording
- * cannot tell; of a recording that says nothing of memory, what happened how often and where.
+ * --summary: one screen. It shows which processes grew, on which path, whether that is a leak, and
+ * what the recording lacks. For a recording without facts on memory it shows what happened how
+ * often and where.
  */
 #include <string.h>
 #include <time.h>
@@ -56,7 +57,7 @@ static void describe_quality(const struct mt_facts *facts, char *out, size_t siz
 				 .text);
 }
 
-/* The quality stands at the right of the first line, or below it where there is no room. */
+/* The quality is at the right of the first line, or below it if there is no room. */
 static void print_head(const struct mt_summary *s)
 {
 	const struct mt_facts *facts = s->view->facts;
@@ -142,7 +143,7 @@ bool mt_summary_is_empty(const struct mt_summary *s)
 	return !s->view->facts->selected && !s->view->facts->marks;
 }
 
-/* ---- The whole ---- */
+/* ---- The summary ---- */
 
 static struct mt_error *print_memory(const struct mt_summary *s)
 {
@@ -178,11 +179,13 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 
 	if (err)
 		return err;
-	/* Sums by --by: of a recording that says nothing of memory they are the answer. */
+	/* Sums by --by: the answer for a recording without facts on memory. */
 	if (!s.growth && !s.resident && !s.blocks &&
 	    mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
 		return mt_output_write(&mt_output_table, view, table, to);
-	/* Selectors that match nothing are an error, which main tells: no head in front of it. */
+	/*
+	 * Selectors that match nothing are an error, which main prints: no first line precedes it.
+	 */
 	if (view->selected && mt_summary_is_empty(&s) && view->facts->samples && !view->gauged)
 		return NULL;
 	print_head(&s);

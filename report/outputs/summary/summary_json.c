@@ -1,6 +1,6 @@
 /*
- * --summary --json: the blocks of the summary in the order of the screen, for programs. Figures
- * are whole, and each block has its first rows, heaviest first.
+ * --summary --json: the blocks of the summary in the order of the screen, for programs. Figures are
+ * exact, and each block has its first rows, heaviest first.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "report/tables/text.h"
 
 enum {
-	ROWS = 20, /* of a block, where --top does not say */
+	ROWS = 20, /* rows of a block, unless --top is given */
 };
 
 struct block {

@@ -1,4 +1,7 @@
-/* The blocks of the summary, in the order in which they are printed. For this room alone. */
+/*
+ * The blocks of the summary, in the order in which they are printed. Private to
+ * report/outputs/summary/.
+ */
 #ifndef MT_REPORT_OUTPUTS_SUMMARY_SUMMARY_PARTS_H
 #define MT_REPORT_OUTPUTS_SUMMARY_SUMMARY_PARTS_H
 
@@ -18,7 +21,7 @@ struct mt_summary {
 	FILE *to;
 	struct mt_counts *counts;
 	/*
-	 * Tables about memory (report/analyses/alongside/memory_alongside.h); NULL where nothing is
+	 * Tables about memory (report/analyses/alongside/memory_alongside.h); NULL if nothing is
 	 * known.
 	 */
 	struct mt_table *host, *processes, *blocks, *resident, *growth, *verdict;
@@ -27,7 +30,7 @@ struct mt_summary {
 /* "host    available 21.3 -> 20.7 GB ..": one line. */
 struct mt_error *mt_summary_print_host(const struct mt_summary *s);
 
-/* Gives what makes the figures uncertain, most important first. */
+/* Gives the causes of uncertain figures, most important first. */
 void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, const char *note),
 		      void *context);
 
@@ -35,13 +38,14 @@ void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, con
 void mt_summary_print_notes(const struct mt_summary *s);
 
 /*
- * WHO GREW: the processes that grew most, and those of paths that are shown. paths: NULL for none.
+ * WHO GREW: the processes that grew most, and the processes of the paths shown. paths: NULL for
+ * none.
  */
 struct mt_memory_paths;
 struct mt_error *mt_summary_print_growers(const struct mt_summary *s,
 					  const struct mt_memory_paths *paths);
 
-/* Which of them ended with the recording: what is told of these is told as of their peak. */
+/* The processes that ended with the recording: their figures are as of their peak. */
 enum mt_summary_ended {
 	MT_NONE_ENDED,
 	MT_SOME_ENDED,
@@ -50,8 +54,8 @@ enum mt_summary_ended {
 enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s);
 
 /*
- * BY WHICH PATH, the paths that touched, or mapped, most of what is still held, and IS IT A LEAK?,
- * verdicts on the paths that hold most: read together, for headlines that tell them apart.
+ * BY WHICH PATH, the paths that touched, or mapped, most of the memory still held, and IS IT A
+ * LEAK?, verdicts on the paths that hold most. Both are read together, for distinct headlines.
  */
 struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memory_paths **out);
 struct mt_error *mt_memory_paths_print(const struct mt_summary *s,
@@ -60,12 +64,12 @@ struct mt_error *mt_memory_paths_print(const struct mt_summary *s,
 bool mt_memory_paths_has(const struct mt_memory_paths *paths, const char *process);
 void mt_memory_paths_destroy(struct mt_memory_paths *paths);
 
-/* NOT SEEN, and NEXT: what the recording cannot tell, and commands to go on with. */
+/* NOT SEEN, and NEXT: what the recording lacks, and commands to continue with. */
 struct mt_error *mt_summary_print_next(const struct mt_summary *s);
 
 /*
- * `heading` with what is not seen: `blocks` where programs have some, `said`, and which names the
- * paths lack. Nothing where all is seen.
+ * Prints `heading` with the missing data: `blocks` if programs have some, `said`, and the names
+ * that the paths lack. Prints nothing if nothing is missing.
  */
 struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const char *heading,
 					   const char *blocks, const char *said);
@@ -76,7 +80,7 @@ struct mt_snippet mt_summary_signed(double bytes);
 /* The same in nine columns, in the colour of growth where the terminal has colours. */
 void mt_summary_print_growth(const struct mt_summary *s, double bytes);
 
-/* Before the first line of a row is printed: for a view that makes a link of it. */
+/* Called before the first line of a row is printed, for a view that makes a link of it. */
 void mt_summary_row(const struct mt_summary *s, const struct mt_summary_row *row);
 
 /* The heading of a block, bold where the terminal can, without the line's end. */
@@ -90,13 +94,13 @@ void mt_summary_print_alongside(const struct mt_summary *s, const char *heading,
 /* Whether calls of allocators were recorded. */
 bool mt_summary_has_allocations(const struct mt_summary *s);
 
-/* Whether the selection has no samples: all that is known comes from gauges. */
+/* Whether the selection has no samples: then only gauges have facts. */
 bool mt_summary_is_empty(const struct mt_summary *s);
 
 /* The key column that groups processes, as --by asks; MT_COLUMN_NONE: none. */
 size_t mt_summary_group(const struct mt_table *table);
 
-/* Whether all processes of that name that live grew at once at most, and not after that. */
+/* Whether all live processes of that name grew once at most, and not after that. */
 bool mt_summary_is_flat(const struct mt_summary *s, const char *name);
 
 /* The process that grew most, by its pid; false where none did, or there is only one. */

@@ -1,4 +1,4 @@
-/* The summary's notes: what makes its figures uncertain. */
+/* The summary's notes on the causes of uncertain figures. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 3))) static void print_warning(struct notes *s,
 	s->put(s->context, text);
 }
 
-/* Where nothing matched at all an error says so. */
+/* If nothing matched at all, an error says so. */
 static void print_empty(struct notes *s)
 {
 	const struct mt_facts *facts = s->view->facts;
@@ -111,7 +111,7 @@ void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, con
 	print_said(&notes);
 }
 
-/* Notes behind the first NOTES_SHOWN are only counted. */
+/* Notes after the first NOTES_SHOWN are only counted. */
 struct printing {
 	const struct mt_summary *summary;
 	size_t notes; /* so far */
