@@ -32,12 +32,14 @@ struct mt_event_def {
 	uint64_t config; /* perf_event_attr.config for that type */
 	bool by_time;	 /* sampled at a frequency by default */
 	const char *unit;
-	const char *help;   /* marks: what a recording without the event lacks */
+	const char *help;   /* marks: missing data of a recording without the event */
 	const char *filter; /* marks: filter expression of the tracepoint, or NULL */
-	/* marks: only opened where kmem:rss_stat does not report each change */
+	/* marks: only opened if kmem:rss_stat does not report each change */
 	bool batched;
 	const char *members; /* groups: comma-separated aliases */
-	/* The analysis of mtreport that reads it; NULL: of counters, see mt_event_report() */
+	/*
+	 * The analysis of mtreport that reads the event; NULL: of counters, see mt_event_report()
+	 */
 	const char *report;
 };
 
@@ -47,10 +49,10 @@ const struct mt_event_def *mt_event_defs(size_t *count);
 /* The row of an alias, or of a cache event by any of perf's names; NULL if unknown. */
 const struct mt_event_def *mt_event_def_find(const char *alias, size_t length);
 
-/* The analysis of mtreport that reads what the row records, without dashes; of a mark: NULL. */
+/* The analysis of mtreport that reads the row's event, without dashes; of a mark: NULL. */
 const char *mt_event_report(const struct mt_event_def *def);
 
-/* What one period of an event of this kernel name counts: "events" for one not in the table. */
+/* The unit of the period of an event of this kernel name: "events" for one not in the table. */
 const char *mt_event_unit(const char *name, size_t length);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Reads a recording of mtrec or a perf.data file: finds the intact chunks, reports what is missing
- * or damaged, and returns the records of each recording in the file. First come all STATE records
+ * Reads a recording of mtrec or a perf.data file: finds the intact chunks, reports missing and
+ * damaged data, and returns the records of each recording in the file. First come all STATE records
  * in file order, then the DATA records of all streams merged by time, in bounded memory.
  *
  * A perf.data file is returned in the same form: its header and features as INFO, EVENT, CLOCK,
@@ -110,13 +110,13 @@ struct mt_record {
 enum mt_reader_dumps {
 	MT_DUMPS_WITH_RECORDS, /* valid as long as their records */
 	MT_DUMPS_PASSING,      /* valid until the next record, so that they stay in the CPU cache */
-	MT_DUMPS_NONE,	       /* not decoded where that can be avoided */
+	MT_DUMPS_NONE,	       /* not decoded if that can be avoided */
 };
 
 struct mt_reader_options {
 	size_t memory_limit;	    /* bytes of chunks and their list in memory; 0: 256 MiB */
 	struct mt_pool *pool;	    /* decompresses ahead; NULL: each chunk when it is due */
-	enum mt_reader_dumps dumps; /* what the caller needs; the reader may give more */
+	enum mt_reader_dumps dumps; /* data that the caller needs; the reader may give more */
 	bool before; /* of folded stacks with two counts a line, give the first, not the second */
 	/* KERNEL, SAMPLE, FRAMES and PACKED records hold until mt_reader_release() */
 	bool keep;
@@ -127,7 +127,7 @@ struct mt_reader_options {
 	const struct mt_input *growing;
 };
 
-/* What a growing input has brought. */
+/* Changes of a growing input. */
 struct mt_reader_news {
 	bool whole; /* whole chunks */
 	/*

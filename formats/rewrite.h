@@ -14,14 +14,14 @@ struct mt_error;
 struct mt_record;
 struct mt_writer;
 
-/* What to do with each recording of the file. A NULL callback is skipped. */
+/* Changes to each recording of the file. A NULL callback is skipped. */
 struct mt_rewrite {
 	void *context;
 	/* A recording begins; its HEAD and STATE records follow. */
 	struct mt_error *(*begin)(void *context, size_t recording);
 	/*
-	 * Called for each HEAD and STATE record before anything is copied, and for each such record
-	 * inside DATA (where it holds from its place on) while that is copied.
+	 * Called for each HEAD and STATE record before anything is copied. Also called for such
+	 * records inside DATA (which apply from their position on) while DATA is copied.
 	 */
 	struct mt_error *(*statement)(void *context, const struct mt_record *record);
 	/* Called after HEAD is copied: may write chunks that precede all others. */

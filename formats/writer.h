@@ -26,9 +26,9 @@ struct mt_error *mt_writer_create(int fd, uint32_t max_block, struct mt_writer *
 void mt_writer_destroy(struct mt_writer *writer);
 
 /*
- * Sets a callback, called ten times a second while the output is stalled (a pipe that nobody
- * reads); returning true fails the write with an output error. Without a callback the writer waits
- * for ever. Only for non-blocking descriptors.
+ * Sets a callback, called ten times a second while the output is stalled (a pipe without an active
+ * reader). If it returns true, the write fails with an output error. Without a callback the writer
+ * waits forever. Only for non-blocking descriptors.
  */
 void mt_writer_set_patience(struct mt_writer *writer, bool (*give_up)(void *context),
 			    void *context);
@@ -36,7 +36,7 @@ void mt_writer_set_patience(struct mt_writer *writer, bool (*give_up)(void *cont
 /*
  * Appends a block as one chunk, compressed by zstd at `level` (negative: zstd's fast levels; 0:
  * stored). An empty block writes nothing. On error (MT_ERR_OUTPUT) the file is truncated to its
- * last whole chunk where possible, and later calls fail the same way.
+ * last complete chunk if possible, and later calls fail the same way.
  */
 struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level);
 
@@ -71,7 +71,7 @@ void mt_writer_set_limit(struct mt_writer *writer, uint64_t bytes);
  */
 void mt_writer_set_sequence(struct mt_writer *writer, uint64_t sequence);
 
-/* What was written so far. */
+/* Counts of the data written so far. */
 struct mt_writer_counts mt_writer_counts(const struct mt_writer *writer);
 
 #endif

@@ -278,7 +278,7 @@ struct sides {
 	struct mt_session *session;
 	struct mt_baseline *baseline;
 	struct mt_follow *follow; /* --follow, borrowed; or NULL */
-	bool gauged;		  /* the output shows gauges of what is selected */
+	bool gauged;		  /* the output shows gauges of the selection */
 	bool none;		  /* no row */
 	bool empty;		  /* ... and they are no answer */
 };

@@ -17,8 +17,7 @@ double mt_nothing_ends_before_time(const struct mt_report_options *options,
 				   const struct mt_facts *facts);
 
 /*
- * A usage error where a moment or a span of the options is outside of the recordings. base: or
- * NULL.
+ * A usage error if a moment or a span of the options is outside of the recordings. base: or NULL.
  */
 struct mt_error *mt_nothing_at_times(const struct mt_report_options *options,
 				     const struct mt_facts *facts, const struct mt_facts *base);

@@ -1,6 +1,6 @@
 /*
- * Frame-pointer steps in code without CFI: JIT code, interpreters, hand-written assembly. There rbp
- * need not be a frame pointer, so a step only counts if it finds a possible return address.
+ * Frame-pointer steps in code without CFI: JIT code, interpreters, assembly. rbp need not be a
+ * frame pointer there, so a step only counts if it finds a possible return address.
  */
 #include <string.h>
 #include <sys/mman.h>

@@ -35,7 +35,7 @@ struct mt_lookup_place {
 	bool lasting;
 };
 
-/* False if the address is in no ELF file at hand. Sets out->lasting (as above) in either case. */
+/* False if the address is in no available ELF file. Sets out->lasting (as above) in either case. */
 bool mt_lookup_place(const struct mt_image_map *map, uint64_t address, struct mt_lookup_place *out);
 
 /* The code range [*start, *end) of the FDE around a link-time address; false without CFI. */

@@ -61,7 +61,7 @@ struct mt_recall *mt_recall_create(void);
 void mt_recall_begin(struct mt_walk *walk);
 void mt_recall_end(struct mt_walk *walk);
 
-/* Where the caller's fp was read from by a compact step from a frame with this fp to that CFA. */
+/* Address of the caller's fp for a compact step from a frame with this fp to that CFA. */
 static inline uint64_t mt_recall_slot(struct mt_rule rule, uint64_t fp, uint64_t cfa)
 {
 	uint64_t offset = (uint64_t)((int64_t)rule.fp_slot * 8);
@@ -95,8 +95,8 @@ static inline bool mt_recall_has(struct mt_recalling *recalling, const struct mt
 }
 
 /*
- * After mt_recall_has() matched frame i: writes its callers to frames, as far as they are unchanged
- * and there is room, and returns their number. *last is the last one, or frame i without any.
+ * After mt_recall_has() matched frame i: writes its callers to frames, while they are unchanged and
+ * there is room, and returns their number. *last is the last one; frame i if there are none.
  */
 size_t mt_recall_callers(struct mt_recalling *recalling, const struct mt_dump *dump, size_t i,
 			 struct mt_frame *frames, size_t room, struct mt_recalled *last);

@@ -17,7 +17,7 @@ struct mt_image_map;
 struct mt_return_slot;
 struct mt_unwinder;
 
-/* Where a frame's pc comes from. */
+/* The source of a frame's pc. */
 enum mt_frame_source {
 	MT_FRAME_IP,	   /* the sampled instruction pointer */
 	MT_FRAME_KERNEL,   /* the kernel half of the callchain */

@@ -57,7 +57,7 @@ struct mt_walk {
 void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
 		  const struct mt_unwind_input *input, struct mt_stack *stack);
 
-/* Walks the dump by CFI and, where allowed, frame pointers, until an end. */
+/* Walks the dump by CFI and, if allowed, frame pointers, until an end. */
 enum mt_stack_end mt_walk_dump(struct mt_walk *walk);
 
 /* Walks the dump by frame pointers only. */

@@ -1,5 +1,5 @@
 /*
- * CPU features. The C library has already read them where it exports them; the compiler's builtin
+ * CPU features. Some C libraries export the features that they have read. The compiler's builtin
  * runs CPUID again at each program start, which costs microseconds in a virtual machine.
  */
 #ifndef MT_FORMATS_BASE_CPU_H

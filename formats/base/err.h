@@ -1,7 +1,7 @@
 /*
  * Errors are values: a fallible function returns NULL for success, or an error.
  *
- * An error says what failed, why (the errno or the limit) and, where something helps, what to do.
+ * An error says what failed, why (the errno or the limit) and, if there is a remedy, what to do.
  * Callers prepend context on the way up ("recording.mtr: chunk 17: checksum differs"). If memory
  * runs out while an error is made, a static error takes its place.
  */
@@ -13,9 +13,9 @@
 enum mt_error_kind {
 	MT_ERR_NOMEM,	    /* out of memory, or over a stated memory bound */
 	MT_ERR_OS,	    /* a system call failed; errnum says how */
-	MT_ERR_FORMAT,	    /* bytes that are not what they claim to be */
+	MT_ERR_FORMAT,	    /* malformed bytes */
 	MT_ERR_UNSUPPORTED, /* well-formed, but not supported by this version or machine */
-	MT_ERR_PERMISSION,  /* not allowed here; the hint says what would allow it */
+	MT_ERR_PERMISSION,  /* not allowed here; the hint says how to allow it */
 	MT_ERR_USAGE,	    /* a mistake on the command line */
 	MT_ERR_NOT_FOUND,   /* no such file, event, symbol, sample */
 	MT_ERR_OUTPUT,	    /* the output could not be written (ENOSPC, EPIPE, ...) */

@@ -16,10 +16,10 @@ enum {
 };
 
 /*
- * The heap begins with room that is populated on use, in huge pages where the system has them. A
- * fault of a huge page costs less than a third of the faults of its small pages, and scattered data
- * needs fewer page table walks. The heap starts a little before a huge page, because malloc()
- * writes there before huge pages can be requested. The part before it only costs address space.
+ * The heap begins with room that is populated on use, in huge pages if the system has them. A fault
+ * of a huge page costs less than a third of the faults of its small pages, and scattered data needs
+ * fewer page table walks. The heap starts a little before a huge page, because malloc() writes
+ * there before huge pages can be requested. The part before it only costs address space.
  */
 static void begin_in_huge_pages(void)
 {

@@ -83,7 +83,7 @@ void mt_map64_deinit(struct mt_map64 *map)
 	*map = (struct mt_map64){0};
 }
 
-/* The slot that holds key, or the free one where it belongs. */
+/* The slot that holds key, or the free slot for it. */
 static size_t slot_of(const struct mt_map64 *map, uint64_t key)
 {
 	size_t i = mt_hash64(key) & map->mask;

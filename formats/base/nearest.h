@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Zero but for typed and length. */
+/* Zero except for typed and length. */
 struct mt_nearest {
 	const char *typed;
 	size_t length;

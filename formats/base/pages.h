@@ -29,8 +29,8 @@ static inline bool mt_pages_populate(void *bytes, size_t size)
 
 /*
  * Populates memory from malloc() that will be used from end to end, including pages it shares with
- * other allocations. A page fault costs more than the page: where faults are recorded, each fault
- * of ours is a sample. Before Linux 5.14 it does nothing.
+ * other allocations. A page fault costs more than the page: if faults are recorded, each fault of
+ * ours is a sample. Before Linux 5.14 it does nothing.
  */
 static inline void mt_pages_prefault(void *bytes, size_t size)
 {
@@ -58,7 +58,7 @@ static inline void mt_pages_ready(void *bytes, size_t size)
 
 /*
  * Maps zeroed, populated pages; NULL out of memory. munmap() frees them. Kernels without
- * MADV_POPULATE_WRITE get one touch a page, and each of those faults is a sample where faults are
+ * MADV_POPULATE_WRITE get one touch a page; each of those faults is a sample if faults are
  * recorded. No huge pages: in a virtual machine a huge page costs more than 512 small ones.
  */
 static inline void *mt_pages_map(size_t size)

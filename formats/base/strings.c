@@ -22,7 +22,7 @@ struct mt_strings {
 	MT_ARRAY(struct entry) entries;
 	MT_ARRAY(char *) blocks;
 	size_t block_left;
-	uint32_t *table; /* id + 1, 0 where free */
+	uint32_t *table; /* id + 1, 0 if free */
 	size_t mask;
 };
 

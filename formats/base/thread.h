@@ -1,7 +1,4 @@
-/*
- * Threads with all signals blocked: signals are handled by the main thread. And locks of such
- * threads.
- */
+/* Threads with all signals blocked, because the main thread handles signals; and their locks. */
 #ifndef MT_FORMATS_BASE_THREAD_H
 #define MT_FORMATS_BASE_THREAD_H
 

@@ -61,8 +61,8 @@ bool mt_chunk_header_decode(const uint8_t in[MT_CHUNK_HEADER_SIZE], struct mt_ch
 uint32_t mt_crc32c(uint32_t crc, const void *bytes, size_t size);
 
 /*
- * The same from tables alone: for processors without the instruction, and to test one against the
- * other.
+ * The same from tables only: for processors without the instruction, and to test one variant
+ * against the other.
  */
 uint32_t mt_crc32c_portable(uint32_t crc, const void *bytes, size_t size);
 

@@ -202,7 +202,8 @@ void mt_perf_event_name(const struct mt_perf_facts *facts, const struct mt_perf_
 			char *out, size_t size);
 
 /*
- * Where the records are (perfdata_header.c). Reading the header also adds its facts and features.
+ * The location of the records (perfdata_header.c). Reading the header also adds its facts and
+ * features.
  */
 struct mt_perf_layout {
 	bool piped;

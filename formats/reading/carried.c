@@ -38,7 +38,7 @@ struct content {
 	struct content *first, *last; /* list of pieces; a content in pieces has no parts itself */
 	struct content *next;	      /* of a piece */
 	uint64_t time;
-	uint8_t *front;	    /* where the fields' strings are */
+	uint8_t *front;	    /* the fields' strings */
 	struct part *parts; /* fields.parts of them */
 	uint8_t *bytes;
 	bool tried;

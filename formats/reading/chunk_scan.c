@@ -36,7 +36,7 @@ struct mt_scanner {
 	} last;			   /* the header read last */
 	struct mt_payload payload; /* of HEAD, MARK, END */
 	bool inside;		   /* chunks belong to the last recording; false: to none */
-	uint64_t begin;		   /* where the last recording begins, 0 before the first */
+	uint64_t begin;		   /* start of the last recording, 0 before the first */
 	uint64_t good;		   /* bytes of good chunks since then */
 	uint64_t sequence;	   /* of the last chunk */
 	uint64_t damaged_next;	   /* sequence numbers after it that damaged chunks had */
@@ -102,7 +102,7 @@ static struct mt_error *window_move(struct mt_scanner *s, uint64_t offset)
 	return mt_input_read(s->loader->input, offset, s->window, SEARCH_SIZE, &s->window_size);
 }
 
-/* *out becomes where the next magic begins at or after offset, or the end of the file. */
+/* Sets *out to the start of the next magic at or after offset, or to the end of the file. */
 static struct mt_error *magic_find(struct mt_scanner *s, uint64_t offset, uint64_t *out)
 {
 	while (offset < s->size) {
@@ -412,7 +412,7 @@ static struct mt_error *note_inside(struct mt_scanner *s, const struct mt_chunk_
 	}
 }
 
-/* A chunk that is skipped for its type or codec has a type that no reader knows. */
+/* Lists a chunk that is skipped for its type or codec, with a type that no reader knows. */
 static struct mt_error *list_unknown(struct mt_scanner *s, const struct mt_chunk_ref *ref)
 {
 	struct mt_chunk_ref unknown = *ref;

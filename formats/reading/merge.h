@@ -37,7 +37,7 @@ struct mt_merge {
 	uint64_t limit;	     /* records with a later key are not given yet */
 };
 
-/* Borrows input and the options' pool. deinit also frees what is left after an error. */
+/* Borrows input and the options' pool. deinit also frees the state that an error leaves. */
 struct mt_error *mt_merge_init(struct mt_merge *merge, const struct mt_input *input,
 			       const struct mt_reader_options *options);
 void mt_merge_deinit(struct mt_merge *merge);

@@ -217,7 +217,7 @@ static bool decode_packed(struct decoding *d, const uint8_t *record, size_t size
 	       mt_stack_decoder_reserve(payload->stacks, body, size);
 }
 
-/* Decodes one record; false where it is damaged. */
+/* Decodes one record; false if it is damaged. */
 static bool decode_record(struct decoding *d, const uint8_t *record, struct decoded *out)
 {
 	size_t size = mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE;

@@ -15,7 +15,7 @@ struct mt_error;
 struct mt_input;
 struct mt_stack_decoder;
 
-/* Where a chunk lies and the header fields that reading needs; one for each chunk of the file. */
+/* A chunk's position and the header fields that reading needs; one for each chunk of the file. */
 struct mt_chunk_ref {
 	uint64_t offset; /* of its header */
 	uint64_t sequence;

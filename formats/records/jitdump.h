@@ -70,7 +70,7 @@ struct mt_jitdump_input {
 };
 
 /*
- * Copies a file that may still grow, in pieces, without machine code. Zero but for the first two
+ * Copies a file that may still grow, in pieces, without machine code. Zero except for the first two
  * fields.
  */
 struct mt_jitdump_copy {

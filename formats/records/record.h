@@ -101,7 +101,7 @@ struct mt_image_record {
 	uint64_t inode, inode_generation;
 	uint64_t size;
 	struct mt_text path, build_id, problem;
-	/* the name its first process was started by, of the same directory; empty: the path's */
+	/* its name in the same folder when its first process was started; empty: the path's */
 	struct mt_text started;
 };
 

@@ -59,9 +59,9 @@ struct mt_branch {
 
 struct mt_sample {
 	uint16_t misc;
-	int32_t pid, tid; /* -1 where not sampled */
-	uint32_t cpu;	  /* UINT32_MAX where not sampled */
-	uint64_t time;	  /* 0 where not sampled, as for all fields below */
+	int32_t pid, tid; /* -1 if not sampled */
+	uint32_t cpu;	  /* UINT32_MAX if not sampled */
+	uint64_t time;	  /* 0 if not sampled, as for all fields below */
 	uint64_t ip, addr, id, stream_id, period;
 	uint64_t weight, data_source, transaction, phys_addr, cgroup, data_page_size,
 		code_page_size;
@@ -92,7 +92,7 @@ struct mt_sample {
 struct mt_dump_apart {
 	uint32_t cut; /* offset in the record where `asked` bytes were cut out */
 	uint32_t asked;
-	const uint8_t *bytes; /* NULL: not at hand */
+	const uint8_t *bytes; /* NULL: not available */
 	uint32_t size;
 };
 

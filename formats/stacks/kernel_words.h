@@ -1,7 +1,7 @@
 /*
  * Encodes the kernel's words of a PACKED record (FORMAT.md section 7.2) against those of an earlier
- * sample of the same length in the same slot. Most words repeat; times and instruction pointers do
- * not, but are found at the same index.
+ * sample of the same length in the same slot. Most words repeat. Times and instruction pointers do
+ * not repeat, but are found at the same index.
  */
 #ifndef MT_FORMATS_STACKS_KERNEL_WORDS_H
 #define MT_FORMATS_STACKS_KERNEL_WORDS_H

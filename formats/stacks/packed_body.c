@@ -1,4 +1,4 @@
-/* Parses the bodies of PACKED records, as far as that needs no earlier record. */
+/* Parses the parts of a PACKED record's body that need no earlier record. */
 #include "formats/stacks/packed_body.h"
 
 #include "formats/base/bytes.h"

@@ -1,6 +1,6 @@
 /*
- * Parses the body of a PACKED record (FORMAT.md section 7.2), as far as that needs no earlier
- * record. Used by the decoder, and by the recorder to look into what it just encoded.
+ * Parses the parts of a PACKED record's body (FORMAT.md section 7.2) that need no earlier record.
+ * Used by the decoder, and by the recorder to look into the record that it just encoded.
  */
 #ifndef MT_FORMATS_STACKS_PACKED_BODY_H
 #define MT_FORMATS_STACKS_PACKED_BODY_H

@@ -95,7 +95,7 @@ void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder)
 	free(encoder);
 }
 
-/* Populates in pages of any size that a system may have, as far as there is memory. */
+/* Rounds up to pages of any size that a system may have; at most all of the memory. */
 static size_t whole_pages(const struct mt_stack_encoder *encoder, size_t bytes)
 {
 	size_t pages = (bytes + PAGE_MAX - 1) / PAGE_MAX * PAGE_MAX;

@@ -30,7 +30,7 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots);
 void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder);
 
 /*
- * Populates the memory of the first `slots` slots, as far as there are that many. Call once before
+ * Populates the memory of the first `slots` slots, or of all if there are fewer. Call once before
  * encoding; from then on only populated slots are used, so encoding never faults. Later calls, to
  * populate more slots, may run while another thread encodes.
  */

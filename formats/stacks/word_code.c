@@ -99,7 +99,7 @@ static void encode_mixed(struct mt_word_encoder *encoder, const uint8_t *from, s
 	*encoder = e;
 }
 
-/* The same where nearly all words are literals. */
+/* The same, for input that is nearly all literals. */
 static void encode_random(struct mt_word_encoder *encoder, const uint8_t *from, size_t count)
 {
 	struct mt_word_encoder e = *encoder;

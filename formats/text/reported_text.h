@@ -19,7 +19,7 @@ enum mt_text_kind {
 	MT_TEXT_NONE,
 	MT_TEXT_FOLDED,
 	MT_TEXT_PAIRS,	/* folded, with two counts a line: before and now */
-	MT_TEXT_SCRIPT, /* what perf script prints: recognized, and refused */
+	MT_TEXT_SCRIPT, /* output of perf script: recognized, and refused */
 };
 
 enum {
@@ -35,7 +35,7 @@ enum mt_text_kind mt_text_kind_of(const char *head, size_t size);
 struct mt_text_lines {
 	const struct mt_input *input;
 	char *buffer;	 /* MT_TEXT_LINE_MAX bytes */
-	uint64_t offset; /* of the file: what is read next */
+	uint64_t offset; /* offset in the file of the next read */
 	size_t at, end;
 	struct mt_text line;
 };

@@ -1,6 +1,6 @@
 /*
- * --growth: by how much each stack changed what is mapped: bytes added minus bytes removed by brk,
- * mmap and related calls. Over a space's life the sum is the change of its size.
+ * --growth: by how much each stack changed the mapped memory: bytes added minus bytes removed by
+ * brk, mmap and related calls. Over a space's life the sum is the change of its size.
  */
 #include "report/analyses/growth.h"
 

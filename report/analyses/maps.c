@@ -1,6 +1,6 @@
 /*
  * --maps: the mappings of each process at a moment, as in /proc/PID/maps. Adjacent regions of
- * different calls stay separate, where /proc may merge them.
+ * different calls stay separate; /proc may merge them.
  */
 #include <inttypes.h>
 #include <stdio.h>

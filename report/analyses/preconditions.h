@@ -13,8 +13,8 @@ struct mt_facts;
 /* The subject of an analysis's figures. */
 enum mt_needs {
 	MT_NEEDS_GROWTH = 1, /* mappings, and their removal */
-	MT_NEEDS_MAPS = 2,   /* what is mapped */
-	MT_NEEDS_PAGES = 4,  /* what is resident */
+	MT_NEEDS_MAPS = 2,   /* the mappings at a moment */
+	MT_NEEDS_PAGES = 4,  /* resident pages */
 	MT_NEEDS_BLOCKS = 8, /* live blocks of allocators */
 	MT_NEEDS_HELD = 16,  /* holders of memory; blocks of allocators are counted apart */
 };

@@ -62,7 +62,8 @@ extern const struct mt_option mt_picture_option_rows[];
 extern const struct mt_option mt_perf_option_rows[];
 
 /*
- * Checks the picture options against the rest, and makes --flamechart a timeline of many intervals.
+ * Checks the picture options against the other options, and makes --flamechart a timeline of many
+ * intervals.
  */
 struct mt_error *mt_picture_options_check(struct mt_report_options *options);
 

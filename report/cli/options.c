@@ -29,7 +29,7 @@ struct found {
 	const struct mt_analysis *analysis;
 	const struct mt_output *output;
 	const char *name;
-	size_t matches; /* rows that begin with what was typed */
+	size_t matches; /* rows that begin with the typed text */
 };
 
 static void consider(struct found *found, const char *typed, size_t length, const char *name,

@@ -45,7 +45,7 @@ struct mt_wishes {
 	bool stacks;			  /* --stacks */
 	bool timeline;			  /* --timeline */
 	double interval;		  /* seconds of --timeline; 0: by the recording's length */
-	unsigned int intervals;		  /* about as many where interval is 0; 0: the default */
+	unsigned int intervals;		  /* about as many if interval is 0; 0: the default */
 	const char *weight;		  /* --weight, or NULL */
 	struct mt_at at;		  /* --at */
 	struct mt_timespan time;	  /* --time */

@@ -51,8 +51,8 @@ struct seal {
 	MT_ARRAY(struct part) parts; /* by recording */
 	struct mt_code_notes *code;  /* image code that return addresses were checked by */
 	struct mt_map64 stacks;	     /* of the present recording: contents seen in it */
-	struct mt_map64 frames;	     /* the same */
-	struct mt_map64 images;	     /* the same */
+	struct mt_map64 frames;	     /* as above */
+	struct mt_map64 images;	     /* as above */
 	struct mt_writer *writer;    /* of the recording that is copied */
 	struct mt_block notes;	     /* for it */
 };

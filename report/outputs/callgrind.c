@@ -70,7 +70,7 @@ struct callgrind {
 	struct mt_sum_table *costs;
 	struct shown files, names, images;
 	size_t events[MT_GROUPS_COLUMNS]; /* value columns to write */
-	double totals[MT_GROUPS_COLUMNS]; /* of what is written */
+	double totals[MT_GROUPS_COLUMNS]; /* of the rows written */
 	size_t event_count, stack;	  /* stack: key column */
 	size_t calls;			  /* column with counts; MT_COLUMN_NONE: count rows */
 	double below_zero;

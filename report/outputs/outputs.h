@@ -58,7 +58,7 @@ struct mt_given_option {
 struct mt_summary_row {
 	long pid;		      /* 0: of all processes of the name */
 	const char *process;	      /* name in the row */
-	const struct mt_table *table; /* whose stack it is; NULL: of the process as a whole */
+	const struct mt_table *table; /* the stack's table; NULL: the whole process */
 	uint32_t stack;
 	uint32_t name; /* the row's function for it, in mt_frames_strings() */
 };
@@ -74,7 +74,7 @@ struct mt_view {
 	bool selected;		      /* selectors were given */
 	bool all;		      /* --all: the summary includes small figures */
 	bool srcline;		      /* show frames with file and line */
-	/* --top and --percent-limit, already applied to the table but for MT_LIMITS_ROWS */
+	/* --top and --percent-limit, already applied to the table except for MT_LIMITS_ROWS */
 	struct mt_row_limit limit;
 	const struct mt_named_table *alongside; /* more tables of the recording, for the summary */
 	size_t alongside_count;

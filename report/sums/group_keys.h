@@ -16,7 +16,7 @@ struct mt_error;
 enum mt_by {
 	MT_BY_EVENT,
 	MT_BY_TIME,    /* an interval of --timeline; not a word of --by */
-	MT_BY_SEGMENT, /* a segment of shared memory, and who made it */
+	MT_BY_SEGMENT, /* a segment of shared memory, and its creator */
 	MT_BY_PROCESS,
 	MT_BY_PROGRAM, /* processes of one name; not a word of --by */
 	MT_BY_THREAD,

@@ -13,7 +13,7 @@ struct mt_session_sample;
 
 struct mt_sample_field {
 	const char *name;	      /* borrowed */
-	MT_ARRAY(struct mt_field) of; /* by event; as far as events were met */
+	MT_ARRAY(struct mt_field) of; /* by event, for the events seen so far */
 	bool known;		      /* an event seen so far has it */
 };
 

@@ -85,7 +85,7 @@ struct mt_facts_image {
 	const char *found_at; /* path of the file in use, or NULL */
 	const char *problem;  /* the recorder's note about the image, or NULL */
 	const char *refused;  /* which debug files were rejected and why, or NULL */
-	const char *fetch;    /* what --debuginfod would ask a server for, or NULL */
+	const char *fetch;    /* what --debuginfod would request from a server, or NULL */
 	/*
 	 * Sources of unwind tables, names and lines: "carried", "file", "debug file", or NULL
 	 * without any.
@@ -166,7 +166,7 @@ struct mt_facts {
 uint64_t mt_facts_lost(const struct mt_facts_recording *recording);
 uint64_t mt_facts_lost_all(const struct mt_facts *facts);
 
-/* The build id of the image at a path, borrowed; NULL where none or several are known. */
+/* The build id of the image at a path, borrowed; NULL if none or several are known. */
 const char *mt_facts_build_id(const struct mt_facts *facts, const char *path);
 
 /* THROTTLE records in all recordings; the samples lost by throttling are not counted anywhere. */
@@ -190,8 +190,9 @@ bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pi
 			  uint64_t ended);
 
 /*
- * The end of the time in which a process was observed, ns: its end where it ended (`ended`; 0: it
- * did not), else the recording's. Ages, spans and rates count up to here, not to its last event.
+ * The end of the time in which a process was observed, ns: its own end if it ended (`ended`; 0: it
+ * did not), else the recording's. Ages, spans and rates count up to this time, not to its last
+ * event.
  */
 uint64_t mt_facts_observed_end(const struct mt_facts_recording *recording, uint64_t ended);
 

@@ -22,7 +22,7 @@ struct mt_limited_table {
 	double least;	   /* absolute value */
 };
 
-/* Borrows from, and reads it once where there is a percentage. weight: the value column. */
+/* Borrows from, and reads it once if there is a percentage. weight: the value column. */
 struct mt_error *mt_limited_table_init(struct mt_limited_table *limited, struct mt_table *from,
 				       size_t weight, const struct mt_row_limit *limit);
 

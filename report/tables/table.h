@@ -108,7 +108,7 @@ struct mt_table {
 	bool ordered; /* sums with a given order, which outputs keep */
 	bool by_weight;	   /* rows are separated by the --weight figure: others are shown, too */
 	bool compared;	   /* the values are base, now and change (comparison.h) */
-	double base_scale; /* of a comparison: what the base's figures were multiplied by */
+	double base_scale; /* of a comparison: the factor of the base's figures */
 	uint64_t interval; /* sums with a time column: ns of each interval; 0: no such column */
 	const struct mt_key_column *keys;
 	size_t key_count;

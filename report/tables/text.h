@@ -24,7 +24,7 @@ struct mt_snippet mt_text_duration(double seconds);
 /* "812 B", "11.2 MB": decimal units. */
 struct mt_snippet mt_text_bytes(double bytes);
 
-/* part of whole in percent: "99.3 %", "<0.1 %", "0 %"; "-" where whole is 0. */
+/* part of whole in percent: "99.3 %", "<0.1 %", "0 %"; "-" if whole is 0. */
 struct mt_snippet mt_text_percent(double part, double whole);
 
 /* Unix time in ns as "2026-11-21 08:16:02 UTC". */
@@ -32,7 +32,7 @@ struct mt_snippet mt_text_date(uint64_t ns);
 
 /*
  * Columns that sanitized text takes on a terminal: 2 for a wide character, 0 for a combining one,
- * as far as the locale's LC_CTYPE is one of UTF-8.
+ * if the locale's LC_CTYPE is UTF-8.
  */
 size_t mt_text_columns(const char *text);
 
@@ -63,7 +63,7 @@ uint32_t mt_text_intern(struct mt_strings *strings, const char *text);
 
 /*
  * Prints sanitized text, broken between words into lines of `width` columns. The first line begins
- * with `first`, each further one with `rest`, blanks of as many columns.
+ * with `first`, each further one with `rest`, which has as many columns.
  */
 void mt_text_print_wrapped(const char *first, const char *rest, const char *text, size_t width,
 			   FILE *to);

@@ -42,7 +42,7 @@ enum {
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-/* Compilers nest one or two; hand-written code has been seen with four. */
+/* Compilers nest one or two; assembly code with four exists. */
 #define STATES_MAX 16
 
 struct machine {

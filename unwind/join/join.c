@@ -15,7 +15,7 @@
 enum {
 	TALLIES = 4096,
 	WRONG_SHARE = 150, /* one in so many joined stacks may be found wrong; */
-	RIGHT_FEW = 4,	   /* below so many right ones, the thread's tally is used instead */
+	RIGHT_FEW = 4,	   /* with fewer right ones, the thread's tally decides, too */
 };
 
 /* Frames that stacks may be joined with: immutable while several hold them. */
@@ -23,7 +23,7 @@ struct mt_join_frames {
 	size_t references, count, room;
 	size_t placed; /* frames from here on have no known stack pointer */
 	size_t rising; /* from here on stack pointers rise up to the root: one stack */
-	uint64_t *sps; /* behind pcs */
+	uint64_t *sps; /* after pcs */
 	uint64_t pcs[];
 };
 

@@ -56,7 +56,7 @@ struct mt_join_stack {
 	uint64_t peak; /* highest stack pointer between this stack and the next newer one */
 };
 
-/* What the joiner needs to know of code. */
+/* The joiner's questions about code. */
 struct mt_join_check {
 	void *context;
 	/* mt_call_site_find() */
@@ -70,7 +70,7 @@ struct mt_joiner *mt_joiner_create(const struct mt_join_check *check);
 void mt_joiner_destroy(struct mt_joiner *joiner);
 
 /*
- * Adds the next stack; joins it, or stacks that wait for a whole one, where the rule allows. False
+ * Adds the next stack. Joins it, or stacks that wait for a whole one, if the rule allows it. False
  * out of memory.
  */
 bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack);

@@ -33,17 +33,17 @@ void mt_memory_alongside_destroy(struct mt_memory_alongside *memory);
 struct mt_error *mt_memory_finish(struct mt_memory_alongside *memory);
 
 /*
- * Those of which the recording has something to say:
+ * The tables that the recording has data for:
  *
  *	host		the host's gauges: before, now, least and most of each
- *	processes	--processes; of those that ended early one at its peak, if it grew most
- *	resident	--resident by process name and stack, of processes that live, or ended with
- *			the recording, or grew most and ended: those that ended at their peak;
- *			without what `blocks` has
- *	growth		--growth by process name and stack, on the account of who holds it
- *	verdict		--verdict by process and stack, or --leaks of what `blocks` has
+ *	processes	--processes; one process that ended early, at its peak, if it grew most
+ *	resident	--resident by process name and stack, of processes that live, ended with
+ *			the recording, or grew most and ended; ended ones as of their peak;
+ *			without the memory in `blocks`
+ *	growth		--growth by process name and stack, counted for the holder
+ *	verdict		--verdict by process and stack, or --leaks of the memory in `blocks`
  *	blocks		--blocks by process name and stack, of the same processes
- *	victims		processes that were OOM-killed, with their peak; 0: not known
+ *	victims		processes that were OOM-killed, with their peak; 0: unknown
  */
 const struct mt_named_table *mt_memory_tables(const struct mt_memory_alongside *memory,
 					      size_t *count);

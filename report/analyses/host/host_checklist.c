@@ -53,7 +53,7 @@ enum measure {
 	COUNT,	       /* a count's change */
 	KILLS,	       /* change of the count of OOM kills, from their events if recorded */
 	FAILED_CALLS,  /* samples of system calls, not a gauge */
-	FAILED_BLOCKS, /* the same of allocators */
+	FAILED_BLOCKS, /* failed calls of allocators */
 };
 
 struct check {

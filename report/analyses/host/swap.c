@@ -423,8 +423,8 @@ static bool classify(struct swap *swap, uint32_t stack, enum path *out)
 /* ---- Rows ---- */
 
 /*
- * Swapped pages of a process at its first reported count. For a process that existed but was read
- * later, it is that count. For spaces after a process's first one it is 0.
+ * Swapped pages of a process before its first reported count. If the process existed and was read
+ * later than that count, it is that count. For the later spaces of a process it is 0.
  */
 static uint64_t pages_before(const struct swap *swap, const struct life *life)
 {
@@ -432,7 +432,7 @@ static uint64_t pages_before(const struct swap *swap, const struct life *life)
 	uint64_t at;
 
 	if (life->pid < 0)
-		return life->first; /* nobody knows */
+		return life->first; /* unknown */
 	if (!mt_map64_get(&swap->by_pid, pair(life->recording, (uint32_t)life->pid), &at))
 		return swap->readings.count ? 0 : life->first;
 	reading = &swap->readings.items[at];

@@ -74,11 +74,11 @@ uint32_t mt_ended_name(struct mt_strings *strings, uint32_t process, bool execed
 
 /*
  * Marks a row whose process ended, as rows->ended says: "ls [exited]", "sh [exec]". Its values are
- * of the moment before. False out of memory.
+ * those of the moment before. False out of memory.
  */
 bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
 			struct mt_row_facts *facts);
-/* The same where the process ended by exec or by exit. */
+/* The same, with exec or exit given by the caller. */
 bool mt_row_mark_ended(struct mt_ledger_rows *rows, bool execed, struct mt_row_facts *facts);
 
 /*

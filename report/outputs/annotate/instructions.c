@@ -26,7 +26,7 @@ struct place {
 	uint32_t image;
 	bool known;	/* index of its function */
 	uint64_t start; /* the function's start, as an offset in the image's file */
-	uint64_t at;	/* behind it */
+	uint64_t at;	/* after it */
 	const struct mt_frame_name *name;
 	struct mt_annotate_figures figures;
 };

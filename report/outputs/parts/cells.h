@@ -38,7 +38,7 @@ const uint32_t *mt_cell_path(const struct mt_path_rows *rows, const struct mt_ro
  */
 struct mt_snippet mt_cell_figure(double value);
 
-/* "1,234,567", with bounds where inexact: "12 (10..15)", "-" for NaN. Returns `room`. */
+/* "1,234,567", with bounds if inexact: "12 (10..15)", "-" for NaN. Returns `room`. */
 #define MT_FIGURE_ROOM 160
 const char *mt_figure_text(const struct mt_value *value, char room[MT_FIGURE_ROOM]);
 

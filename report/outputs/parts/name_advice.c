@@ -34,7 +34,7 @@ enum lack {
 struct row {
 	const char *program, *image; /* stems of names: of exe, of an image in the stack */
 	enum lack lack;
-	const char *text; /* behind "PROGRAM: " */
+	const char *text; /* after "PROGRAM: " */
 	/* Advice if the garbage collector is on the path; NULL: it has no known collector. */
 	const char *collected;
 };

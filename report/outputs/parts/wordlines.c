@@ -213,7 +213,7 @@ static bool rank_words(struct mt_wordlines *lines)
 
 /* ---- Sorting ---- */
 
-/* 0 behind its end. */
+/* 0 after its end. */
 static uint32_t rank_at(const struct mt_wordlines *lines, const struct line *line, size_t column)
 {
 	return column < line->count

@@ -1,6 +1,4 @@
-/*
- * The wire format of protocol buffers, as far as profiles need it.
- */
+/* The parts of the wire format of protocol buffers that profiles need. */
 #include "report/outputs/pprof/protobuf.h"
 
 #include <string.h>

@@ -26,7 +26,7 @@ struct mt_error *mt_counts_print_stacks(struct mt_counts *counts, FILE *to);
 /* Events by how often they were sampled; NULL after the last. */
 const char *mt_counts_event(const struct mt_counts *counts, size_t index);
 
-/* The name of the threads that were sampled most; NULL where all have one name. */
+/* The name of the threads that were sampled most; NULL if all have one name. */
 const char *mt_counts_thread(const struct mt_counts *counts);
 
 #endif

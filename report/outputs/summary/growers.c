@@ -106,7 +106,7 @@ static void add_ended(struct growers *growers, const char *name, double peak, si
 	if (i == growers->ended_names)
 		ended[growers->ended_names++] = (struct ended){.name = name};
 	ended[i].count += count;
-	if (!peak) /* nobody read it */
+	if (!peak) /* not read */
 		return;
 	ended[i].most = peak > ended[i].most ? peak : ended[i].most;
 	ended[i].least = !ended[i].least || peak < ended[i].least ? peak : ended[i].least;

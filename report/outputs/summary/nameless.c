@@ -14,7 +14,7 @@
 #include "report/tables/table.h"
 
 enum {
-	FILES_MOST = 64, /* told apart */
+	FILES_MOST = 64, /* counted separately */
 };
 
 /* A file whose frames are on less of the weight is not counted. */

@@ -77,13 +77,13 @@ struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const cha
 /* "+26.0 MB", "-812 B". */
 struct mt_snippet mt_summary_signed(double bytes);
 
-/* The same in nine columns, in the colour of growth where the terminal has colours. */
+/* The same in nine columns, in the colour of growth if the terminal has colours. */
 void mt_summary_print_growth(const struct mt_summary *s, double bytes);
 
 /* Called before the first line of a row is printed, for a view that makes a link of it. */
 void mt_summary_row(const struct mt_summary *s, const struct mt_summary_row *row);
 
-/* The heading of a block, bold where the terminal can, without the line's end. */
+/* The heading of a block, bold if the terminal can, without the line's end. */
 void mt_summary_print_heading(const struct mt_summary *s, const char *heading);
 
 /*
@@ -103,7 +103,7 @@ size_t mt_summary_group(const struct mt_table *table);
 /* Whether all live processes of that name grew once at most, and not after that. */
 bool mt_summary_is_flat(const struct mt_summary *s, const char *name);
 
-/* The process that grew most, by its pid; false where none did, or there is only one. */
+/* The process that grew most, by its pid; false if none did, or there is only one. */
 bool mt_summary_grower(const struct mt_summary *s, long *pid);
 
 #endif
