@@ -313,7 +313,7 @@ static bool has_rows(const struct mt_report_options *options, const struct sides
 	return !sides->empty && (options->analysis->states || sides->gauged || selected(sides));
 }
 
-/* Whether an analysis has no row, and the recording lacks the events for it. */
+/* Sets sides->empty if the analysis has no row, and the recording lacks the events for it. */
 static struct mt_error *check_rows(const struct mt_report_options *options, struct mt_table *table,
 				   struct sides *sides)
 {
@@ -572,7 +572,7 @@ static bool leave_early(struct mt_follow *follow, struct mt_error *err, enum sta
 	case MT_FOLLOW_UPDATE:
 		*status = err ? fail(err) : STATUS_OK;
 		fflush(stderr);
-		_exit(*status); /* the parent frees the memory */
+		_exit(*status); /* the memory is the parent's */
 	case MT_FOLLOW_ANEW:
 	case MT_FOLLOW_ENOUGH:
 		mt_error_destroy(err);

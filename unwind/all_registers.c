@@ -144,7 +144,7 @@ static void restore(struct step *s, unsigned int reg, const struct mt_cfi_rule *
 }
 
 /*
- * Whether the stack pointer may change this way. It must rise. It may stay if the return address is
+ * Checks the change of the stack pointer. It must rise. It may stay if the return address is
  * in a register, and may change freely if CFI sets it: a signal frame, a longjmp.
  */
 static int check_sp(struct mt_walk *walk, const struct step *s)
@@ -177,7 +177,7 @@ static int check_pc(struct step *s)
 	return mt_pc_plausible(pc) ? MT_WALK_ON : MT_END_BAD_CFA;
 }
 
-/* Applies a row to *regs, in place. False, with *regs unchanged, if the row does not hold. */
+/* Applies a row to *regs, which stay unchanged if the row does not hold. */
 static int apply_row(struct mt_walk *walk, const struct mt_cfi_row *row,
 		     struct mt_unwind_regs *regs)
 {

@@ -61,7 +61,7 @@ struct mt_recall *mt_recall_create(void);
 void mt_recall_begin(struct mt_walk *walk);
 void mt_recall_end(struct mt_walk *walk);
 
-/* Address of the caller's fp for a compact step from a frame with this fp to that CFA. */
+/* The slot of the caller's fp in a compact step from a frame with this fp to that CFA. */
 static inline uint64_t mt_recall_slot(struct mt_rule rule, uint64_t fp, uint64_t cfa)
 {
 	uint64_t offset = (uint64_t)((int64_t)rule.fp_slot * 8);

@@ -136,7 +136,7 @@ static bool scan(struct mt_walk *walk, enum call_target wanted, int *end)
 	return false;
 }
 
-/* Frames from the kernel's chain or branch records have no known stack pointer: they are kept. */
+/* Whether the newest frame's stack pointer is known, unlike that of chain and branch records. */
 static bool is_placed(const struct mt_walk *walk)
 {
 	const struct mt_stack *stack = walk->stack;

@@ -56,7 +56,7 @@ bool mt_address_is_sampled(uint64_t address, uint32_t one_in)
 	return address || !count;
 }
 
-/* True if exactly one of two bits is set. */
+/* Puts an expression that is true if exactly one of two bits is set. */
 static void put_pair(FILE *to, const char *field, unsigned a, unsigned b)
 {
 	uint64_t first = 1ull << a, second = 1ull << b;

@@ -159,7 +159,7 @@ struct window {
 	uint8_t bytes[WINDOW];
 };
 
-/* Maps up to `want` bytes of the file, *there of them exist; want is at most a window. */
+/* Views up to `want` bytes of the file, at most a window; sets *there to the number available. */
 static const uint8_t *look(struct window *w, uint64_t at, size_t want, size_t *there)
 {
 	if (at < w->at || at - w->at > w->size || w->size - (at - w->at) < want) {
@@ -171,7 +171,7 @@ static const uint8_t *look(struct window *w, uint64_t at, size_t want, size_t *t
 	return w->bytes + (at - w->at);
 }
 
-/* Whether the copy's header is complete and valid. */
+/* Reads the header before a copy begins; false unless it is complete and valid. */
 static bool begin(struct mt_jitdump_copy *copy, struct window *w)
 {
 	size_t there;

@@ -89,7 +89,7 @@ static bool records(const struct mt_facts_event *event, const char *what)
 	return mt_vm_call_moment(event->name, &kind) == MT_MOMENT_EXIT && kind == wanted;
 }
 
-/* The event of that name, a sample rather than a mark; NULL: none. */
+/* The event that records `what`, a sample rather than a mark; NULL: none. */
 static const struct mt_facts_event *find(const struct mt_facts *facts, const char *what)
 {
 	const struct mt_facts_event *found = NULL;

@@ -36,7 +36,7 @@ enum {
 	VALUES,
 };
 
-/* Any program takes less than this. */
+/* Sizes below this are normal for any program. */
 #define ENDED_LEAST ((double)(2 << 20))
 
 static const struct mt_value_column value_columns[VALUES] = {

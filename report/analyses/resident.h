@@ -19,7 +19,7 @@ struct mt_error *mt_resident_begin(struct mt_session *session,
 				   const struct mt_analysis_request *request,
 				   struct mt_resident_run **out);
 
-/* Leaves out memory that another table shows; called after the session's end. */
+/* Memory to leave out, because another table shows it; called after the session's end. */
 struct mt_resident_apart {
 	bool (*has)(void *context, int32_t pid, bool is_heap, uint32_t reserver);
 	void *context;

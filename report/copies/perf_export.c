@@ -349,7 +349,7 @@ static struct mt_error *copy_samples(struct perf_export *copy)
 
 /* ---- Facts about the file ---- */
 
-/* The events, and the ids of their attributes and the images. */
+/* The events, with the memory of their attributes and the images. */
 struct closing {
 	struct mt_perf_closing facts;
 	struct mt_attr dummy;

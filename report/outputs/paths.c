@@ -170,7 +170,7 @@ static struct mt_error *print_list(struct list *list)
 	return NULL;
 }
 
-/* Prints the paths, in order of weight. */
+/* Number of paths shown; they are in order of weight. */
 static size_t shown_of(const struct list *list)
 {
 	const struct mt_row_limit *limit = &list->view->limit;

@@ -43,7 +43,7 @@ static void spaces_destroy(struct mt_oracle_spaces *spaces)
 	free(spaces);
 }
 
-/* The state for this map; keyed by version, because a library loaded later keeps the generation. */
+/* The state for this map. A library loaded later keeps its generation, but adds mappings. */
 static void *state_of(struct mt_oracle_spaces *spaces, const struct mt_image_map *map)
 {
 	uint32_t generation = mt_image_map_generation(map);

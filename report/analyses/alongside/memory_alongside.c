@@ -253,8 +253,8 @@ static bool is_fault(const struct mt_facts_event *event)
 }
 
 /*
- * Whether an event was recorded and selected. If it never happened in the selected processes, that
- * is known, too, but only for processes that have gauges.
+ * Whether such an event was recorded, and selected or gauged. With gauges of processes, mtrec made
+ * the recording, and an event that never happened in the selected processes is known as well.
  */
 static bool has_event(const struct mt_memory_alongside *memory,
 		      bool (*is)(const struct mt_facts_event *event))

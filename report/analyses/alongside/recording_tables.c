@@ -176,7 +176,7 @@ struct mt_error *mt_recording_tables_listen(struct mt_session *session,
 
 /* ---- The end ---- */
 
-/* Takes the table. `limits`, too. */
+/* Takes the table and `limits`. */
 static struct mt_error *add(struct mt_recording_tables *t, const char *name, char *limits,
 			    struct mt_table *table)
 {

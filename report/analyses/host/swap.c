@@ -74,7 +74,7 @@ struct reading {
 	uint64_t time, pages;
 	uint32_t process, cgroup;
 	bool selected;
-	bool existed; /* time when recording began */
+	bool existed; /* it existed when recording began */
 	bool used;    /* a life began with it */
 };
 

@@ -49,7 +49,7 @@ static const struct mt_value_column value_columns[VALUES] = {
 	[VALUE_CONFIDENCE] = {"confidence", "%"},
 };
 
-/* Parts of a byte are dropped; NAN stays. */
+/* Rounds to whole bytes; NAN stays. */
 static double whole(double value)
 {
 	return fabs(value) < 1e15 ? (double)(int64_t)(value + (value < 0 ? -0.5 : 0.5)) : value;

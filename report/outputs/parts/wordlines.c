@@ -20,7 +20,7 @@
 #include "report/tables/text.h"
 
 enum {
-	SMALL = 8, /* fewer lines are sorted by insertion */
+	SMALL = 8, /* up to so many lines are sorted by insertion */
 };
 
 struct line {

@@ -307,7 +307,7 @@ static uint64_t mapping_of(struct pprof *p, const struct mt_frame_key *key,
 	return id_of(p, &p->mappings, string_of(p, name->dso), &is_new);
 }
 
-/* Writes the mapping at its first use, between two locations. */
+/* The function's id; writes the function at its first use, between two locations. */
 static uint64_t function_of(struct pprof *p, const struct mt_frame_name *name)
 {
 	uint64_t text =
@@ -370,7 +370,7 @@ static void put_mapping(struct pprof *p, uint64_t id, const char *path)
 	put(p, PROFILE_MAPPING, &p->message);
 }
 
-/* The functions of the locations, in the order of their ids. */
+/* Writes the mappings of the locations, in the order of their ids. */
 static void put_mappings(struct pprof *p)
 {
 	uint64_t done = 0;

@@ -124,7 +124,7 @@ static const struct mt_facts_event *facts_of(const struct mt_counts *s, enum mt_
 }
 
 /*
- * The count of an event that has no samples, only counts with another event's samples. NULL for an
+ * The unit of an event that has no samples, only counts with another event's samples. NULL for an
  * event with samples, and if the analysis does not count samples: then all events are alike.
  */
 static const char *unit_alongside(const struct mt_counts *s, const char *alias)

@@ -17,7 +17,7 @@ enum {
 	NAMES_MOST = 64, /* names of ended processes that are counted separately */
 };
 
-/* Any program grows by less than this. */
+/* Growth below this is normal for any program. */
 #define GROWTH_LEAST ((double)(1 << 20))
 /*
  * Minimum of growth without live blocks that gets a line: more than a start and an allocator take.
@@ -293,7 +293,7 @@ static void print_ended(const struct mt_summary *s, const struct growers *grower
 		print_paths_of_ended(s, "its");
 }
 
-/* How many of the rows shown have their peak as `now`. */
+/* Whether none, some or all of the rows shown have their peak as `now`. */
 static enum mt_summary_ended ended_of(const struct growers *growers, size_t shown)
 {
 	size_t ended = 0, processes = 0;
@@ -305,7 +305,7 @@ static enum mt_summary_ended ended_of(const struct growers *growers, size_t show
 	return !ended ? MT_NONE_ENDED : ended < processes ? MT_SOME_ENDED : MT_ALL_ENDED;
 }
 
-/* In some rows only. */
+/* Prints the processes whose `now` is their peak, if that is not so for all. */
 static void print_peaks(const struct growers *growers, size_t shown, FILE *to)
 {
 	const char *before = "        ended, with their peak as now:";

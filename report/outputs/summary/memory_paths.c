@@ -346,7 +346,7 @@ static struct mt_error *read_section(const struct mt_summary *s, struct mt_table
 }
 
 /*
- * Prints a line if the paths not shown hold so much that the figures above do not answer the
+ * Whether the paths not shown hold so much that the figures above do not answer the
  * question.
  */
 static bool are_worth_a_line(const struct entries *entries)
@@ -449,7 +449,7 @@ struct judged {
 struct judged_list {
 	MT_ARRAY(struct judged) items;
 	struct verdict_columns columns;
-	struct mt_top_paths top; /* header of the table of its paths, without rows */
+	struct mt_top_paths top; /* paths of the table; its items stay empty */
 	struct mt_tierless_paths *tierless;
 	struct totals totals; /* by process name */
 	struct mt_map64 seen; /* text and pid */

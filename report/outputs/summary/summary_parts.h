@@ -45,7 +45,7 @@ struct mt_memory_paths;
 struct mt_error *mt_summary_print_growers(const struct mt_summary *s,
 					  const struct mt_memory_paths *paths);
 
-/* The processes that ended with the recording: their figures are as of their peak. */
+/* Which processes ended with the recording: their figures are as of their peak. */
 enum mt_summary_ended {
 	MT_NONE_ENDED,
 	MT_SOME_ENDED,
