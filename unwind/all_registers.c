@@ -144,8 +144,8 @@ static void restore(struct step *s, unsigned int reg, const struct mt_cfi_rule *
 }
 
 /*
- * Checks the change of the stack pointer. It must rise. It may stay if the return address is
- * in a register, and may change freely if CFI sets it: a signal frame, a longjmp.
+ * Checks the change of the stack pointer. It must rise. It may stay if the return address is in a
+ * register, and may change freely if CFI sets it: a signal frame, a longjmp.
  */
 static int check_sp(struct mt_walk *walk, const struct step *s)
 {

@@ -43,7 +43,7 @@ static inline void mt_pages_prefault(void *bytes, size_t size)
 
 /*
  * Populates memory for a real-time thread, on every kernel: a page fault takes mmap_lock, where the
- * thread would wait behind threads of any priority. Other threads may use the memory meanwhile.
+ * thread would wait for threads of any priority. Other threads may use the memory meanwhile.
  */
 static inline void mt_pages_ready(void *bytes, size_t size)
 {

@@ -17,7 +17,7 @@ bool mt_cfi_program_run(const struct mt_cfi_section *section, const struct mt_cf
 
 /*
  * Passes all rows of an FDE with a nonempty range to `row`, by rising address: `from` is the row's
- * first address, first fde->start; a NULL row stands for one lost to a malformed program. False as
+ * first address, first fde->start; a NULL row replaces one lost to a malformed program. False as
  * soon as `row` returns false.
  */
 bool mt_cfi_program_rows(const struct mt_cfi_section *section, const struct mt_cfi_fde *fde,

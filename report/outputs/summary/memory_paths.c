@@ -345,10 +345,7 @@ static struct mt_error *read_section(const struct mt_summary *s, struct mt_table
 	return err || choose_entries(s, &out->top, &out->entries, names) ? err : mt_error_nomem();
 }
 
-/*
- * Whether the paths not shown hold so much that the figures above do not answer the
- * question.
- */
+/* Whether the paths not shown hold so much that the figures above do not answer the question. */
 static bool are_worth_a_line(const struct entries *entries)
 {
 	double shown = 0;
