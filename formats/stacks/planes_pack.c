@@ -15,9 +15,7 @@
 #include "formats/stacks/planes.h"
 
 #define DIRECTORY ((size_t)MT_PLANES * 8)
-#define LEVEL_THOROUGH                                                            \
-	3 /* from this level on each plane is searched for matches, at that level \
-	   */
+#define LEVEL_THOROUGH 3 /* from this level on each plane is searched, at that level */
 #define LEVEL_MAPS 1
 #define LEVEL_FAST (-1)
 #define HUFFMAN_ALONE 1 /* of the parameter below */
