@@ -496,7 +496,7 @@ static const char *decider(const struct mt_verdict *verdict)
 		return NULL;
 	if (verdict->ended)
 		return !verdict->why ? NULL
-		       : verdict->of_blocks || verdict->files
+		       : verdict->of_blocks || verdict->files || verdict->collected
 			       ? "the process ended"
 			       : "the process ended (mtrec -e malloc shows more)";
 	return verdict->why || (mt_verdict_is_growth(verdict->kind) &&

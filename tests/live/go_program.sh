@@ -46,5 +46,5 @@ check 'what works' "$mtrec" -o go.mtr -e vm,rss -- ./program
 "$MT_BUILD/mtreport" go.mtr >screen 2>&1
 says '... shows the path that grew' 'program: main.grow' screen
 is '... and advises no -e malloc' "$(grep -c -e '-e malloc' screen)" 0
-says '... but the heap profile' 'a Go program has no malloc and free to record' screen
+says '... but the heap profile' 'a Go program: its heap is collected' screen
 finish
