@@ -1,8 +1,8 @@
 /*
- * Measures what becomes of samples behind the ring, on those of recordings and on one core: coding
- * them against earlier ones, with the processor's wide instructions and without, beside a memcpy
- * of the same dumps; then packing the chunks that come of it, by zstd alone and as planes, level by
- * level.
+ * Measures the work on samples after the ring, with the samples of recordings and on one core.
+ * First: coding samples against earlier ones, with and without wide instructions of the processor,
+ * compared with a memcpy of the same dumps. Then: packing the chunks, by zstd alone and as planes,
+ * for each level.
  *
  *	bench_coding FILE...		a table for each
  */
@@ -30,7 +30,7 @@
 struct sample {
 	uint32_t event, cut, kernel_size, slot, sp_back, dump_asked, dump_size;
 	uint64_t time;
-	uint8_t *bytes; /* the kernel's, then the dump */
+	uint8_t *bytes; /* the kernel's bytes, then the dump */
 };
 
 struct samples {
@@ -38,7 +38,7 @@ struct samples {
 	size_t count, dumped;
 };
 
-/* Processor time: other work on the machine is not ours. */
+/* Processor time, so that other work on the machine does not count. */
 static double now(void)
 {
 	struct timespec t;
@@ -62,7 +62,7 @@ static void die(const char *path, struct mt_error *err)
 	exit(2);
 }
 
-/* Only samples that were coded: they say where the dump's address stands, and whose they are. */
+/* Adds a coded sample; other samples lack the place of the dump's address and the thread. */
 static void add_sample(struct samples *to, const struct mt_record *record)
 {
 	struct mt_kernel_bytes b;
@@ -132,7 +132,7 @@ static void put(struct mt_block *block, struct mt_stack_encoder *encoder, const 
 		abort();
 }
 
-/* All samples into blocks, which are kept; how many there are. */
+/* Codes all samples into blocks and keeps the blocks; returns their number. */
 static size_t code(const struct samples *samples, bool portable, struct mt_block *blocks)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(64);
@@ -195,7 +195,7 @@ static void compress(const struct samples *samples, const struct mt_block *block
 	ZSTD_freeCCtx(zstd);
 }
 
-/* As planes, and back. */
+/* Packs as planes and unpacks again. */
 static void pack_planes(const struct samples *samples, const struct mt_block *blocks, size_t count)
 {
 	static const int levels[] = {-3, 2, 3, 9};
@@ -251,7 +251,7 @@ static void measure(const char *path)
 	memory = allocate(most * BLOCK);
 	for (size_t i = 0; i < most; i++)
 		blocks[i] = (struct mt_block){.bytes = memory + i * BLOCK, .capacity = BLOCK};
-	code(&samples, false, blocks); /* once for the page faults */
+	code(&samples, false, blocks); /* first run: takes the page faults */
 	wide = -now();
 	code(&samples, false, blocks);
 	wide += now();

@@ -1,14 +1,14 @@
 /*
  * Measures the unwinder on samples from perf.data files: samples and frames a second on one core,
- * beside a memcpy of the same dumps and, where they are built in, libunwind
- * with a shared cache and libdw with one Dwfl.
+ * compared with a memcpy of the same dumps and, if built in, with libunwind (shared cache) and
+ * libdw (one Dwfl).
  *
  *	bench_unwind FILE...		a table for each
  *	bench_unwind --ends FILE...	how stacks ended
- *	bench_unwind --compare FILE...	each stack held against the oracles; exit 1 where more than
- *					one in a thousand is shorter without a reason, 3 where that
- * is so and the recording lost records: those of mappings, maybe bench_unwind --dump N FILE
- * the N-th stack, from all
+ *	bench_unwind --compare FILE...	each stack compared with the oracles; exit 1 if more than
+ *					one in a thousand is shorter without a reason; 3 if so and
+ *					the recording lost records, perhaps those of mappings
+ *	bench_unwind --dump N FILE	the N-th stack, from all unwinders
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct totals {
 	double seconds;
 };
 
-/* Processor time: other work on the machine is not ours. */
+/* Processor time, so that other work on the machine does not count. */
 static double now(void)
 {
 	struct timespec t;
@@ -86,7 +86,7 @@ static double wall(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* All CPUs, a part of the samples each, their caches warm; by the clock on the wall. */
+/* Each CPU unwinds a part of the samples, with a warm cache; wall clock time. */
 static struct totals run_all_cores(const struct samples *s)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -148,7 +148,7 @@ static void *make_state(const struct mt_oracle *oracle, const struct samples *s)
 	return state;
 }
 
-/* The pcs of a stack by an oracle; how many. */
+/* Gets the pcs of a stack from an oracle; returns their number. */
 static size_t ask(const struct mt_oracle *oracle, void *state, const struct mt_unwind_input *input,
 		  uint64_t *pcs)
 {
@@ -191,7 +191,7 @@ static struct totals best(struct totals a, struct totals b)
 	return a.seconds && a.seconds < b.seconds ? a : b;
 }
 
-/* Sample by sample: the slowest ones open images and find their CFI. */
+/* Times each sample alone: the slowest ones open images and find their CFI. */
 static struct totals run_first(const struct samples *s, struct mt_unwinder *unwinder)
 {
 	struct totals all = {0};
@@ -303,7 +303,10 @@ struct verdicts {
 	size_t same, longer, shorter, shorter_excused, differ, first_bad;
 };
 
-/* Ours has all of theirs and in their order, and more between: they skip code without CFI. */
+/*
+ * Whether our stack has all frames of the oracle in the same order. It may have more, because
+ * oracles skip code without CFI.
+ */
 static bool contains(const struct mt_stack *ours, const uint64_t *pcs, size_t n)
 {
 	size_t found = 0;
@@ -334,7 +337,10 @@ static void judge(struct verdicts *v, size_t i, const struct mt_stack *ours, con
 		v->first_bad = i;
 }
 
-/* libunwind may go on into nowhere: what is in no mapping is no frame of its. */
+/*
+ * libunwind may continue past the end of a stack: a pc outside all mappings is not counted as a
+ * frame.
+ */
 static size_t mapped(const struct samples *s, const uint64_t *pcs, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {

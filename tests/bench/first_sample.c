@@ -1,11 +1,11 @@
 /*
- * What the first sample in a large file costs that nothing has read yet: opening it, finding its
- * CFI, one rule a frame. The page cache is warm: the file was just made, or was read before.
+ * Measures the cost of the first sample in a large file that the process has not read: opening it,
+ * finding its CFI, and one rule a frame. The page cache is warm: the file was just made or read.
  *
- *	first_sample FILE OFFSET	OFFSET: of .text, whose functions of 256 bytes begin with
- *					push %rbp, each with a CFI row behind it
+ *	first_sample FILE OFFSET	OFFSET of .text, whose functions of 256 bytes start with
+ *					push %rbp, each followed by a CFI row
  *
- * Each turn is a process of its own; the least, the middle and the most of their times, in us.
+ * Each round runs in a new process. Prints the minimum, median and maximum times in us.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static double now_us(void)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* The i-th frame's pc, spread over the file. */
+/* The pc of the i-th frame; frames are spread over the file. */
 static uint64_t pc_of(uint64_t offset, uint64_t size, unsigned int i)
 {
 	uint64_t functions = (size - offset) / FUNCTION * 3 / 4;
@@ -47,10 +47,13 @@ static uint64_t pc_of(uint64_t offset, uint64_t size, unsigned int i)
 	return BASE + offset + (functions * (2 * i + 1) / (2 * CALLS)) * FUNCTION + AFTER_PUSH;
 }
 
-/* One sample in a process that has seen nothing; its time, or below 0 where the stack is wrong. */
+/*
+ * Unwinds one sample in a process without caches. Returns the time; below 0 if the stack is wrong.
+ */
 static double first_sample(const char *path, uint64_t offset, uint64_t size)
 {
-	uint64_t dump[2 * CALLS] = {0}; /* saved rbp and return address of each; the last is 0 */
+	uint64_t dump[2 * CALLS] = {
+		0}; /* saved rbp and return address of each frame; the last ones are 0 */
 	struct mt_frame frames[FRAMES];
 	struct mt_stack stack = {.frames = frames, .capacity = FRAMES};
 	struct mt_unwind_input input = {.have_regs = true,
@@ -84,7 +87,7 @@ static double first_sample(const char *path, uint64_t offset, uint64_t size)
 	return stack.count == CALLS && frames[CALLS - 1].source == MT_FRAME_CFI ? began : -1;
 }
 
-/* The same in a child. */
+/* Runs first_sample() in a child. */
 static double turn(const char *path, uint64_t offset, uint64_t size)
 {
 	double us = -1;

@@ -1,5 +1,5 @@
 /*
- * Reads perf.data for the bench and the oracle test: attributes, MMAP, MMAP2, COMM and SAMPLE
+ * Reads perf.data for the bench and the oracle test: attributes, and MMAP, MMAP2, COMM and SAMPLE
  * records in order of time.
  */
 #include "tests/bench/samples.h"
@@ -46,7 +46,9 @@ static uint32_t record_type(const uint8_t *r)
 	return mt_get_le32(r);
 }
 
-/* TIME as the trailer of a non-sample record has it: ID CPU STREAM_ID ID follow, from the end. */
+/*
+ * TIME in the trailer of a non-sample record; it is followed by ID, CPU, STREAM_ID, ID at the end.
+ */
 static uint64_t trailer_time(const struct reader *in, const uint8_t *r)
 {
 	size_t back = 8;
@@ -216,7 +218,7 @@ static void map_file(const char *path, struct samples *out)
 	if (fd < 0 || fstat(fd, &st))
 		die(path, "cannot open");
 	out->file_size = (size_t)st.st_size;
-	/* Copied into memory: the bench measures unwinding, not page faults. */
+	/* The file is copied into memory, so that page faults are not measured. */
 	out->file = malloc(out->file_size + 1);
 	for (size_t got = 0; out->file && got < out->file_size;) {
 		ssize_t n = read(fd, (char *)out->file + got, out->file_size - got);

@@ -1,7 +1,7 @@
 /*
- * Any bytes as what a recording carries: as the body of a FILE record, listed, loaded and used as
- * its kind says; and by themselves as a skeleton, that is unwound and named by, and as two of one
- * image.
+ * Carried data from any bytes. The bytes are the body of a FILE record, which is listed, loaded and
+ * used by its kind. They are also one skeleton, used for unwinding and naming, and two skeletons of
+ * one image.
  */
 #include <stdint.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* As many skeletons as there are, as the pieces of one image. */
+/* Opens `count` skeletons as the pieces of one image. */
 static void use_skeletons(const struct mt_span *pieces, size_t count)
 {
 	struct mt_elf *elf = NULL;
@@ -49,7 +49,7 @@ static void use_skeleton(const uint8_t *bytes, size_t size)
 	use_skeletons(&(struct mt_span){bytes, size, 0}, 1);
 }
 
-/* Two skeletons, which may be damaged in different places. */
+/* Splits the bytes into two skeletons, each of which may be damaged. */
 static void use_halves(const uint8_t *data, size_t size)
 {
 	struct mt_span parts[] = {{.bytes = data, .size = size / 2},
@@ -89,7 +89,7 @@ static void use(const struct mt_file_record *file, const uint8_t *bytes)
 		use_names(file, bytes);
 }
 
-/* A FILE chunk with one record, whose body these bytes are. */
+/* Adds a FILE chunk with one record that has these bytes as its body. */
 static void add_file(struct mt_builder *b, const uint8_t *body, size_t size)
 {
 	struct mt_block *block = mt_builder_begin(b, MT_CHUNK_FILE, 0);
@@ -127,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1 || size > 1 << 20)
 		return 0;
-	copy = malloc(size); /* aligned, as what is carried is */
+	copy = malloc(size); /* aligned, as carried data is */
 	if (copy) {
 		memcpy(copy, data, size);
 		use_skeleton(copy, size);
@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(copy);
 	mt_builder_init(&b);
 	mt_builder_head(&b);
-	while (size > 1) { /* each record begins with how long it is, in eights */
+	while (size > 1) { /* each record starts with its size in units of 8 bytes */
 		size_t n = 8 * (size_t)data[0] + 8;
 
 		n = n < size - 1 ? n : size - 1;

@@ -1,10 +1,10 @@
 /*
- * Any bytes as CFI, registers, a dump and a kernel chain: unwinding stays inside them, ends, and
- * leaves a stack that says why.
+ * CFI, registers, a dump and a kernel chain from any bytes. Unwinding must stay inside them, end,
+ * and give the reason why the stack ends.
  *
  * The input is cut into: sizes, types, .eh_frame_hdr, .eh_frame, .debug_frame, then the dump. The
- * sections stand in an ELF of their own, whose code is the fuzzer's too; by their types some have
- * a size and no bytes.
+ * sections are put into a separate ELF file, whose code also comes from the fuzzer. A type can make
+ * a section SHT_NOBITS: it has a size and no bytes.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void add(const char *name, struct mt_span span, bool nobits)
 	}
 }
 
-/* One segment over the whole file, addresses as offsets. */
+/* One segment covers the whole file; addresses equal offsets. */
 static void build(const struct mt_span parts[4], uint8_t nobits)
 {
 	static const char *const names[] = {".eh_frame_hdr", ".eh_frame", ".debug_frame", ".plt"};
@@ -79,7 +79,7 @@ static void fill_regs(struct mt_cursor *c, struct mt_unwind_regs *regs)
 	regs->valid = (1u << MT_UNWIND_REGS) - 1;
 }
 
-/* One unwinder for all inputs, as a worker has one: maps differ in their generation. */
+/* One unwinder for all inputs, like a worker's; maps differ in their generation. */
 static void unwind(struct mt_unwind_input *input)
 {
 	static struct mt_unwinder *unwinder;
@@ -119,7 +119,7 @@ static void unwind_in(struct mt_image_set *images, struct mt_image_map *map, str
 	unwind(&input);
 }
 
-/* Every address, each way to find it. */
+/* Looks up every address in each way. */
 static void find_all(const struct mt_span parts[4])
 {
 	const struct mt_cfi_sections sections = {

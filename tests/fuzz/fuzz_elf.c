@@ -1,4 +1,4 @@
-/* Any bytes as an ELF file: every accessor stays inside them. */
+/* An ELF file from any bytes: every accessor must stay inside them. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Reads all of a span, so that the sanitizer sees one that is too long. */
+/* Reads all of a span, so that the sanitizer reports a span that is too long. */
 static unsigned int touch(struct mt_span span)
 {
 	unsigned int sum = 0;

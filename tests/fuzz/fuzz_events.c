@@ -1,6 +1,6 @@
 /*
- * Any text as the words of -e, planned on a machine with a PMU of a few terms. The first byte says
- * what the kernel can do.
+ * The words of -e from any text, planned on a machine with a PMU of a few terms. The first byte
+ * selects the kernel's features.
  */
 #include <stddef.h>
 #include <stdint.h>

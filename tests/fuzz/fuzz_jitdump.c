@@ -1,5 +1,6 @@
 /*
- * Any bytes as a jitdump: copied in pieces, and asked for addresses of all sizes at several times.
+ * A jitdump from any bytes: it is copied in pieces, and addresses of all sizes are looked up at
+ * several times.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +24,7 @@ static size_t read_input(void *context, uint64_t at, uint8_t *out, size_t size)
 	return mt_copy_at(input->data, input->size, at, out, size);
 }
 
-/* Every piece of code as it stands, and every address there is a bit for. */
+/* Looks up addresses of every length in bits, and reads everything about the code found there. */
 static void ask(const struct mt_jitdump *dump, uint64_t time)
 {
 	uint32_t era = mt_jitdump_era(dump, time), line;

@@ -1,4 +1,4 @@
-/* Any text as kernel symbols, and a look-up around each address it may hold. */
+/* Kernel symbols from any text, and a look-up around each address that the text may hold. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Any calls of a few threads, in any order: what grew, what is outstanding and what is mapped, in
- * the end, at the peak and at a moment.
+ * Calls of a few threads, in any order: growth, outstanding memory and mapped memory, at the end,
+ * at the peak and at a moment.
  */
 #include "tests/fuzz/ledger_feed.h"
 

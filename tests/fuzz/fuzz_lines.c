@@ -1,5 +1,5 @@
 /*
- * DWARF: bytes as an ELF file; every address asked for must end, with frames that are complete.
+ * DWARF sections from any bytes, in an ELF file: every look-up must end and give complete frames.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Any text as a perf map, and a look-up at addresses of all sizes. */
+/* A perf map from any text, and look-ups at addresses of all sizes. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a perf.data file: reading it ends, stays inside its memory, and gives records that
- * can be decoded or refused. What does not begin as one gets its first bytes.
+ * A perf.data file from any bytes: reading must end, stay inside its memory, and give records that
+ * can be decoded or refused. An input that does not start with the magic gets it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,13 +19,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	MEMORY_LIMIT = 8 << 20,
-	RECORDS_MAX = 200000, /* zstd makes many of few bytes */
+	RECORDS_MAX = 200000, /* zstd expands a few bytes to many records */
 	EVENTS_MAX = 64,
 };
 
 struct decoded {
 	struct mt_attr attrs[EVENTS_MAX];
-	unsigned int sum; /* of all bytes seen, so that the sanitizer sees a range too long */
+	unsigned int
+		sum; /* of all bytes seen, so that the sanitizer reports a range that is too long */
 };
 
 static void touch(struct decoded *d, const void *bytes, size_t size)
@@ -112,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	bool good = fd >= 0 && write(fd, data, size) == (ssize_t)size;
 
-	/* What begins otherwise would be read as text (fuzz_text). */
+	/* A file without this magic would be read as text, see fuzz_text. */
 	if (good && (size < 8 || (memcmp(data, "PERFILE2", 8) && memcmp(data, "PERFFILE", 8))))
 		good = pwrite(fd, "PERFILE2", 8, 0) == 8;
 	if (good)

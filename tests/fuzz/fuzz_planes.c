@@ -1,6 +1,6 @@
 /*
- * Codec 2. Any bytes as a payload: unpacking them ends and stays inside its memory. Any bytes as
- * records: where they can be packed, they come back.
+ * Codec 2. Unpacking a payload of any bytes must end and stay inside its memory. Records of any
+ * bytes that can be packed must be unpacked to the same bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void unpack(ZSTD_DCtx *zstd, const uint8_t *data, size_t size)
 	free(records);
 }
 
-/* The sizes in the records' headers are made ones that lead on. */
+/* Sets the size in each record's header so that the next record follows. */
 static void make_records(uint8_t *records, size_t size)
 {
 	for (size_t at = 0, record; at < size; at += record) {

@@ -1,4 +1,4 @@
-/* Any bytes as .note.stapsdt, and any text as a word of -e that names a probe. */
+/* .note.stapsdt from any bytes, and any text as a word of -e that names a probe. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A definition of that word must be one line of the kernel's. */
+/* The definition of a probe must be one line of text for the kernel. */
 static void define(const char *text, const char *arguments)
 {
 	MT_CLEANUP(mt_probe_word_deinit) struct mt_probe_word word = {0};
@@ -35,7 +35,7 @@ static void define(const char *text, const char *arguments)
 	mt_error_destroy(err);
 }
 
-/* The words of a function's probes parse. */
+/* The words of a custom function's probes must parse. */
 static void own_function(const char *text, bool frees)
 {
 	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function own = {0};

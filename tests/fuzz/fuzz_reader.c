@@ -1,7 +1,7 @@
 /*
- * Any bytes as a recording file: reading it ends, stays inside its memory, and gives records that
- * can be decoded or refused. Each input is read as it is, once more with its checksums made right,
- * so that the code after them is reached, and again with its stored chunks packed.
+ * A recording from any bytes: reading must end, stay inside its memory, and give records that can
+ * be decoded or refused. Each input is read unchanged, once more with correct checksums so that the
+ * code after the check is reached, and again with its stored chunks packed.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -23,12 +23,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MEMORY_LIMIT 100000
 
-/* What the events say, as far as this needs it. */
+/* The part of an event's description that decoding needs here. */
 struct decoded {
 	struct mt_attr attr;
 	bool has_attr;
 	unsigned int
-		sum; /* of all bytes seen, so that the sanitizer sees a range that is too long */
+		sum; /* of all bytes seen, so that the sanitizer reports a range that is too long */
 };
 
 static void touch(struct decoded *d, const void *bytes, size_t size)
@@ -96,7 +96,7 @@ static void decode_record(struct decoded *d, const struct mt_record *r)
 		decode_kernel(d, &kernel);
 	if (r->type == MT_RECORD_PACKED) {
 		if (!mt_packed_get(r->body, r->size, r->dump, &kernel))
-			abort(); /* the reader lets none through that is damaged */
+			abort(); /* the reader must not return a damaged record */
 		decode_kernel(d, &kernel);
 	}
 }
@@ -115,7 +115,7 @@ static void read_recording(struct mt_reader *reader, size_t i)
 			decode_record(&d, &record);
 	}
 	mt_error_destroy(err);
-	/* the first one's damage has what lies before it, too */
+	/* the damage of the first recording includes the bytes before it */
 	if (i && recording->damage.skipped_bytes > recording->size)
 		abort();
 }

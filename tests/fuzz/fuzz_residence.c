@@ -1,6 +1,6 @@
 /*
- * Any faults, counts and calls of a few threads: who holds which pages, where the kernel tells of
- * each and where it does not, in the end, at the peak and over time.
+ * Faults, counts and calls of a few threads, in any order: resident pages by holder, with and
+ * without counts from the kernel, at the end, at the peak and over time.
  */
 #include "tests/fuzz/ledger_feed.h"
 

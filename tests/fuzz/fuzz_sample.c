@@ -1,6 +1,6 @@
 /*
- * Any attr and any bytes as a kernel record: decoding stays inside them, and a sample says the same
- * with its dump in place and with the dump taken out as the recorder does it.
+ * An attr and a kernel record from any bytes: decoding must stay inside them. A sample must decode
+ * to the same values with its dump in place and with the dump removed as the recorder does.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static unsigned int touch_sample(const struct mt_attr *attr, const struct mt_sam
 	       touch(s->user_regs, s->user_regs ? regs * 8 : 0) + touch(s->dump, s->dump_size);
 }
 
-/* The dump out, the rest closed up. */
+/* Removes the dump, closes the gap, and compares what the copy decodes to. */
 static void check_apart(const struct mt_attr *attr, const uint8_t *record, size_t size,
 			size_t offset, const struct mt_sample *whole)
 {
@@ -64,7 +64,7 @@ static void check_record(const struct mt_attr *attr, const uint8_t *record, size
 		abort();
 	if (mt_sample_decode(attr, record, size, NULL, &s)) {
 		touch_sample(attr, &s);
-		/* an empty branch stack may be read in two ways */
+		/* an empty branch stack can be decoded in two ways */
 		if (offset && !(attr->branch_sample_type & MT_BRANCH_HW_INDEX))
 			check_apart(attr, record, size, offset, &s);
 	}

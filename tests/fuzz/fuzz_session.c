@@ -1,7 +1,7 @@
 /*
- * Any bytes as the records of STATE and DATA chunks, stored or packed: the session reads them to
- * the end, unwinds and names what there is, and every output writes it. The first byte divides them
- * between the two chunks; where it is odd, the chunks are packed.
+ * Records of STATE and DATA chunks from any bytes, stored or packed: the session must read them to
+ * the end, unwind and name the stacks, and write every output. The first byte divides the records
+ * between the two chunks. If its lowest bit is set, the chunks are packed.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /*
- * Any bytes as an ELF file whose functions are asked for: the table, its names, PLT stubs and the
- * demangler.
+ * The functions of an ELF file from any bytes: the table, its names, PLT stubs and the demangler.
  */
 #include <stddef.h>
 #include <stdint.h>

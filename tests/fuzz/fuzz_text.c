@@ -1,7 +1,7 @@
 /*
- * Any bytes as folded stacks. Reading them ends, stays inside its memory, and names frames that are
- * inside the text. The first byte says whether it begins as one count a line, as two, or as what
- * perf script prints, which is refused.
+ * Folded stacks from any bytes. Reading must end, stay inside its memory, and name frames inside
+ * the text. The first byte selects the format: one count a line, two counts a line, or the output
+ * of perf script, which is refused.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static unsigned int sum; /* of all bytes seen, so that the sanitizer sees a range too long */
+static unsigned int
+	sum; /* of all bytes seen, so that the sanitizer reports a range that is too long */
 
 static void touch(struct mt_text text)
 {

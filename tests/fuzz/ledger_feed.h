@@ -1,7 +1,7 @@
 /*
- * A recording of calls, faults and counts out of any bytes, for the fuzz targets of what follows
- * them: each step of some bytes is one record of a few threads, whose addresses are mostly among a
- * few hundred pages, and sometimes at the ends of what can be addressed.
+ * A recording of calls, faults and counts from any bytes, for the fuzz targets of the analyses. A
+ * step reads some bytes and adds one record of one of a few threads. Most addresses are in a range
+ * of a few hundred pages; some are at the ends of the address space.
  */
 #ifndef MT_TESTS_FUZZ_LEDGER_FEED_H
 #define MT_TESTS_FUZZ_LEDGER_FEED_H
@@ -19,10 +19,10 @@
 #include "unwind/unwind.h"
 
 enum {
-	FEED_COUNT = 10, /* events, behind those of report_records.h */
+	FEED_COUNT = 10, /* events, numbered after those of report_records.h */
 	FEED_ALLOC,
 	FEED_LOCK,
-	FEED_CALLS, /* each call's exit, and its enter behind that */
+	FEED_CALLS, /* the exit event of each call, followed by its enter event */
 	FEED_BYTES = 4096,
 	FEED_THREADS = 5,
 };
@@ -45,7 +45,7 @@ static inline uint8_t feed_byte(struct feed *feed)
 	return feed->at < feed->end ? *feed->at++ : 0;
 }
 
-/* An address, a length or flags. */
+/* Returns an address, a length or flags. */
 static inline uint64_t feed_word(struct feed *feed)
 {
 	static const uint64_t ends[] = {
@@ -107,7 +107,7 @@ static inline void feed_events(struct mt_builder *b)
 	}
 }
 
-/* 100 and 101 are threads of one process, the others processes. */
+/* Threads 100 and 101 belong to one process; every other thread is a process. */
 static inline int feed_pid(int tid)
 {
 	return tid == 101 ? 100 : tid;
@@ -159,7 +159,7 @@ static inline void feed_loss(struct feed *feed)
 				     });
 }
 
-/* One record. */
+/* Adds one record. */
 static inline void feed_step(struct feed *feed)
 {
 	uint8_t what = feed_byte(feed);
@@ -223,7 +223,7 @@ static inline void feed_step(struct feed *feed)
 	}
 }
 
-/* Lines of /proc/PID/maps and gauges, as many as the first byte says. */
+/* Adds lines of /proc/PID/maps and gauges; the first byte is their number. */
 static inline void feed_state(struct feed *feed)
 {
 	static const char *const names[] = {"RssAnon", "RssFile", "VmSwap", "smaps_rollup Rss"};
@@ -273,7 +273,7 @@ static inline void feed_recording(struct mt_builder *b, const char *kernel, cons
 	mt_builder_add(b, MT_CODEC_STORED);
 }
 
-/* What an analysis makes of it, read to the last row. */
+/* Runs an analysis on the recording and reads its table to the last row. */
 static inline void feed_analysis(const char *file, const struct mt_analysis *analysis,
 				 const struct mt_wishes *wishes)
 {

@@ -9,7 +9,7 @@
 #include "formats/chunks/chunk.h"
 #include "formats/stacks/planes_pack.h"
 
-/* Packs a stored chunk's payload, and sets what its header says of that; 0: it stays as it is. */
+/* Packs a stored chunk's payload and updates its header. Returns 0 if it cannot be packed. */
 static inline size_t pack_chunk(const struct mt_chunk_header *from, const uint8_t *payload,
 				uint8_t *out, size_t room, struct mt_chunk_header *header)
 {
@@ -32,8 +32,9 @@ static inline size_t pack_chunk(const struct mt_chunk_header *from, const uint8_
 }
 
 /*
- * The same with each stored chunk packed, so that mutated records are read from compressed chunks
- * and from planes, which a mutation of their bytes breaks. Gives the size; room is enough for it.
+ * Copies a recording with each stored chunk packed, so that mutated records are read from
+ * compressed chunks and from planes. Mutating packed bytes would only break their checksums.
+ * Returns the size; `room` must be large enough.
  */
 static inline size_t pack_chunks(const uint8_t *data, size_t size, uint8_t *out, size_t room)
 {

@@ -1,6 +1,6 @@
 /*
- * What programs that ask about addresses share: the addresses, one a line in hex on standard input,
- * and the clock.
+ * Common parts of the programs that look up addresses: reading addresses from standard input, one a
+ * line in hex, and the clock.
  */
 #ifndef MT_TESTS_ORACLE_ADDRESSES_H
 #define MT_TESTS_ORACLE_ADDRESSES_H

@@ -1,4 +1,4 @@
-/* Branch records as the hardware makes them in call-stack mode. */
+/* Branch records as the hardware produces them in call-stack mode. */
 #include "tests/oracle/branch_recorder.h"
 
 #include <string.h>
@@ -47,7 +47,10 @@ static void pop(struct branch_recorder *r)
 	memmove(r->calls, r->calls + 1, r->count * sizeof(r->calls[0]));
 }
 
-/* Calls push, returns pop, whatever they return to; a call of the next instruction does neither. */
+/*
+ * A call pushes a record and a return pops one, regardless of the return address. A call of the
+ * next instruction does neither.
+ */
 void branch_recorder_follow(struct branch_recorder *r, const struct stepper *s)
 {
 	enum branch branch = s->signalled ? OTHER : classify(s->code);

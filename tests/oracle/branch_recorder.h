@@ -1,7 +1,7 @@
 /*
- * What hardware in call-stack mode would record of a stepped program: the calls still open, as many
- * as it has registers. Instructions are classified by their opcode bytes alone: no disassembler has
- * a part in it.
+ * Simulates call-stack mode of the hardware for a stepped program: it records the open calls, up to
+ * the number of registers. Instructions are classified by their opcode bytes alone, without a
+ * disassembler.
  */
 #ifndef MT_TESTS_ORACLE_BRANCH_RECORDER_H
 #define MT_TESTS_ORACLE_BRANCH_RECORDER_H
@@ -16,14 +16,14 @@ enum {
 };
 
 struct branch_recorder {
-	size_t depth;				      /* records kept */
+	size_t depth;				      /* number of records kept */
 	struct mt_branch records[RECORDER_DEPTH_MAX]; /* newest first */
-	/* the return address of each call and where it was put */
+	/* of each call, its return address and the stack slot that holds it */
 	struct stepper_entry calls[RECORDER_DEPTH_MAX];
 	size_t count;
 };
 
-/* Takes in what the stepper's last step did. */
+/* Updates the records for the stepper's last step. */
 void branch_recorder_follow(struct branch_recorder *recorder, const struct stepper *stepper);
 
 #endif

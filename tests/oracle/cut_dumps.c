@@ -1,12 +1,12 @@
 /*
- * Copies a recording with every user stack dump cut to so many bytes, as if the kernel had been
- * asked for no more: what a report makes of the copy can be held against what it makes of the
- * whole.
+ * Copies a recording and cuts every user stack dump to BYTES, as if the kernel had been asked for
+ * no more. Tests compare the report of the copy with the report of the original.
  *
  *	cut_dumps BYTES IN OUT [LARGER]
  *
- * LARGER puts seeds with so many bytes in front of one dump of 37, as mtrec has them. Of each of
- * these it tells the time, then how many dumps there were and how many were longer.
+ * With LARGER, one dump of 37 is preceded by a seed of that size, as mtrec writes them. The program
+ * prints the time of each seed, then the number of dumps and the number of dumps that were longer
+ * than BYTES.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,17 +28,17 @@
 
 enum {
 	EVERY = 37,
-	SEED = 1 << 16, /* the index of the event that seeds are of */
+	SEED = 1 << 16, /* index of the event of the seeds */
 };
 
 struct cut {
-	uint64_t bytes, larger; /* larger 0: for none */
+	uint64_t bytes, larger; /* larger 0: no seeds */
 	uint64_t dumps, longer;
-	struct mt_block seeds;	  /* their event's record */
-	MT_ARRAY(uint8_t) kernel; /* a sample's bytes, its sizes changed */
+	struct mt_block seeds;	  /* EVENT record of the seeds */
+	MT_ARRAY(uint8_t) kernel; /* bytes of a sample, with its sizes changed */
 };
 
-/* The record says three times how long it is: in its header, before the dump and behind it. */
+/* A sample holds its size in three places: its header, before the dump, and after the dump. */
 static bool shorten(struct cut *cut, struct mt_kernel_bytes *b, uint32_t bytes)
 {
 	uint8_t *kernel;
@@ -56,7 +56,7 @@ static bool shorten(struct cut *cut, struct mt_kernel_bytes *b, uint32_t bytes)
 	return true;
 }
 
-/* Puts the sample with its dump cut to so many bytes. */
+/* Adds the sample with its dump cut to `bytes`. */
 static bool put_cut(struct cut *cut, const struct mt_record *record, uint64_t bytes, bool seed,
 		    struct mt_block *block)
 {
@@ -83,7 +83,7 @@ static bool cut_record(void *context, const struct mt_record *record, struct mt_
 	seed = cut->larger && cut->dumps % EVERY == EVERY - 1;
 	if ((seed && !put_cut(cut, record, cut->larger, true, block)) ||
 	    !put_cut(cut, record, cut->bytes, false, block)) {
-		*block = before; /* it is made larger, and the record comes again */
+		*block = before; /* the caller enlarges the block and passes the record again */
 		return false;
 	}
 	if (seed)
@@ -94,7 +94,7 @@ static bool cut_record(void *context, const struct mt_record *record, struct mt_
 	return true;
 }
 
-/* The event with dumps gets another for its seeds. */
+/* Adds an event for the seeds of the event with dumps. */
 static struct mt_error *learn_event(void *context, const struct mt_record *record)
 {
 	struct perf_event_attr attr = {0};
@@ -152,7 +152,7 @@ static int copy(const char *from, const char *to, struct cut *cut)
 	return counts.damaged || counts.records_left_out;
 }
 
-/* As the kernel takes it: a multiple of 8. */
+/* Accepts the sizes that the kernel accepts: multiples of 8. */
 static bool read_size(const char *word, uint64_t *out)
 {
 	*out = strtoul(word, NULL, 0);

@@ -1,20 +1,22 @@
 /*
- * Runs a program one instruction at a time, keeps the branch records that hardware would have and
- * the true call chain, and holds the unwinder of branch records against the truth.
+ * Runs a program one instruction at a time. Keeps its true call chain and the branch records that
+ * hardware would have, and checks the unwinder of branch records against the true chain.
  *
  *	lbr_step [-n DEPTH] [-s EVERY] [-d BYTES] [-o PERF.DATA] [-T TRUTH]
  *		[-t] [-v] PROGRAM [ARG...]
  *
- * -d has a dump of so many bytes beside the records, a multiple of 8, and all that there is go on
- * with each other; the line says then how many callers the dump alone gives.
+ * -d adds a stack dump of BYTES, a multiple of 8, to the branch records. Unwinding then uses both,
+ * and the printed line also says how many callers the dump alone gives.
  *
- * -t begins at the program's own int3. Prints one line: stacks looked at, wrong callers, how deep
- * the callers reach of what there is, and in call-stack mode how many records do not tell the truth
- * themselves: hardware knows nothing of signals and longjmp. Exit 0: none wrong, in call-stack mode
- * all of what the records can tell, and nowhere a caller that never was one. With -o the same
- * stacks go into a perf.data file as samples of cycles, with -T a line each into a file: how many
- * callers the records tell truly, the ip, and the return addresses, innermost first; and a last
- * line with all that ever were callers, behind a word.
+ * -t starts at the program's first int3. Prints one line: stacks checked, wrong callers, how many
+ * of the true callers were found, and in call-stack mode how many records are untrue themselves,
+ * because the hardware ignores signals and longjmp. The exit status is 0 if no caller is wrong, if
+ * in call-stack mode every caller in the records was found, and if every caller found was one at
+ * some time.
+ *
+ * -o writes the same stacks to a perf.data file, as samples of cycles. -T writes a line for each
+ * stack to a file: the number of callers that the records give correctly, the ip, and the return
+ * addresses, innermost first. The last line is the word "ever" and every caller there was.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,25 +45,27 @@ struct run {
 	size_t every, dump_size;
 	uint8_t dump[DUMP_MAX];
 	size_t without;		/* callers that the dump alone gives */
-	bool dump_wrong;	/* and now those are not the true ones */
-	struct perf_file *file; /* NULL: none is written */
+	bool dump_wrong;	/* the callers that the dump alone gives are wrong */
+	struct perf_file *file; /* NULL: no file is written */
 	FILE *truth;
 	bool to_trap, verbose;
 	size_t step, looked, wrong, missed, untrue;
-	size_t callers, depth; /* sums: found, and there */
-	size_t whole;	       /* found down to the outermost */
+	size_t callers, depth; /* sums: callers found, and true callers */
+	size_t whole;	       /* stacks found up to the outermost caller */
 	struct mt_map64 ever;  /* return addresses that calls put on a stack */
 	MT_ARRAY(uint64_t) list;
-	size_t invented; /* frames that never were one */
+	size_t invented; /* frames that were never callers */
 };
 
-/* The return address at depth i, 0 the innermost caller's. */
+/* The return address at depth i; 0 is the innermost caller. */
 static const struct stepper_entry *caller(const struct run *run, size_t i)
 {
 	return i < run->stepper.depth ? &run->stepper.chain[run->stepper.depth - 1 - i] : NULL;
 }
 
-/* How many callers the records tell truly: those that stand where the true ones do. */
+/*
+ * Number of callers that the records give correctly, with the same stack slots as the true callers.
+ */
 static size_t reported(const struct run *run)
 {
 	size_t i = 0;
@@ -86,7 +90,7 @@ static void print_stacks(const struct run *run, const struct mt_stack *stack)
 		       run->recorder.records[i].to);
 }
 
-/* What a call has put on the stack just now. */
+/* Notes the return address that a call has just put on the stack. */
 static void note_caller(struct run *run)
 {
 	const struct stepper_entry *newest = caller(run, 0);
@@ -111,7 +115,7 @@ static size_t count_invented(const struct run *run, const struct mt_stack *stack
 	return count;
 }
 
-/* How many of a stack's callers are the true ones. */
+/* Number of a stack's callers that are true. */
 static size_t count_same(const struct run *run, const struct mt_stack *stack)
 {
 	size_t same = 0;
@@ -122,13 +126,13 @@ static size_t count_same(const struct run *run, const struct mt_stack *stack)
 	return same;
 }
 
-/* Beside a dump what counts is whether the records made wrong what was right. */
+/* If there is a dump, a wrong caller counts only if the dump alone gives the right ones. */
 static void judge(struct run *run, const struct mt_stack *stack)
 {
 	size_t found = stack->count ? stack->count - 1 : 0, can = reported(run);
 	size_t same = count_same(run, stack);
 	bool untrue = can < run->recorder.count, missed, bad;
-	/* what was there before the program's trap is not known, and a dump may hold it */
+	/* the frames from before the int3 are not known, but a dump may hold them */
 	bool beyond = run->dump_size && run->to_trap && same == run->stepper.depth;
 
 	missed = same < can && !run->dump_size;
@@ -163,7 +167,7 @@ static void write_callers(const struct run *run)
 	fputc('\n', run->truth);
 }
 
-/* A dump beside the branch records. */
+/* Adds the dump to the branch records, and counts the callers that the dump alone gives. */
 static void add_dump(struct run *run, struct mt_unwind_input *input)
 {
 	struct mt_frame frames[STEPPER_DEPTH_MAX];

@@ -1,9 +1,9 @@
 /*
- * Asks symbols/lines/lines about addresses, for comparison with addr2line and to break it:
+ * Looks up addresses with symbols/lines/lines, to compare it with addr2line and to break it:
  *
- *	lines FILE < ADDRESSES          prints as addr2line -a -i -f does, names without parameters
- *	lines -t FILE < ADDRESSES       how long opening, the first round and a second one take
- *	lines -m N FILE < ADDRESSES     the same of N copies with damaged debug sections
+ *	lines FILE < ADDRESSES          prints like addr2line -a -i -f, without parameters
+ *	lines -t FILE < ADDRESSES       times of opening, of the first round and of a second one
+ *	lines -m N FILE < ADDRESSES     the times of N copies with damaged debug sections
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,19 +27,19 @@ static int fail(struct mt_error *err)
 	return 1;
 }
 
-/* Names that were demangled: once each, as symbols/names/symbolize does it. */
+/* Demangled names, each demangled once, as in symbols/names/symbolize. */
 struct names {
-	struct mt_map64 by_mangled; /* to its number */
+	struct mt_map64 by_mangled; /* mangled name to its number */
 	MT_ARRAY(const char *) mangled;
-	MT_ARRAY(char *) all; /* NULL: it stays as it is */
+	MT_ARRAY(char *) all; /* NULL: the name is not a mangled one */
 	MT_ARRAY(size_t) sizes;
 };
 
-/* What is printed of a frame. */
+/* The printed parts of a frame. */
 struct line {
 	const char *name, *file;
 	uint32_t line;
-	uint32_t mangled; /* the name's number, from 1; 0: it is as it is */
+	uint32_t mangled; /* number of the mangled name, from 1; 0: it is not mangled */
 };
 
 static void names_deinit(struct names *names)
@@ -55,7 +55,7 @@ static void names_deinit(struct names *names)
 /* The answers to all addresses. */
 struct answers {
 	MT_ARRAY(struct line) frames;
-	MT_ARRAY(size_t) ends; /* by address */
+	MT_ARRAY(size_t) ends; /* end of each address's frames */
 	struct names names;
 };
 
@@ -66,7 +66,7 @@ static void answers_deinit(struct answers *answers)
 	names_deinit(&answers->names);
 }
 
-/* The number of a name that is to be demangled. */
+/* The number of a name that needs demangling. */
 static uint32_t number_of(struct names *names, const char *mangled)
 {
 	const char **slot;
@@ -82,7 +82,7 @@ static uint32_t number_of(struct names *names, const char *mangled)
 	return (uint32_t)number;
 }
 
-/* Asks about every address. */
+/* Looks up every address. */
 static void ask(struct mt_lines *lines, struct answers *out)
 {
 	struct mt_lines_frame frames[MT_LINES_DEPTH];
@@ -119,7 +119,7 @@ static void demangle(struct names *names)
 	}
 }
 
-/* What is printed, on its way: stdio would take longer than some of what is measured here. */
+/* Output buffer: stdio would take longer than some of the work that is measured here. */
 static struct {
 	char bytes[1 << 16];
 	size_t size;
@@ -158,7 +158,7 @@ static void put_address(uint64_t address)
 	put(text, sizeof(text));
 }
 
-/* A number and the end of its line. */
+/* Prints a number and ends the line. */
 static void put_number(uint32_t number)
 {
 	char text[16], *end = text + sizeof(text), *at = end;
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
 	bool timed = false;
 	int option, status;
 
-	mt_heap_begin(); /* as mtreport does */
+	mt_heap_begin(); /* as in mtreport */
 	while ((option = getopt(argc, argv, "tm:")) != -1) {
 		timed |= option == 't';
 		copies = option == 'm' ? atol(optarg) : copies;

@@ -1,8 +1,8 @@
 /*
- * Asks symbols/names/symbolize for the names of link-time addresses, as a report does:
+ * Looks up the names of link-time addresses with symbols/names/symbolize, as a report does:
  *
  *	names FILE < ADDRESSES       one name a line
- *	names -t FILE < ADDRESSES    how many have a name, and how long opening and naming took
+ *	names -t FILE < ADDRESSES    number of names found, and times of opening and naming
  */
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "symbols/names/symbolize.h"
 #include "tests/oracle/addresses.h"
 
-/* The place in the file that is loaded there, as samples have it. */
+/* The file offset that is loaded at the address, as samples have it. */
 static uint64_t offset_of(const struct mt_elf *elf, uint64_t vaddr)
 {
 	size_t count;

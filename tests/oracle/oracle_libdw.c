@@ -1,6 +1,6 @@
 /*
- * libdw on our samples: one Dwfl with every image of the process, and a callback that reads the
- * dump.
+ * libdw on the samples of the bench: one Dwfl with every image of the process, and a callback that
+ * reads the dump.
  */
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -16,13 +16,13 @@
 #include "unwind/oracle/oracle.h"
 #include "unwind/unwind.h"
 
-#define PID 1 /* any */
+#define PID 1 /* any number will do */
 
 struct state {
 	Dwfl_Callbacks callbacks;
 	Dwfl *dwfl;
 	const struct mt_image_map *map;
-	const struct mt_unwind_input *input; /* the sample under way */
+	const struct mt_unwind_input *input; /* the current sample */
 	struct mt_stack *stack;
 };
 
@@ -80,7 +80,7 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 	return ++stack->count < stack->capacity ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-/* Whether a mapping below this one is of its image and has an address in it. */
+/* Whether a mapping below this one belongs to the same image and holds one of its addresses. */
 static bool is_reported(const struct mt_image_map *map, const struct mt_mapping *mapping)
 {
 	const struct mt_mapping *m = mt_image_map_next(map, 0);

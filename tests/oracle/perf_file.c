@@ -1,4 +1,4 @@
-/* Writing perf.data: header, one attr, records, and as the only feature the name of this host. */
+/* Writes perf.data: the header, one attr, records, and the host name as the only feature. */
 #include "tests/oracle/perf_file.h"
 
 #include <linux/perf_event.h>
@@ -28,7 +28,7 @@ struct perf_file {
 	size_t dump_size;
 };
 
-/* As tools/perf/Documentation/perf.data-file-format.txt has it. */
+/* As in tools/perf/Documentation/perf.data-file-format.txt. */
 struct header {
 	char magic[8];
 	uint64_t size, attr_size, attrs_offset, attrs_size, data_offset, data_size, types_offset,
@@ -122,7 +122,9 @@ void perf_file_map(struct perf_file *file, pid_t pid, const struct mt_image_map 
 	}
 }
 
-/* Bytes of registers and dump in a sample: ABI, registers, size, dump, how much of it there is. */
+/*
+ * Bytes of registers and dump in a sample: ABI, registers, size, dump, and the dump's valid size.
+ */
 static size_t dump_part(const struct perf_file *file)
 {
 	return file->dump_size ? (REGISTERS + 3) * sizeof(uint64_t) + file->dump_size : 0;
@@ -168,7 +170,7 @@ void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_
 	put_dump(file, input);
 }
 
-/* Without it mtreport takes no file of this host that has no build id. */
+/* Without the host name, mtreport ignores files of this host that have no build id. */
 static void put_host(struct perf_file *file)
 {
 	struct feature feature = {.size = sizeof(feature.length) + sizeof(feature.text),

@@ -12,21 +12,21 @@ struct mt_unwind_input;
 struct perf_file;
 
 /*
- * cycles:u with hardware call stacks, and with so many bytes of the stack where that is
- * not 0; NULL where the file cannot be made.
+ * Creates a file of cycles:u with hardware call stacks, and with dumps of `dump_size` bytes if that
+ * is not 0. Returns NULL if the file cannot be made.
  */
 struct perf_file *perf_file_create(const char *path, size_t dump_size);
 
-/* What is mapped executable from now on. */
+/* Adds the executable mappings that are valid from now on. */
 void perf_file_map(struct perf_file *file, pid_t pid, const struct mt_image_map *map);
 
 /*
- * One sample, a microsecond behind the one before: its ip, branches and, where the file has dumps,
- * registers and dump.
+ * Adds a sample one microsecond after the previous one: its ip, branches and, if the file has
+ * dumps, registers and dump.
  */
 void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_input *input);
 
-/* Completes and closes it; false where writing failed. */
+/* Completes and closes the file; false if writing failed. */
 bool perf_file_finish(struct perf_file *file);
 
 #endif

@@ -1,4 +1,4 @@
-/* Running a program instruction by instruction under ptrace. */
+/* Runs a program instruction by instruction under ptrace. */
 #include "tests/oracle/stepper.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ static bool is_syscall(const uint8_t *code)
 	return code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* Signals are delivered here: the handler's return address, and the interrupted frame behind it. */
+/* Delivers a signal: pushes the interrupted frame, and above it the handler's return address. */
 static void enter_handler(struct stepper *t, const struct user_regs_struct *before)
 {
 	uint64_t restorer;
@@ -112,8 +112,8 @@ static void enter_handler(struct stepper *t, const struct user_regs_struct *befo
 }
 
 /*
- * pop %reg of a return address: it may be pushed again, and is not gone while the stack pointer
- * stays.
+ * `pop %reg` of a return address: the program may push it again, so the entry stays until the stack
+ * pointer changes.
  */
 static bool holds(struct stepper *t, const uint8_t *code)
 {
@@ -135,7 +135,7 @@ static void follow(struct stepper *t, const struct user_regs_struct *before, con
 	if (t->regs.rsp == before->rsp - 8 && is_call(code) &&
 	    stepper_read_memory(t, t->regs.rsp, &pc, 8) == 8 &&
 	    pc - before->rip <= INSTRUCTION_MAX &&
-	    pc != t->regs.rip) /* a call of the next instruction calls nothing */
+	    pc != t->regs.rip) /* a call of the next instruction is no call */
 		push(t, t->regs.rsp, pc);
 	t->remap |= is_syscall(code);
 }
@@ -161,7 +161,7 @@ bool stepper_step(struct stepper *t)
 	return true;
 }
 
-/* Tracer and tracee take turns: on one CPU that takes little more than half the time. */
+/* Tracer and tracee alternate: on one CPU a run takes little more than half the time. */
 static void stay_on_this_cpu(void)
 {
 	int cpu = sched_getcpu();

@@ -1,10 +1,10 @@
 /*
- * A program run one instruction at a time, its true call chain kept by watching calls and returns.
- * No CFI and no disassembler has a part in it. For the tools of this folder.
+ * Runs a program one instruction at a time and keeps its true call chain by watching calls and
+ * returns, without CFI and without a disassembler. For the tools of this folder.
  *
- * An entry of the chain lives at the stack slot of its return address and goes when the stack
- * pointer rises past it, by return, longjmp or sigreturn alike. Programs that switch stacks to
- * lower addresses than they came from are as good, others are not.
+ * An entry of the chain lives at the stack slot of its return address. It is removed when the stack
+ * pointer rises past the slot, by return, longjmp or sigreturn alike. Programs that switch stacks
+ * are supported only if the new stack has lower addresses.
  */
 #ifndef MT_TESTS_ORACLE_STEPPER_H
 #define MT_TESTS_ORACLE_STEPPER_H
@@ -24,7 +24,7 @@ enum {
 };
 
 struct stepper_entry {
-	uint64_t slot; /* where the return address stands */
+	uint64_t slot; /* stack slot of the return address */
 	uint64_t pc;
 };
 
@@ -32,14 +32,15 @@ struct mt_unwind_regs;
 
 struct stepper {
 	pid_t pid;
-	int status; /* of the last wait */
+	int status; /* status of the last wait */
 	struct user_regs_struct regs;
 	struct stepper_entry chain[STEPPER_DEPTH_MAX];
 	size_t depth;
 	bool remap;    /* the mappings may have changed */
 	uint64_t held; /* the stack pointer above a return address that was popped into a register,
 			  or 0 */
-	/* the last step: where it began, the bytes there, and whether a signal was delivered
+	/*
+	 * of the last step: its first registers, its code, and whether a signal was delivered
 	 * instead
 	 */
 	struct user_regs_struct before;
@@ -49,31 +50,32 @@ struct stepper {
 	struct mt_image_map *map; /* as of the last stepper_read_mappings() */
 };
 
-/* Says so on standard error, with errno, and ends the tool with status 2. */
+/* Prints `what` and errno to standard error, and ends the tool with status 2. */
 void stepper_die(const char *what) __attribute__((noreturn));
 
-/* Starts the program, stopped at its first instruction. */
+/* Starts the program and stops it at its first instruction. */
 void stepper_init(struct stepper *stepper, char **argv);
 void stepper_deinit(struct stepper *stepper);
 
-/*
- * Lets it run to its own int3 instruction: the chain begins there. False where it has none.
- */
+/* Runs the program to its first int3, where the chain starts. False if it never gets there. */
 bool stepper_run_to_trap(struct stepper *stepper);
 
-/* One instruction on; false when the program has ended, with its wait status in status. */
+/* Runs one instruction. False if the program has ended; `status` is then its wait status. */
 bool stepper_step(struct stepper *stepper);
 
-/* The registers as the unwinder takes them. */
+/* Gets the registers in the unwinder's form. */
 void stepper_get_regs(const struct stepper *stepper, struct mt_unwind_regs *out);
 
-/* The stack, up to so many bytes of it, page by page as the kernel dumps it; gives how many. */
+/*
+ * Reads at most `size` bytes of the stack, page by page as the kernel does; returns the number
+ * read.
+ */
 size_t stepper_read_dump(const struct stepper *stepper, uint8_t *dump, size_t size);
 
-/* What is mapped now, from /proc. */
+/* Reads the current mappings from /proc. */
 void stepper_read_mappings(struct stepper *stepper);
 
-/* Gives how many bytes could be read. */
+/* Returns the number of bytes read. */
 size_t stepper_read_memory(const struct stepper *stepper, uint64_t address, void *to, size_t size);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * Holds our CFI reader against libdw, row by row: for every row of every function that
- * .eh_frame_hdr names, the rules for the CFA, the return address, rbp, rbx and r12-r15 must be the
- * same.
+ * Compares the CFI reader with libdw, row by row. For every row of every function in .eh_frame_hdr,
+ * the rules for the CFA, the return address, rbp, rbx and r12-r15 must be the same.
  *
- *	unwind_rows FILE...	prints rows and differences; exit 1 where there are any
+ *	unwind_rows FILE...	prints rows and differences; exit 1 if there are any
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -35,9 +34,9 @@ static double now(void)
 }
 
 /*
- * libdw gives decoded operations. The block's own bytes stand where an operation's "number2" would
- * tell; instead of encoding them again, compare op by op with a small decoder for what occurs in
- * CFI.
+ * libdw returns decoded operations. For an operation with a block, "number2" points to the block's
+ * bytes. Instead of encoding them again, compare operation by operation, with a small decoder for
+ * the operations that occur in CFI.
  */
 static bool decode_op(const uint8_t **p, const uint8_t *end, Dwarf_Op *op)
 {
@@ -104,8 +103,8 @@ static bool same_cfa(Dwarf_Frame *frame, const struct mt_cfi_rule *cfa)
 }
 
 /*
- * How libdw words a rule: no ops and op_mem for undefined, no ops and NULL for same, else ops on
- * the CFA.
+ * How libdw expresses a rule: no ops and op_mem for undefined, no ops and NULL for same, otherwise
+ * ops on the CFA.
  */
 static bool same_register(Dwarf_Frame *frame, int reg, const struct mt_cfi_rule *rule)
 {
@@ -118,7 +117,7 @@ static bool same_register(Dwarf_Frame *frame, int reg, const struct mt_cfi_rule 
 	undefined = n == 0 && ops == mem;
 	value = n && ops[n - 1].atom == DW_OP_stack_value;
 	switch (rule->kind) {
-	case MT_CFI_UNSPECIFIED: /* libdw fills in the ABI's word: preserved, the CFA, or lost */
+	case MT_CFI_UNSPECIFIED: /* libdw uses the ABI's rule: preserved, the CFA, or undefined */
 		return n == 0 || reg == MT_DWARF_RSP;
 	case MT_CFI_UNDEFINED:
 		return undefined;
@@ -133,7 +132,7 @@ static bool same_register(Dwarf_Frame *frame, int reg, const struct mt_cfi_rule 
 	case MT_CFI_REGISTER:
 		return n == 1 && ops[0].atom == DW_OP_regx && ops[0].number == rule->reg;
 	default:
-		/* The CFA is pushed first; libdw says so or leaves it to be understood. */
+		/* The CFA is pushed first; libdw may leave this operation out. */
 		if (n && ops[0].atom == DW_OP_call_frame_cfa)
 			return same_ops(rule, ops + 1, n - 1 - value);
 		return same_ops(rule, ops, n - value);
@@ -171,8 +170,8 @@ static void check_row(struct mt_cfi *ours, Dwarf_Frame *frame, uint64_t address,
 }
 
 /*
- * Every row from start up to the end of the FDE, which shows as an address that libdw has no frame
- * for, or the next start.
+ * Checks every row from `start` to the end of the FDE, which is the first address without a frame
+ * in libdw, or the next function.
  */
 static void check_function(Dwarf_CFI *theirs, struct mt_cfi *ours, uint64_t start, uint64_t next,
 			   struct tally *t, const char *path)

@@ -1,13 +1,13 @@
 /*
- * Runs a program one instruction at a time, keeps its true call chain by watching calls and
- * returns, and holds the unwinder against it at every instruction: in prologues, epilogues, PLT
- * stubs, signal frames, the dynamic linker, the vdso. No CFI has a part in the truth.
+ * Runs a program one instruction at a time and keeps its true call chain by watching calls and
+ * returns. Checks the unwinder against the chain at every instruction: in prologues, epilogues, PLT
+ * stubs, signal frames, the dynamic linker and the vdso. The true chain does not depend on CFI.
  *
  *	unwind_step [-e N] [-j N] [-v] PROGRAM [ARG...]
  *
- * Prints one line: instructions, how many stacks were whole, short with which reason, wrong. Exit
- * 0: none wrong, short at N instructions at most (-e, 0), already past a longjmp that is under way
- * at N at most (-j, 0).
+ * Prints one line: instructions, and how many stacks were whole, short (by reason) and wrong. The
+ * exit status is 0 if no stack is wrong, at most N are short (-e, 0), and at most N already show
+ * the target of a running longjmp (-j, 0).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct tracee {
 
 struct tally {
 	size_t steps, whole, jumped, wrong;
-	size_t ends[MT_END_REASONS]; /* of short ones */
+	size_t ends[MT_END_REASONS]; /* of short stacks */
 	bool verbose;
 };
 
@@ -55,8 +55,8 @@ static void print_stacks(const struct tracee *t, const struct mt_stack *stack)
 }
 
 /*
- * Behind the first frame ours goes on where the chain is cut by the longjmp under way: what will be
- * true in a moment.
+ * Whether the stack is one that a running longjmp leads to: after the first frame it continues
+ * where longjmp will cut the chain.
  */
 static bool jumped(const struct tracee *t, const struct mt_stack *stack)
 {

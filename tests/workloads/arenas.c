@@ -1,7 +1,7 @@
 /*
- * A server of four threads whose arenas exist before it is recorded: arenas SECONDS. Each keeps
- * 400 KB a second of blocks that it never frees, and prints RssAnon in kB at its end. A heap of
- * 8 MB is touched before the first line that it prints.
+ * A server of four threads whose arenas exist before recording starts: arenas SECONDS. Each thread
+ * allocates 400 KB a second that it never frees, and prints RssAnon in kB when it ends. A heap of 8
+ * MB is touched before the first line of output.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 enum {
 	THREADS = 4,
-	TICKS = 100, /* a second */
+	TICKS = 100, /* ticks a second */
 	BLOCK = 1000,
 	A_TICK = 4,
 	HEAP = 8 << 20,

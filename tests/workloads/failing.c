@@ -1,7 +1,7 @@
 /*
- * To be preloaded: the FAIL_MALLOC-th allocation of a process, or the FAIL_READ-th read of a file,
- * fails. A process that is forked counts on from where it was forked. FAIL_COUNT names a file for
- * both counts at the end.
+ * A preloaded library: the FAIL_MALLOC-th allocation of a process, or the FAIL_READ-th read of a
+ * file, fails. A forked process continues the counts of its parent. FAIL_COUNT names a file to
+ * which both counts are written at the end.
  */
 #include <dlfcn.h>
 #include <errno.h>

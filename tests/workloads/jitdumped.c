@@ -1,9 +1,10 @@
 /*
- * Makes code as a just-in-time compiler does and tells of it in a jitdump: jitdumped PAGES [DIR]
+ * Makes code as a just-in-time compiler does and describes it in a jitdump: jitdumped PAGES [DIR]
  *
- * A function touches half of the pages, then another one takes its place and touches the rest; a
- * third is moved, and a fourth has no frame pointer, but unwind tables. Each is called by what is
- * in this file. The dump, jit-PID.dump in DIR or here, has lines for the first two.
+ * A function touches half of the pages, then another function takes its place and touches the
+ * others. A third function is moved. A fourth has unwind tables and no frame pointer. All are
+ * called from this file. The dump, jit-PID.dump in DIR or the current directory, has lines for the
+ * first two.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -100,7 +101,7 @@ static void put_move(uint64_t index, const unsigned char *from, const unsigned c
 	put(&body, sizeof(body));
 }
 
-/* Two lines, of which the second begins behind the first instruction. */
+/* Two lines: the second begins after the first instruction. */
 static void put_lines(const unsigned char *code, const char *file, uint32_t line)
 {
 	struct {
@@ -121,16 +122,18 @@ static void put_lines(const unsigned char *code, const char *file, uint32_t line
 	put("\xff", 2);
 }
 
-/* Of code that leaves the stack as it is but for its first instruction: sub $24, %rsp (4 bytes). */
+/*
+ * Unwind tables of code whose first instruction alone changes the stack: sub $24, %rsp (4 bytes).
+ */
 static void put_unwind(size_t code_size)
 {
 	unsigned char tables[] = {
 		/* CIE: zR, pc-relative 4 bytes; CFA is rsp + 8, the return address below it */
 		20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,
 		0, 0,
-		/* FDE: from the code on; behind 4 bytes CFA is rsp + 32 */
+		/* FDE: covers the code; after 4 bytes the CFA is rsp + 32 */
 		20, 0, 0, 0, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x44, 0x0e, 32, 0, 0, 0, 0, 0,
-		0, 0, 0, /* the end */
+		0, 0, 0, /* terminator */
 	};
 	struct {
 		uint64_t size, index_size, mapped;
@@ -146,9 +149,7 @@ static void put_unwind(size_t code_size)
 
 /* push %rbp; mov %rsp, %rbp; movb $1, (%rdi); pop %rbp; ret */
 static const unsigned char framed[] = {0x55, 0x48, 0x89, 0xe5, 0xc6, 0x07, 0x01, 0x5d, 0xc3};
-/*
- * sub $24, %rsp; xor %ebp, %ebp... which is saved in rdx; movb $1, (%rdi); mov %rdx, %rbp; add; ret
- */
+/* sub $24, %rsp; xor %ebp, %ebp (rbp is saved in rdx); movb $1, (%rdi); mov %rdx, %rbp; add; ret */
 static const unsigned char frameless[] = {0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0xea,
 					  0x31, 0xed, 0xc6, 0x07, 0x01, 0x48, 0x89,
 					  0xd5, 0x48, 0x83, 0xc4, 0x18, 0xc3};

@@ -1,6 +1,6 @@
 /*
  * Makes code in anonymous memory and names it in /tmp/perf-PID.map, as a just-in-time compiler
- * does; the code touches so many pages as the argument says.
+ * does. The code touches as many pages as the argument says.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,34 +1,34 @@
 /*
- * Changes its address space at random, by every call there is for it, from several threads that
- * fill each other's holes, and now and then writes down what /proc/self/maps says. What an account
- * of the recorded calls makes of them must equal that.
+ * Changes its address space at random, by every system call that can, from several threads that
+ * fill each other's holes, and writes down /proc/self/maps at times. The account made from the
+ * recorded calls must equal these files.
  *
  *	ledger_truth FILE [CALLS [THREADS [SEED [CHECKPOINTS]]]]	(100000 4 1 20)
  *
- * Its threads share an arena, in which they map, unmap, move and protect as they like; nothing
- * there is ever touched but by the kernel. Beside it they use brk, the main thread's stack, and
- * what the kernel puts elsewhere. Some calls are made by children: of fork, which have a copy of it
- * all, of vfork, which work in their parent's memory, and by this program executed anew, from a
+ * The threads share an arena, in which they map, unmap, move and protect at random; only the kernel
+ * touches its memory. They also use brk, the main thread's stack, and mappings that the kernel
+ * places elsewhere. Children make some of the calls: children of fork, with a copy of the address
+ * space; children of vfork, in the memory of their parent; and this program executed anew, from a
  * process or a thread.
  *
  * At a checkpoint all threads stop, and one of them makes these calls:
  *
  *	madvise(0x6d7472000000, N, -1)		N: the checkpoint's number, from 0
  *	writes FILE.N: a line "# checkpoint N pid P before T1 after T2" and then /proc/self/maps;
- *	       T1 and T2 are CLOCK_MONOTONIC, ns, around reading it
+ *	       T1 and T2 are CLOCK_MONOTONIC in ns, taken before and after reading it
  *	madvise(0x6d7472000000, N, -2)
  *
- * Both fail with EINVAL on every kernel, but stand in a recording. Children that copy or replace
- * the address space have checkpoints of their own, before they end; their numbers come from the
- * same sequence. The first checkpoint of the main process, 0, is before its first call, its last
- * behind the last one. On standard output:
+ * Both calls fail with EINVAL on every kernel, and both are recorded. Children that copy or replace
+ * the address space have their own checkpoints, before they end; the numbers come from the same
+ * sequence. The first checkpoint of the main process, 0, is before its first call, its last
+ * checkpoint is after its last call. On standard output:
  *
  *	pid P
- *	count CALL made N failed M	what process P called between those two, markers too
- *	checkpoints N			all numbers below N, children's too; one that was killed
- * left none
+ *	count CALL made N failed M	calls of process P between those two, markers included
+ *	checkpoints N			numbers in use are below N, children's included; a child
+ *that was killed has none
  *
- * The files FILE.a, FILE.b and FILE.c are what it maps; they stay, its shared memory does not.
+ * The program maps the files FILE.a, FILE.b and FILE.c; they remain, its shared memory does not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -103,7 +103,7 @@ struct world {
 	struct count counts[CALLS];
 };
 
-/* A mapping that the kernel put elsewhere: nobody but its thread uses it. */
+/* A mapping that the kernel placed outside the arena: only its thread uses it. */
 struct outside {
 	unsigned long at, size;
 	bool shm;
@@ -113,7 +113,7 @@ struct thread {
 	struct world *world;
 	unsigned number;
 	uint64_t random;
-	bool child; /* its calls are not the main process's */
+	bool child; /* its calls do not count for the main process */
 	unsigned long shared, attached;
 	struct outside outside[OUTSIDE_MAX];
 	unsigned outsides, depth;
@@ -127,7 +127,7 @@ static uint64_t draw(struct thread *t, uint64_t below)
 	return (t->random >> 11) % below;
 }
 
-/* One call, counted; its result as the kernel gave it. */
+/* Makes and counts one call; returns the kernel's result. */
 static long make(struct thread *t, enum call call, long a, long b, long c, long d, long e, long f)
 {
 	long result = syscall(calls[call].number, a, b, c, d, e, f);
@@ -145,7 +145,7 @@ static unsigned long somewhere(struct thread *t)
 	return t->world->arena + draw(t, ARENA_PAGES) * PAGE;
 }
 
-/* A few pages, seldom many; never past the arena. */
+/* A few pages, rarely many; never past the end of the arena. */
 static unsigned long some_size(struct thread *t, unsigned long at)
 {
 	unsigned long room = (t->world->arena + ARENA_PAGES * PAGE - at) / PAGE;
@@ -184,7 +184,7 @@ static void drop_outside(struct thread *t)
 	*o = t->outside[--t->outsides];
 }
 
-/* Notes where the kernel has put something, so that it does not stay for ever. */
+/* Notes where the kernel has placed a mapping, so that the thread can remove it later. */
 static void note_outside(struct thread *t, long at, unsigned long size, bool shm)
 {
 	if (at == -1 || is_inside(t, (unsigned long)at))
@@ -220,7 +220,7 @@ static void map_file(struct thread *t)
 		t->shared = at;
 }
 
-/* Where the kernel likes: into a hole, maybe another thread's, or elsewhere. */
+/* The kernel chooses the address: a hole, perhaps another thread's, or outside the arena. */
 static void map_anywhere(struct thread *t)
 {
 	unsigned long hint = draw(t, 3) ? somewhere(t) : 0, size = (1 + draw(t, 6)) * PAGE;
@@ -277,7 +277,7 @@ static void move(struct thread *t)
 	long got;
 
 	switch (draw(t, 7)) {
-	case 0: /* where it is, if there is room */
+	case 0: /* in place, if there is room */
 		make(t, MREMAP, (long)at, PAGE, (long)(PAGE + new_size), 0, 0, 0);
 		return;
 	case 1:
@@ -285,20 +285,20 @@ static void move(struct thread *t)
 			   0);
 		note_outside(t, got, size + PAGE, false);
 		return;
-	case 2: /* shrinks, over several regions too */
+	case 2: /* shrinks, also over several regions */
 		make(t, MREMAP, (long)at, (long)size, PAGE, draw(t, 2) ? MREMAP_MAYMOVE : 0, 0, 0);
 		return;
 	case 3:
 		make(t, MREMAP, (long)at, (long)size, (long)new_size, MREMAP_MAYMOVE | MREMAP_FIXED,
 		     (long)to, 0);
 		return;
-	case 4: /* the same size: of several regions where the kernel lets it */
+	case 4: /* the same size: several regions, if the kernel allows it */
 		if (size < new_size)
 			new_size = size;
 		make(t, MREMAP, (long)at, (long)new_size, (long)new_size,
 		     MREMAP_MAYMOVE | MREMAP_FIXED, (long)to, 0);
 		return;
-	case 5: /* a second mapping of what is shared */
+	case 5: /* a second mapping of shared memory */
 		got = make(t, MREMAP, (long)t->shared, 0, (long)new_size,
 			   MREMAP_MAYMOVE | (draw(t, 2) ? MREMAP_FIXED : 0), (long)to, 0);
 		note_outside(t, got, new_size, false);
@@ -317,7 +317,7 @@ static void grow_heap(struct thread *t)
 	unsigned long to = t->world->heap + draw(t, HEAP_PAGES * PAGE);
 
 	if (!draw(t, 16))
-		to = PAGE; /* refused: it answers what there is */
+		to = PAGE; /* refused: brk returns the current end */
 	make(t, BRK, (long)to, 0, 0, 0, 0, 0);
 }
 
@@ -372,7 +372,7 @@ static void write_all(int fd, const char *bytes, size_t size)
 		_exit(3);
 }
 
-/* Without malloc or stdio, which map by themselves. */
+/* Uses neither malloc nor stdio, because both map memory. */
 static void checkpoint(struct thread *t, unsigned number)
 {
 	static char maps[1 << 20];
@@ -441,7 +441,10 @@ static __attribute__((noreturn)) void child_main(struct thread *t, unsigned kind
 	_exit(0);
 }
 
-/* A copy of the address space: works on, executes, executes from a thread, or is killed. */
+/*
+ * A child with a copy of the address space: continues, executes, executes from a thread, or is
+ * killed.
+ */
 static void fork_child(struct thread *t)
 {
 	unsigned kind = (unsigned)draw(t, 4), number = kind == 3 ? 0 : t->world->next_checkpoint++;
@@ -453,7 +456,7 @@ static void fork_child(struct thread *t)
 		waitpid(pid, NULL, 0);
 }
 
-/* What a vfork's child does: it uses our stack, so in a function of its own. */
+/* Code of a vfork's child: a separate function, because the child uses our stack. */
 static __attribute__((noinline, noreturn)) void borrowed_memory(struct thread *t, bool executes,
 								unsigned number)
 {
@@ -466,7 +469,7 @@ static __attribute__((noinline, noreturn)) void borrowed_memory(struct thread *t
 	_exit(0);
 }
 
-/* Works in our memory under a pid of its own. */
+/* A child that works in our memory with its own pid. */
 static void vfork_child(struct thread *t)
 {
 	const bool executes = draw(t, 2);
@@ -509,7 +512,7 @@ static void rare_step(struct thread *t)
 		vfork_child(t);
 }
 
-/* One thread writes while the others wait at the second barrier. */
+/* One thread writes the checkpoint while the others wait at the second barrier. */
 static void meet(struct thread *t)
 {
 	pthread_barrier_wait(&t->world->barrier);
@@ -561,7 +564,7 @@ static void set_up(struct world *world)
 	world->arena = (unsigned long)mmap(NULL, ARENA_PAGES * PAGE, PROT_NONE,
 					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	must(world->arena != (unsigned long)MAP_FAILED, "mmap");
-	begun = malloc(64); /* malloc's own heap is below what we move */
+	begun = malloc(64); /* malloc's heap is below the memory that we move */
 	free(begun);
 	world->heap = (unsigned long)sbrk(0);
 }
@@ -580,7 +583,7 @@ static void seed_thread(struct thread *t, struct world *world, unsigned number)
 	t->attached = t->shared = world->arena;
 }
 
-/* This program executed by a child: alone, with an arena of its own, and one checkpoint. */
+/* This program, executed by a child: one thread, its own arena, and one checkpoint. */
 static int executed(struct world *world, unsigned number)
 {
 	static struct thread t;

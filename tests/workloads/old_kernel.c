@@ -1,12 +1,13 @@
 /*
- * A preloaded library that makes this kernel answer like an older one: it refuses what that kernel
- * refuses, with its errno, and hands the rest on. What each kernel refuses was measured on it; the
- * table below is all of it that perf_event_open, its ioctls, and the way to tracefs show.
+ * A preloaded library that makes this kernel answer like an older one. It refuses what the older
+ * kernel refuses, with the same errno, and passes other calls on. The refusals of each kernel were
+ * measured; the table below holds all that perf_event_open, its ioctls and the path of tracefs
+ * show.
  *
  *	LD_PRELOAD=old_kernel.so OLD_KERNEL=3.10 mtrec ...
  *
- * OLD_KERNEL_WITHOUT=syscalls, =tracepoints or =perf takes more away: the syscalls:* tracepoints,
- * as without CONFIG_FTRACE_SYSCALLS; all tracepoints; perf_event_open.
+ * OLD_KERNEL_WITHOUT removes more: "syscalls" the syscalls:* tracepoints, as without
+ * CONFIG_FTRACE_SYSCALLS; "tracepoints" all tracepoints; "perf" perf_event_open.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,13 +26,13 @@
 
 struct old_kernel {
 	const char *version;
-	size_t attr_size;      /* bytes past it must be 0: E2BIG */
-	unsigned flag_bits;    /* of the bit field: EINVAL above */
+	size_t attr_size;      /* bytes after it must be 0, else E2BIG */
+	unsigned flag_bits;    /* of the bit field; higher bits give EINVAL */
 	unsigned sample_bits;  /* of sample_type */
 	unsigned read_bits;    /* of read_format */
-	unsigned software;     /* PERF_COUNT_SW_MAX: ENOENT from there on */
+	unsigned software;     /* PERF_COUNT_SW_MAX: ENOENT from this number on */
 	unsigned open_flags;   /* of perf_event_open */
-	bool reserved_clockid; /* the field of clockid must be 0 */
+	bool reserved_clockid; /* the clockid field must be 0 */
 	bool ioctl_id, ioctl_pause, ioctl_modify, has_tracefs, has_fsopen, has_uprobe_pmu;
 };
 
@@ -114,7 +115,7 @@ static int refuse(int errnum)
 	return -1;
 }
 
-/* The errno with which that kernel answers the attr; 0: it opens it. */
+/* The errno with which that kernel refuses the attr; 0 if it opens the event. */
 static int refused_attr(const struct old_kernel *k, const struct perf_event_attr *attr)
 {
 	const uint8_t *bytes = (const uint8_t *)attr;
@@ -159,7 +160,7 @@ static long open_event(const long *a)
 	return errnum ? refuse(errnum) : next_syscall(SYS_perf_event_open, a);
 }
 
-/* mtrec's call, and the C library's own name for it. */
+/* Replaces the C library's syscall(), which mtrec calls. */
 long syscall(long number, ...)
 {
 	va_list ap;
@@ -196,7 +197,7 @@ int ioctl(int fd, unsigned long request, ...)
 	return next(fd, request, argument);
 }
 
-/* 0, or the errno of a path that does not exist there. */
+/* Returns 0, or the errno if the path does not exist on that kernel. */
 static int refused_path(const char *path)
 {
 	const struct old_kernel *k = kernel();

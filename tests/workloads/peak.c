@@ -1,7 +1,7 @@
 /*
- * Grows in three steps, gives back in two, and says when, for a test of --at: each line is a step's
- * name, a moment at which it is over and the next one has not begun, in ns of the monotonic clock,
- * and the bytes that stand of its own.
+ * Grows in three steps and shrinks in two, for a test of --at. Prints a line for each step: its
+ * name, a moment in ns of the monotonic clock at which the step is over and the next one has not
+ * begun, and the bytes that the program then has reserved.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -36,7 +36,8 @@ int main(void)
 	char *first, *second, *third;
 	static char line[4096];
 
-	setvbuf(stdout, line, _IOFBF, sizeof(line)); /* nothing else is reserved meanwhile */
+	setvbuf(stdout, line, _IOFBF,
+		sizeof(line)); /* so that nothing else is reserved meanwhile */
 	say("started", 0);
 	first = reserve(8 * MIB);
 	say("first", 8 * MIB);

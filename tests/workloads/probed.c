@@ -1,7 +1,7 @@
 /*
- * Functions with arguments that are known, for tests of probes: work(i, "step") runs COUNT times
- * and returns 3 * i; countdown() calls itself. The static probe demo:step, with a semaphore, fires
- * where somebody listens: how often that was is printed.
+ * Functions with known arguments, for tests of probes: work(i, "step") runs COUNT times and returns
+ * 3 * i; countdown() calls itself. The static probe demo:step has a semaphore and fires only while
+ * the probe is enabled. The program prints how often it fired.
  */
 #include <stdio.h>
 #include <stdlib.h>

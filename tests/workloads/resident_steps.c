@@ -1,7 +1,7 @@
 /*
- * Gains and loses resident pages in every way that a program can by itself, and says after each
- * step what the kernel says of it: "STEP time kilobytes", the time of CLOCK_MONOTONIC, the
- * kilobytes of Rss in smaps_rollup.
+ * Gains and loses resident pages in every way that a program can by itself. Prints the kernel's
+ * figure after each step: "STEP time kilobytes", with the time of CLOCK_MONOTONIC and the kilobytes
+ * of Rss in smaps_rollup.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -45,7 +45,7 @@ static long resident_kilobytes(void)
 	return rss ? atol(rss + 5) : -1;
 }
 
-/* A moment at which so much is resident: pages of files may be taken away at any other. */
+/* Reads Rss at a moment; the kernel may reclaim pages of files at any other moment. */
 static void step(const char *name)
 {
 	long before = resident_kilobytes(), after;
@@ -195,7 +195,7 @@ static void huge(void)
 	step("huge");
 	touch(aligned + 2 * MIB, 1);
 	step("huge-second");
-	/* khugepaged would fill the holes below at any moment, and is not recorded here */
+	/* khugepaged would fill the holes below at any moment; its work is not recorded here */
 	madvise(aligned, 4 * MIB, MADV_NOHUGEPAGE);
 	madvise(aligned + MIB, 10 * PAGE, MADV_DONTNEED);
 	step("huge-part-dontneed");
@@ -221,7 +221,7 @@ static void processes(void)
 		count = 0;
 		touch(at, 25);
 		munmap(at + 30 * PAGE, 5 * PAGE);
-		/* What the first one touches itself comes behind its reading. */
+		/* The first step() touches memory after it has read Rss. */
 		step("child");
 		count = 0;
 		step("child");

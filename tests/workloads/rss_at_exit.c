@@ -1,6 +1,6 @@
 /*
- * Preloaded into a program: where it ends, writes to the file $RSS_AT_EXIT the time of
- * CLOCK_MONOTONIC and the kilobytes that are resident, by smaps_rollup, or smaps before 4.14.
+ * A preloaded library: when the program exits, writes the time of CLOCK_MONOTONIC and the resident
+ * kilobytes to the file $RSS_AT_EXIT. The figure is from smaps_rollup, or from smaps before 4.14.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 static char text[1 << 16];
 static size_t held;
 
-/* Adds up the "Rss:" lines of what was read, but for a last line that is not whole yet. */
+/* Adds up the "Rss:" lines read so far; keeps the last line if it is not complete. */
 static long count_lines(void)
 {
 	char *line = text, *end;
@@ -46,7 +46,7 @@ static long resident_kilobytes(void)
 	return sum;
 }
 
-/* Read until two readings agree, so that what reading itself touches is in both. */
+/* Reads until two readings agree, so that both include the memory touched by reading. */
 __attribute__((destructor)) static void deliver(void)
 {
 	const char *path = getenv("RSS_AT_EXIT");

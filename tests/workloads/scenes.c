@@ -1,7 +1,7 @@
 /*
  * A small server whose memory takes a known course, for the recordings in tests/golden/scenes:
  * scenes SCENE [SECONDS]. It handles a request each 30 ms, with memory that is given back at once,
- * and beside that:
+ * and in addition:
  *
  *	leak		each request leaves a session in the heap that nothing removes
  *	maps		each tenth request leaves a mapping of 160 KB

@@ -1,7 +1,7 @@
 /*
  * Faults pages below outer(), middle() and inner() with secrets on its stack and in its registers:
- * secret WORD PAGES. The stack's are "on-the-stack-4711", and what the caller gave as WORD and in
- * the environment; the registers' is 0x4712471247124712. PAGES 0: without end.
+ * secret WORD PAGES. On the stack are "on-the-stack-4711", and WORD as an argument and in the
+ * environment. In registers is 0x4712471247124712. PAGES 0: without end.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 static volatile char *window;
 
-/* Touches a page while registers that a call keeps hold a word of somebody's. */
+/* Touches a page while callee-saved registers hold a secret. */
 static __attribute__((noinline)) void inner(size_t page)
 {
 	__asm__ volatile("movabs $0x4712471247124712, %%rbx\n\t"
@@ -33,7 +33,8 @@ static __attribute__((noinline)) void middle(size_t page)
 {
 	char secret[] = "no,uid,ru`bj,5600";
 
-	for (size_t i = 0; i < sizeof(secret) - 1; i++) /* put together here: the file has it not */
+	for (size_t i = 0; i < sizeof(secret) - 1;
+	     i++) /* assembled here, so that the program file does not contain it */
 		secret[i] = (char)(secret[i] ^ 1);
 	__asm__ volatile("" : : "r"(secret) : "memory");
 	inner(page);

@@ -1,8 +1,7 @@
 /*
- * A file system that stops answering: silent_mount DIR FILE. Mounts at DIR one that has FILE's
- * bytes as DIR/program, says "mounted", and once it gets SIGUSR1 takes no request any more, until
- * SIGTERM ends it, and the mount with it. FUSE as the kernel speaks it, so that no library is
- * needed.
+ * A file system that stops answering: silent_mount DIR FILE. Mounts a file system at DIR that has
+ * FILE's bytes as DIR/program, and prints "mounted". After SIGUSR1 it reads no more requests.
+ * SIGTERM ends it and the mount. It speaks the kernel's FUSE protocol, so no library is needed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROGRAM 2 /* its node */
+#define PROGRAM 2 /* node of the program */
 #define WRITE_MAX 131072
 
 static volatile sig_atomic_t silent, ended;

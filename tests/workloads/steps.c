@@ -1,12 +1,12 @@
 /*
- * Does known things to memory, and says on standard output what it did, for tests of the recorder:
+ * Does known things to memory and prints them on standard output, for tests of the recorder:
  *
  *	steps faults PAGES        touches that many fresh pages
  *	steps late PAGES          the same a second later
- *	steps moved PAGES         the same on another CPU than where it began; exits with 3 where
+ *	steps moved PAGES         the same on another CPU than it started on; exits with 3 if
  *	                          there is none
  *	steps brk CALLS BYTES     grows the heap
- *	steps calls               mmap, mremap and munmap, each with arguments that are easy to tell
+ *	steps calls               mmap, mremap and munmap, each with arguments easy to recognize
  *	steps threads N PAGES     N threads, named worker0 ..., touch that many each
  *	steps fork PAGES          a child named "forked" touches them, then executes
  *	                          `steps faults PAGES`
@@ -14,7 +14,7 @@
  *	steps serve               two threads and the words "touch N", "workers N",
  *	                          "thread N" (a new one) and "quit" on standard input
  *
- * A region that was touched is told as "region TID START END", numbers in hex but for the first.
+ * A touched region is printed as "region TID START END"; START and END are in hex.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -36,7 +36,7 @@ static int thread_id(void)
 	return (int)syscall(SYS_gettid);
 }
 
-/* One fault a page: no huge pages, no neighbours. */
+/* One fault a page: no huge pages, no faults around an address. */
 __attribute__((noinline)) static void touch(size_t pages)
 {
 	char *memory = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
@@ -158,7 +158,7 @@ static void do_fork(char *self, char *pages)
 	exit(WEXITSTATUS(status));
 }
 
-/* A thread that touches as many pages as each number on its pipe says, and answers each. */
+/* A thread that reads numbers from its pipe, touches that many pages for each, and answers each. */
 struct server_thread {
 	int words[2], answers[2];
 };

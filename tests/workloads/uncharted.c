@@ -1,10 +1,10 @@
 /*
- * Faults pages behind code that nothing tells how to unwind: no CFI, and no frame pointer. Its
- * frame is small, or with a second word larger than what mtreport --scan looks at.
+ * Faults pages below code that cannot be unwound: no CFI, and no frame pointer. Its frame is small,
+ * or with a second word larger than the range that mtreport --scan searches.
  *
  *	uncharted PAGES [large | leftovers]
  *
- * leftovers: other calls have just left their return addresses where that frame comes to lie.
+ * leftovers: earlier calls have left their return addresses in the place of that frame.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
- * Does what no recording tells of, for a test of what is said then:
+ * Uses memory in ways that no recording shows, to test what the report says about it:
  *
  *	unseen ring      an io_uring, which is not used
- *	unseen advise    process_madvise has pages of its own reclaimed
+ *	unseen advise    has some of its pages reclaimed by process_madvise
  *
- * Built for 32 bits, with -DNARROW and without any library, it maps ten times 1 MiB. Exits 77 where
- * the kernel refuses.
+ * Built for 32 bits with -DNARROW and without any library, it maps 1 MiB ten times. Exits with 77
+ * if the kernel refuses.
  */
 #ifdef NARROW
 static long call(long number, long *arguments)
@@ -23,7 +23,7 @@ void _start(void)
 	long arguments[6] = {0, 1 << 20, 3, 0x22, -1, 0};
 
 	for (int i = 0; i < 10; i++)
-		call(90, arguments); /* mmap, as it was first */
+		call(90, arguments); /* the first version of mmap */
 	call(1, 0);
 	for (;;)
 		;

@@ -1,6 +1,7 @@
 /*
  * Programs whose memory takes a known course, for mtreport --verdict: verdict_programs MODE
- * SECONDS, with MODE one of those below, or all: each in a process of its own, at the same time.
+ * SECONDS. MODE is one of those below, or "all", which runs each in its own process, all at the
+ * same time.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ enum {
 };
 
 struct run {
-	char *pieces[PIECES]; /* a ring: the oldest is given back first */
+	char *pieces[PIECES]; /* a ring: the oldest piece is unmapped first */
 	size_t from, to;
 	double seconds;
 	struct timespec began;
@@ -50,7 +51,7 @@ static void give_back(struct run *run)
 	munmap(run->pieces[run->from++ % PIECES], PIECE);
 }
 
-/* Grows for a quarter of the time, and then replaces its oldest pieces. */
+/* Grows for a quarter of the time, then replaces its oldest pieces. */
 static void plateau(struct run *run, int tick)
 {
 	reserve(run);
@@ -78,7 +79,7 @@ static void one_off(struct run *run, int tick)
 		reserve(run);
 }
 
-/* What is not there yet is asked for ever more rarely. */
+/* Fills a cache: a miss becomes ever rarer. */
 static void cache(struct run *run, int tick)
 {
 	double full = 200 * (1 - exp(-5.0 * (tick + 1) / TICKS));
@@ -87,7 +88,7 @@ static void cache(struct run *run, int tick)
 		reserve(run);
 }
 
-/* A heap that grows; then all but its top is free, and given back as malloc_trim() does. */
+/* A heap that grows; then all of it but its top is free and is returned as malloc_trim() does. */
 static void arena(struct run *run, int tick)
 {
 	static char *heap;

@@ -1,8 +1,8 @@
 /*
- * Servers whose memory grows, or does not, in ways that are known: servers SECONDS RATE FIRST COUNT
- * runs each kind with the seeds FIRST to FIRST + COUNT - 1, a process each, all at the same time.
- * A seed decides sizes, lifetimes and phases. RATE: allocations a second of most kinds. The kind
- * named leak_ leak, the others do not.
+ * Servers whose memory grows, or does not grow, in known ways. servers SECONDS RATE FIRST COUNT
+ * runs each kind with the seeds FIRST to FIRST + COUNT - 1, each in its own process, all at the
+ * same time. A seed determines sizes, lifetimes and phases. RATE is allocations a second of most
+ * kinds. Kinds named leak_ leak; the others do not.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -19,14 +19,14 @@
 
 enum {
 	TICKS = 1500,
-	SLOTS = 8192, /* of a cache */
+	SLOTS = 8192, /* entries of a cache */
 };
 
 struct block {
 	struct block *next;
 };
 
-/* What the seed decides: three numbers from 0 to 1, and those that come later. */
+/* Numbers that the seed determines: three from 0 to 1, and the state of the generator. */
 static unsigned short drawn[3];
 static double a, b;
 
@@ -35,13 +35,13 @@ static double chance(void)
 	return erand48(drawn);
 }
 
-/* A number from low to high, by the seed. */
+/* A number from low to high, determined by the seed. */
 static double between(double share, double low, double high)
 {
 	return low + share * (high - low);
 }
 
-/* ---- Kinds: the time runs from 0 to 1, and a life is a share of it ---- */
+/* ---- Kinds: the time runs from 0 to 1; a lifetime is a share of it ---- */
 
 static double exponential(double mean)
 {
@@ -131,7 +131,7 @@ static double equal_sessions(double t)
 	return between(a, 0.05, 0.45);
 }
 
-/* Most are short, a few are as long as the limit. */
+/* Most lifetimes are short; a few are as long as the limit. */
 static double heavy_tailed(double t)
 {
 	double life = 0.004 / (1 - chance()), limit = between(a, 0.2, 0.4);
@@ -196,7 +196,7 @@ static size_t any_slot(size_t slots)
 	return stores < slots ? stores : (size_t)(chance() * (double)slots);
 }
 
-/* What is used least recently, as far as five samples show (redis). */
+/* The least recently used of five samples, as in redis. */
 static size_t old_slot(size_t slots)
 {
 	size_t found = any_slot(slots);
@@ -209,7 +209,7 @@ static size_t old_slot(size_t slots)
 	return found;
 }
 
-/* A third of the keys is hot and stays. */
+/* A third of the keys is hot and is never evicted. */
 static size_t cold_slot(size_t slots)
 {
 	return stores < slots ? stores

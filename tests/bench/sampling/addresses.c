@@ -1,11 +1,12 @@
 /*
- * Allocates by four paths in one pattern and writes what lives at the end, for sampling.py:
+ * Allocates on four paths in one pattern and writes the blocks that live at the end, for
+ * sampling.py:
  *
  *	addresses PATTERN SIZE SEED > trace
  *
  * A trace is records of u64 address, u32 bytes, u32 path. Patterns: live (nothing is freed), lru (a
- * cache whose oldest entry goes, and every tenth block leaks), churn (random blocks are replaced),
- * mixed (churn of sizes from 16 to SIZE). The program's own tables are no blocks.
+ * cache that evicts its oldest entry, and every tenth block leaks), churn (random blocks are
+ * replaced), mixed (churn of sizes from 16 to SIZE). The program's tables are not blocks.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct block {
 };
 
 struct run {
-	struct block *blocks; /* the table, also of free slots: address 0 */
+	struct block *blocks; /* the table, with free slots: address 0 */
 	uint32_t count, size;
 	uint64_t random;
 };
@@ -50,14 +51,14 @@ static void *ask(size_t bytes)
 static void put(struct run *run, uint32_t slot, uint32_t bytes)
 {
 	struct block *block = &run->blocks[slot];
-	void *alongside = ask(1 + draw(run, 300)); /* by another path, of the same size classes */
+	void *alongside = ask(1 + draw(run, 300)); /* on another path, of the same size classes */
 
 	free((void *)(uintptr_t)block->address);
 	*block = (struct block){(uintptr_t)ask(bytes), bytes, draw(run, PATHS)};
 	free(alongside);
 }
 
-/* Sizes of one magnitude are as many as of another. */
+/* A random size; every magnitude is equally likely. */
 static uint32_t some_size(struct run *run)
 {
 	uint32_t size = SMALLEST;

@@ -1,5 +1,5 @@
 /*
- * Samples a trace of addresses.c at each rate, and prints for each path, as --blocks would have it:
+ * Samples a trace of addresses.c at each rate, and prints estimates for each path as --blocks does:
  *
  *	judge < trace
  *	path one-in  blocks seen low high (blocks)  truth value low high (bytes)

@@ -1,6 +1,6 @@
 /*
- * Brings standard input out of a virtual machine: into the memory of its ivshmem device, which is
- * a file of the host. No driver is needed, only PCI. First 8 bytes: the size, written last.
+ * Copies standard input out of a virtual machine, into the memory of its ivshmem device, which is a
+ * file of the host. Only PCI is used, no driver. The first 8 bytes are the size, written last.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 static const char devices[] = "/sys/bus/pci/devices";
 
-/* Whether the PCI device of that name is an ivshmem (1af4:1110). */
+/* Whether the PCI device of that name is an ivshmem device (1af4:1110). */
 static int is_ours(const char *name)
 {
 	char path[512], text[32] = "";
@@ -29,7 +29,7 @@ static int is_ours(const char *name)
 	return !strncmp(text, "pci:v00001AF4d00001110", 22);
 }
 
-/* The device's memory, mapped; NULL where there is none. */
+/* Maps the device's memory; returns NULL if there is no device. */
 static uint8_t *find_memory(size_t *size)
 {
 	DIR *dir = opendir(devices);

@@ -1,6 +1,6 @@
 /*
- * Calls the functions of assembly.S from compiled code, each with a callback, so that what has CFI
- * stands on both sides.
+ * Calls the functions of assembly.S from compiled code, each with a callback, so that code with CFI
+ * is on both sides of them.
  */
 typedef void callback(void);
 
@@ -23,7 +23,7 @@ __attribute__((noinline)) static void nested(void)
 	count++;
 }
 
-/* Code without CFI in between would lose the registers that these two need. */
+/* Code without CFI in between would lose the registers that these two functions need. */
 __attribute__((noinline)) static void nested_with_cfi(void)
 {
 	remembered(back, 1);

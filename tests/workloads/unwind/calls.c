@@ -1,6 +1,6 @@
 /*
- * Calls through the PLT, lazily resolved where so linked, through pointers, into the C library's
- * own corners and the vdso.
+ * Calls through the PLT (lazily resolved if so linked), through pointers, into rare code of the C
+ * library, and into the vdso.
  */
 #include <dlfcn.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * Recursion deeper than hardware keeps branch records: by several ways that take turns unevenly, by
- * one function alone, and ways that differ at their root alone.
+ * Recursion deeper than the hardware's branch records: in several ways that alternate unevenly, by
+ * one function alone, and in ways that differ only at their root.
  */
 #define NOINLINE __attribute__((noinline, noipa))
 
@@ -15,7 +15,7 @@ NOINLINE static long leaf(long n)
 NOINLINE static long plus(long n, unsigned int way);
 NOINLINE static long minus(long n, unsigned int way);
 
-/* Which function calls which, and from where, is the way's business. */
+/* The way determines which function calls which, and from where. */
 NOINLINE static long times(long n, unsigned int way)
 {
 	if (!n)

@@ -1,6 +1,6 @@
 /*
- * Frames that compilers make in their less common moods: realigned (DRAP), variable size,
- * shrink-wrapped, many saved registers.
+ * Frames that compilers make rarely: realigned (DRAP), variable size, shrink-wrapped, many saved
+ * registers.
  */
 #include <alloca.h>
 #include <setjmp.h>
@@ -19,8 +19,8 @@ NOINLINE static long leaf(long n)
 }
 
 /*
- * Stack arguments and a realigned frame: the argument pointer is kept apart, and the CFA is a
- * dereference.
+ * Stack arguments and a realigned frame: the argument pointer is saved in the frame, and the CFA is
+ * a dereference.
  */
 NOINLINE static long realigned(long a, long b, long c, long d, long e, long f, long g, long h)
 {
@@ -46,7 +46,7 @@ NOINLINE static long variadic(int n, ...)
 	return leaf(sum) + big[0];
 }
 
-/* The cheap path saves nothing; the other saves everything, and has several epilogues. */
+/* The cheap path saves no registers; the other path saves all and has several epilogues. */
 NOINLINE static long wrapped(long n, long *values)
 {
 	long a, b, c, d;

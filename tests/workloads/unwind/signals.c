@@ -1,6 +1,6 @@
 /*
- * Signal frames: on the same stack, on an alternate one, nested, left by siglongjmp, taken in a
- * leaf's red zone and a prologue.
+ * Signal frames: on the same stack, on an alternate stack, nested, left by siglongjmp, in a leaf's
+ * red zone and in a prologue.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -46,9 +46,7 @@ static void handle(int sig, void (*handler)(int), int flags)
 		exit(1);
 }
 
-/*
- * A fault in the middle of a leaf: the handler skips the instruction's page trouble by jumping out.
- */
+/* A fault in the middle of a leaf: the handler leaves it by siglongjmp. */
 NOINLINE static int faulting_leaf(volatile int *p)
 {
 	return *p + 1;
