@@ -1,6 +1,6 @@
 /*
- * Makes small .eh_frame and .debug_frame sections byte by byte, so that a test can make ones that
- * lie. FDE addresses are absolute 8-byte numbers unless the CIE's augmentation says otherwise.
+ * Builds small .eh_frame and .debug_frame sections byte by byte, so that a test can make malformed
+ * ones. FDE addresses are absolute 8-byte numbers unless the CIE's augmentation says otherwise.
  */
 #ifndef MT_TESTS_UNIT_CFI_BUILDER_H
 #define MT_TESTS_UNIT_CFI_BUILDER_H
@@ -48,7 +48,7 @@ static inline void cfi_put64(struct cfi_builder *b, uint64_t value)
 	cfi_put(b, bytes, 8);
 }
 
-/* Fills an entry up to a multiple of 8 with nops, and its length in. */
+/* Pads an entry with nops to a multiple of 8, and sets its length. */
 static inline void cfi_close(struct cfi_builder *b, size_t start)
 {
 	while (b->size % 8)
@@ -58,8 +58,8 @@ static inline void cfi_close(struct cfi_builder *b, size_t start)
 
 /*
  * x86-64's CIE: code alignment 1, data alignment -8, return address 16; CFA = rsp + 8, return
- * address at CFA - 8, then `more`. augmentation "" has no data; its data's bytes otherwise, size
- * byte included. Gives the CIE's offset.
+ * address at CFA - 8, then `more`. With augmentation "" there is no augmentation data; otherwise
+ * the data bytes include the size byte. Returns the CIE's offset.
  */
 static inline size_t cfi_cie(struct cfi_builder *b, const char *augmentation, const uint8_t *data,
 			     size_t data_size, const uint8_t *more, size_t more_size)
@@ -78,7 +78,7 @@ static inline size_t cfi_cie(struct cfi_builder *b, const char *augmentation, co
 	return start;
 }
 
-/* An FDE of that CIE with its addresses as given in `addresses`; its offset. */
+/* Adds an FDE of that CIE with the bytes of `addresses`; returns its offset. */
 static inline size_t cfi_fde_raw(struct cfi_builder *b, size_t cie, const uint8_t *addresses,
 				 size_t addresses_size, const uint8_t *program, size_t program_size)
 {
@@ -92,7 +92,7 @@ static inline size_t cfi_fde_raw(struct cfi_builder *b, size_t cie, const uint8_
 	return start;
 }
 
-/* An FDE for [address, address + length) of a CIE without augmentation. */
+/* Adds an FDE for [address, address + length) of a CIE without augmentation. */
 static inline size_t cfi_fde(struct cfi_builder *b, size_t cie, uint64_t address, uint64_t length,
 			     const uint8_t *program, size_t program_size)
 {
@@ -109,8 +109,8 @@ static inline struct mt_span cfi_span(const struct cfi_builder *b)
 }
 
 /*
- * A search table of the usual form at vaddr `at`: the frame section's address, then count pairs
- * (address, FDE's address).
+ * A search table in the usual encoding at vaddr `at`: the frame section's address, then `count`
+ * pairs (address, FDE's address).
  */
 static inline struct mt_span cfi_table(struct cfi_builder *hdr, uint64_t at, uint64_t frame,
 				       const uint64_t (*pairs)[2], size_t count)

@@ -1,7 +1,7 @@
 /*
- * Small programs of a few functions, which a test maps where it likes, and stacks of their frames.
- * All files have the same layout: code at CODE_VADDR + its offset in the file, and data behind that
- * is linked elsewhere. CFI tells of the functions alone.
+ * Small programs of a few functions, which a test maps at any address, and stacks of their frames.
+ * All files have the same layout: code at CODE_VADDR + its offset in the file, followed by data
+ * that is linked elsewhere. CFI covers the functions only.
  */
 #ifndef MT_TESTS_UNIT_CODE_BUILDER_H
 #define MT_TESTS_UNIT_CODE_BUILDER_H
@@ -23,30 +23,30 @@
 #define RX (PROT_READ | PROT_EXEC)
 #define RW (PROT_READ | PROT_WRITE)
 
-/* By offset in the file. */
+/* Offsets in the file. */
 #define CODE_START 0x1000u
 #define CODE_END 0x6000u
-#define CODE_NOTHING 0x1800u /* code that CFI does not tell of */
-#define DATA_END 0x6200u     /* the segment's; what is mapped of the file goes on */
+#define CODE_NOTHING 0x1800u /* code without CFI */
+#define DATA_END 0x6200u     /* end of the segment; the mapping of the file is longer */
 
 #define CODE_VADDR ((uint64_t)0x400000)
 #define DATA_VADDR ((uint64_t)0x600000)
 #define EH_FRAME ((uint64_t)0x700000)
 #define EH_FRAME_HDR ((uint64_t)0x710000)
 
-/* Two bases of mappings: the file's offset 0 is there. */
+/* Two base addresses of mappings, where the file's offset 0 is mapped. */
 #define HERE ((uint64_t)0x555500000000)
 #define THERE ((uint64_t)0x7f1234000000)
 
 enum function {
-	MAIN, /* those up to LEAF share a page */
+	MAIN, /* MAIN to LEAF share a page */
 	LOOP,
 	READ,
 	WRITE,
 	HOOK,
 	LEAF,
-	FAR,  /* has a page for itself */
-	LONG, /* is in three */
+	FAR,  /* on a separate page */
+	LONG, /* spans three pages */
 	FUNCTIONS
 };
 
@@ -87,7 +87,7 @@ static inline struct mt_error *code_open(void *context, const struct mt_image_id
 	return NULL;
 }
 
-/* Without any file; those of before are gone. */
+/* Starts without any file; earlier files are gone. */
 static inline void code_setup(void)
 {
 	static const struct mt_image_source file = {.name = "file", .open = code_open};
@@ -136,7 +136,7 @@ static inline void code_put_segments(struct elf_builder *b, const uint8_t *code)
 	builder_add_segment(b, PT_LOAD, PF_R | PF_W, CODE_END, DATA_VADDR, DATA_END - CODE_END);
 }
 
-/* A file with those functions. */
+/* Adds a file with those functions. */
 static inline void code_add_file(const char *path)
 {
 	static uint8_t code[CODE_END - CODE_START];
@@ -158,7 +158,7 @@ static inline struct mt_image *code_image(const char *path)
 	return mt_image_set_intern(w.images, &identity);
 }
 
-/* Maps [from, to) of the file as base + from. */
+/* Maps [from, to) of the file at base + from. */
 static inline void code_map_part(struct mt_image_map *map, uint64_t base, const char *path,
 				 uint32_t prot, uint64_t from, uint64_t to)
 {
@@ -176,7 +176,7 @@ static inline void code_map_file(struct mt_image_map *map, uint64_t base, const 
 	code_map_part(map, base, path, RX, CODE_START, CODE_END);
 }
 
-/* A process that has the file's code mapped. */
+/* Creates a process that has the file's code mapped. */
 static inline struct mt_image_map *code_process(uint64_t base, const char *path)
 {
 	struct mt_image_map *map = mt_image_map_create();
@@ -185,7 +185,7 @@ static inline struct mt_image_map *code_process(uint64_t base, const char *path)
 	return map;
 }
 
-/* An address in a function where the file is mapped so. */
+/* An address in a function of a file mapped at `base`. */
 static inline uint64_t at(uint64_t base, enum function f, uint64_t offset)
 {
 	return base + code_pieces[f].start + offset;

@@ -1,7 +1,7 @@
 /*
- * Makes small ELF64 files in memory, field by field, so that a test can make one that lies. Layout:
- * header, program headers at 64, contents, section headers last. Little-endian hosts only, as the
- * tests run on.
+ * Builds small ELF64 files in memory, field by field, so that a test can make malformed ones.
+ * Layout: header, program headers at 64, contents, section headers last. For little-endian hosts
+ * only.
  */
 #ifndef MT_TESTS_UNIT_ELF_BUILDER_H
 #define MT_TESTS_UNIT_ELF_BUILDER_H
@@ -72,7 +72,7 @@ static inline Elf64_Phdr *builder_add_segment(struct elf_builder *b, uint32_t ty
 	return p;
 }
 
-/* Appends bytes, 8-byte aligned; their file offset. */
+/* Appends bytes, 8-byte aligned; returns their file offset. */
 static inline uint64_t builder_append(struct elf_builder *b, const void *bytes, size_t size)
 {
 	uint64_t at = (b->size + 7) & ~(size_t)7;
@@ -83,7 +83,10 @@ static inline uint64_t builder_append(struct elf_builder *b, const void *bytes, 
 	return at;
 }
 
-/* Adds a section header; bytes NULL: none are appended (SHT_NOBITS, or an offset the test sets). */
+/*
+ * Adds a section header. If bytes is NULL, none are appended: for SHT_NOBITS, or an offset that the
+ * test sets.
+ */
 static inline Elf64_Shdr *builder_add_section(struct elf_builder *b, const char *name,
 					      uint32_t type, uint64_t vaddr, const void *bytes,
 					      size_t size)
@@ -104,13 +107,13 @@ static inline Elf64_Shdr *builder_add_section(struct elf_builder *b, const char 
 	return s;
 }
 
-/* The index that the next added section will have. */
+/* The index of the section that is added next. */
 static inline uint16_t builder_next_section(const struct elf_builder *b)
 {
 	return (uint16_t)b->sections;
 }
 
-/* Writes section names, section headers and counts: the last step. */
+/* Writes section names, section headers and counts; call it last. */
 static inline void builder_finish(struct elf_builder *b)
 {
 	Elf64_Ehdr *h = builder_header(b);
@@ -125,7 +128,7 @@ static inline void builder_finish(struct elf_builder *b)
 	h->e_shoff = builder_append(b, b->headers, b->sections * sizeof(*b->headers));
 }
 
-/* A symbol table with its string table, both as sections; symbols[0] must be the null symbol. */
+/* Adds a symbol table and its string table as sections; symbols[0] must be the null symbol. */
 static inline void builder_add_symbols(struct elf_builder *b, bool dynamic,
 				       const Elf64_Sym *symbols, size_t count, const char *names,
 				       size_t names_size)
@@ -139,7 +142,7 @@ static inline void builder_add_symbols(struct elf_builder *b, bool dynamic,
 	builder_add_section(b, dynamic ? ".dynstr" : ".strtab", SHT_STRTAB, 0, names, names_size);
 }
 
-/* A PT_NOTE with the build id {1, 2, ... n}. */
+/* Adds a PT_NOTE with the build id {1, 2, ... n}. */
 static inline void builder_add_build_id(struct elf_builder *b, size_t n)
 {
 	uint8_t note[16 + 64] = {4, 0, 0, 0,   (uint8_t)n, 0,	0, 0, NT_GNU_BUILD_ID,

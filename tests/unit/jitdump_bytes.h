@@ -1,6 +1,4 @@
-/*
- * Jitdumps made by hand, record by record, for tests.
- */
+/* Builds jitdumps record by record, for tests. */
 #ifndef MT_TESTS_UNIT_JITDUMP_BYTES_H
 #define MT_TESTS_UNIT_JITDUMP_BYTES_H
 
@@ -91,7 +89,7 @@ static inline void move(struct bytes *b, uint64_t time, uint64_t from, uint64_t 
 	end(b, at);
 }
 
-/* Lines 10 at the first address and 11 at the second. */
+/* Adds line 10 for the first address and line 11 for the second. */
 static inline void lines(struct bytes *b, uint64_t code, uint64_t first, uint64_t second)
 {
 	size_t at = begin(b, MT_JITDUMP_LINES, 0);
@@ -121,7 +119,7 @@ static inline void unwind(struct bytes *b, uint64_t size, uint64_t index)
 	end(b, at);
 }
 
-/* The tables of code that comes next, of `size` bytes: the CFA is rsp + cfa all through it. */
+/* Adds unwind tables for the next code, of `size` bytes; the CFA is rsp + cfa throughout. */
 static inline void tables(struct bytes *b, uint64_t size, uint8_t cfa)
 {
 	static const uint8_t cie[] = {20, 0,	0,  0, 0,    0,	   0, 0, 1,    'z', 'R', 0,

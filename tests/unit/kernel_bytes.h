@@ -1,10 +1,10 @@
 /*
- * Kernel records made by hand, field by field, for tests.
+ * Builds kernel records field by field, for tests.
  *
  *	struct kernel_bytes k = kernel_begin(MT_KERNEL_SAMPLE, MT_CPUMODE_USER);
  *
  *	put64(&k, ip);
- *	kernel_end(&k);		the header's size
+ *	kernel_end(&k);		sets the header's size
  */
 #ifndef MT_TESTS_UNIT_KERNEL_BYTES_H
 #define MT_TESTS_UNIT_KERNEL_BYTES_H
@@ -50,7 +50,7 @@ static inline void put64(struct kernel_bytes *k, uint64_t v)
 	put_bytes(k, &v, 8);
 }
 
-/* NUL-terminated and padded to 8, as the kernel does it. */
+/* Adds a NUL-terminated name padded to 8 bytes, as the kernel does. */
 static inline void put_name(struct kernel_bytes *k, const char *name)
 {
 	static const uint8_t zeros[8];
@@ -74,14 +74,17 @@ static inline struct kernel_bytes kernel_begin(uint32_t type, uint16_t misc)
 	return k;
 }
 
-/* A mapping of code that a process makes. */
+/* An executable mapping of a process. */
 struct made_map {
 	uint32_t pid;
 	uint64_t start, length, offset;
 	const char *name;
 };
 
-/* An MMAP of it, with the trailer {pid, tid; time; identifier}; false where there is no room. */
+/*
+ * Adds an MMAP record of the mapping, with the trailer {pid, tid; time; identifier}; false if there
+ * is no room.
+ */
 static inline bool put_mmap(struct mt_block *block, uint64_t time, const struct made_map *map)
 {
 	struct kernel_bytes k = kernel_begin(MT_KERNEL_MMAP, MT_CPUMODE_USER);

@@ -1,5 +1,5 @@
 /*
- * Recordings made by hand, chunk by chunk, for tests: good ones and any kind of bad one.
+ * Builds recordings chunk by chunk, for tests: good ones and damaged ones.
  *
  *	struct mt_builder b;
  *
@@ -12,7 +12,7 @@
  *	... b.bytes, b.size, or mt_builder_file(&b)
  *	mt_builder_deinit(&b);
  *
- * Running out of memory ends the test program. All bytes are the same from run to run.
+ * If memory runs out, the test program ends. The bytes are the same in every run.
  */
 #ifndef MT_TESTS_UNIT_MT_BUILDER_H
 #define MT_TESTS_UNIT_MT_BUILDER_H
@@ -36,9 +36,9 @@ struct mt_builder {
 	size_t size;
 	uint64_t sequence; /* of the next chunk */
 	struct mt_block block;
-	struct mt_chunk_header header; /* of the chunk added last */
+	struct mt_chunk_header header; /* of the last chunk */
 	size_t header_offset;
-	int fd; /* of the file that mt_builder_file() wrote, -1 before */
+	int fd; /* of the file of mt_builder_file(), -1 if there is none yet */
 	char path[64];
 };
 
@@ -65,7 +65,7 @@ static inline void mt_builder_deinit(struct mt_builder *b)
 	free(b->bytes);
 }
 
-/* Bytes as they are, between the chunks. */
+/* Adds raw bytes between the chunks. */
 static inline void mt_builder_bytes(struct mt_builder *b, const void *bytes, size_t size)
 {
 	b->bytes = mt_builder_memory(b->bytes, b->size + size + 1);
@@ -93,8 +93,8 @@ static inline void mt_builder_put_chunk(struct mt_builder *b, const uint8_t *pay
 }
 
 /*
- * Appends the block as a chunk; one that zstd does not make smaller is stored. b->header may be
- * changed and put again by a test.
+ * Appends the block as a chunk; it is stored if zstd does not make it smaller. A test may change
+ * b->header and write it again.
  */
 static inline void mt_builder_add(struct mt_builder *b, enum mt_codec codec)
 {
@@ -139,7 +139,7 @@ static inline void mt_builder_head_version(struct mt_builder *b, uint16_t major,
 	mt_header_put(&b->block, &header);
 }
 
-/* A HEAD with a HEADER alone, in the block: further records may be put before mt_builder_add(). */
+/* Begins a HEAD with a HEADER in the block; more records may follow before mt_builder_add(). */
 static inline void mt_builder_head_begin(struct mt_builder *b)
 {
 	mt_builder_head_version(b, MT_FORMAT_MAJOR, MT_FORMAT_MINOR);
@@ -167,8 +167,8 @@ static inline void mt_builder_end(struct mt_builder *b)
 }
 
 /*
- * A KERNEL record of the given time in the block: a LOST_SAMPLES whose count is `value`, so that
- * tests can tell it from others.
+ * Adds a KERNEL record of the given time to the block: a LOST_SAMPLES whose count is `value`, so
+ * that tests can recognize it.
  */
 static inline void mt_builder_kernel(struct mt_builder *b, uint64_t time, uint64_t value)
 {
@@ -182,7 +182,8 @@ static inline void mt_builder_kernel(struct mt_builder *b, uint64_t time, uint64
 }
 
 /*
- * A DATA chunk of one stream with such records; their values are their times. The list ends with 0.
+ * Adds a DATA chunk of one stream with one such record for each time; the value is the time. The
+ * list ends with 0.
  */
 static inline void mt_builder_data(struct mt_builder *b, uint32_t stream, const uint64_t *times)
 {
@@ -192,7 +193,7 @@ static inline void mt_builder_data(struct mt_builder *b, uint32_t stream, const 
 	mt_builder_add(b, MT_CODEC_STORED);
 }
 
-/* A file of the bytes, in memory; it goes with the builder. Gives its path. */
+/* Writes the bytes to a file in memory, which is closed with the builder. Returns its path. */
 static inline const char *mt_builder_file(struct mt_builder *b)
 {
 	if (b->fd < 0)

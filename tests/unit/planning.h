@@ -1,6 +1,6 @@
 /*
- * Plans for tests of record/plan: kernels with more and with less, and the plan of a command line
- * on them.
+ * Plans for tests of record/plan: kernels with more and with fewer features, and the plan of a
+ * command line on them.
  */
 #ifndef MT_TESTS_UNIT_PLANNING_H
 #define MT_TESTS_UNIT_PLANNING_H
@@ -31,7 +31,7 @@ static const struct mt_perf_features all_features = {
 	.user_stack = true,
 };
 
-/* Tracepoints that this kernel has. */
+/* Tracepoints of this kernel. */
 static const struct {
 	const char *name;
 	uint64_t id;
@@ -72,7 +72,7 @@ static inline struct mt_error *each_tracepoint(void *source,
 	return NULL;
 }
 
-/* As mt_probes_define(): one probe for every word, and its entry before a return probe. */
+/* Like mt_probes_define(): one probe for every word, with its entry before a return probe. */
 static inline struct mt_error *probe(void *probes, const char *text, size_t length,
 				     mt_take_probe *each, void *out, char **note)
 {
@@ -89,7 +89,7 @@ static inline struct mt_error *probe(void *probes, const char *text, size_t leng
 	return each(out, &named);
 }
 
-/* A plan for that command line on a kernel with those features. */
+/* The plan of that command line on a kernel with those features. */
 static inline struct mt_error *plan_for(const char *line, const struct mt_perf_features *features,
 					struct mt_plan **out)
 {
@@ -139,7 +139,7 @@ static inline bool has_none(const struct mt_planned_event *event, uint64_t field
 	return !(event->attr.sample_type & fields);
 }
 
-/* How many events were asked for: all but what comes along as marks, which stand behind them. */
+/* Number of requested events: all events but the marks at the end, which the plan adds itself. */
 static inline size_t asked_for(const struct mt_plan *plan)
 {
 	size_t count = plan->events.count;
@@ -153,7 +153,7 @@ static inline size_t asked_for(const struct mt_plan *plan)
 
 #define STACK (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-/* Where only raw_syscalls are: no CONFIG_FTRACE_SYSCALLS. */
+/* A kernel with raw_syscalls only, without CONFIG_FTRACE_SYSCALLS. */
 static inline struct mt_error *find_raw(void *context, const char *name, struct mt_tracepoint *out)
 {
 	(void)context;
@@ -163,7 +163,7 @@ static inline struct mt_error *find_raw(void *context, const char *name, struct 
 	return NULL;
 }
 
-/* Where tracepoints are out of reach. */
+/* A kernel without access to tracepoints. */
 static inline struct mt_error *find_none(void *context, const char *name, struct mt_tracepoint *out)
 {
 	(void)context;
@@ -201,7 +201,7 @@ static inline const struct mt_planned_event *event_named(const struct mt_plan *p
 	return NULL;
 }
 
-/* System calls are at hand, all else is the kernel's own. */
+/* A kernel that allows only tracepoints of system calls. */
 static inline struct mt_error *find_unprivileged(void *context, const char *name,
 						 struct mt_tracepoint *out)
 {

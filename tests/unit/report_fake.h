@@ -1,5 +1,5 @@
 /*
- * A table with stacks of named frames, without recording, images or unwinding: for tests of
+ * A table with stacks of named frames, without a recording, images or unwinding: for tests of
  * outputs.
  *
  *	struct report_fake fake;
@@ -35,7 +35,7 @@ struct report_fake {
 	struct mt_facts facts;
 	struct mt_recording recording;
 	char *text;
-	unsigned int asked; /* how often a name was asked for */
+	unsigned int asked; /* number of look-ups of names */
 };
 
 static const struct mt_symbol *report_fake_name(void *context, const struct mt_frame_key *key)
@@ -136,7 +136,10 @@ static inline void report_fake_add(struct report_fake *fake, const char *event, 
 		abort();
 }
 
-/* What the output writes for value column `value`; holds until the next write. NULL on an error. */
+/*
+ * Writes the output for value column `value`. The text is valid until the next write; NULL on an
+ * error.
+ */
 static inline const char *report_fake_write(struct report_fake *fake,
 					    const struct mt_output *output, size_t value)
 {

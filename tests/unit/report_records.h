@@ -1,7 +1,7 @@
 /*
- * Recordings for tests of the reporter: what mtrec would write about a few tasks, with stacks that
- * the kernel's chain tells, so that no image and no dump is needed. Kernel addresses are named by
- * report_records_kallsyms().
+ * Recordings for tests of the reporter: records of a few tasks as mtrec writes them. Their stacks
+ * come from the kernel's chain, so neither images nor dumps are needed. report_records_kallsyms()
+ * names kernel addresses.
  *
  *	struct mt_builder b;
  *
@@ -22,7 +22,7 @@ enum {
 	EVENT_FAULTS,
 	EVENT_BRK,
 	EVENT_BRK_ENTER,
-	VARIANT /* of EVENT_FAULTS, where a test describes it */
+	VARIANT /* of EVENT_FAULTS; a test describes it */
 };
 
 /* IP, TID, TIME, ADDR, CPU, PERIOD, CALLCHAIN */
@@ -30,15 +30,15 @@ enum {
 #define REPORT_START 1000000000ull
 
 struct report_sample {
-	uint64_t time; /* after REPORT_START */
+	uint64_t time; /* relative to REPORT_START */
 	int pid, tid;
-	uint32_t event; /* 0: EVENT_FAULTS */
+	uint32_t event; /* 0 is EVENT_FAULTS */
 	uint32_t cpu;
-	uint64_t period;	     /* 0: 1 */
-	uint64_t kernel[4], user[4]; /* chain, innermost first; 0 ends it */
+	uint64_t period;	     /* 0 stands for 1 */
+	uint64_t kernel[4], user[4]; /* innermost first; ends with 0 */
 };
 
-/* struct perf_event_attr, version 1 (72 bytes): sample_id_all set. */
+/* struct perf_event_attr, version 1 (72 bytes), with sample_id_all set. */
 static inline void report_records_event(struct mt_builder *b, uint32_t index, uint32_t role,
 					const char *name, const char *alias)
 {
@@ -87,7 +87,7 @@ static inline void report_records_begin(struct mt_builder *b)
 	report_records_begin_again(b);
 }
 
-/* The trailer that sample_id_all asks for: TID, TIME, CPU. */
+/* Adds a record with the trailer of sample_id_all: TID, TIME, CPU. */
 static inline void report_records_put(struct mt_builder *b, uint64_t time, int pid, int tid,
 				      struct kernel_bytes *k)
 {
@@ -112,7 +112,7 @@ static inline void report_records_fork(struct mt_builder *b, uint64_t time, int 
 	report_records_put(b, time, ppid, ppid, &k);
 }
 
-/* A process of one thread ends. */
+/* The only thread of a process ends. */
 static inline void report_records_exit(struct mt_builder *b, uint64_t time, int pid)
 {
 	struct kernel_bytes k = kernel_begin(MT_KERNEL_EXIT, 0);
@@ -136,7 +136,7 @@ static inline void report_records_comm(struct mt_builder *b, uint64_t time, int 
 	report_records_put(b, time, pid, tid, &k);
 }
 
-/* An executable mapping of a file, or of "//anon". */
+/* Adds an executable mapping of a file, or of "//anon". */
 static inline void report_records_mmap(struct mt_builder *b, uint64_t time, int pid, uint64_t start,
 				       uint64_t length, const char *path)
 {
@@ -204,13 +204,13 @@ static inline void report_records_end(struct mt_builder *b)
 	mt_builder_add(b, MT_CODEC_STORED);
 }
 
-/* Kernel functions of 256 bytes each from here on, in the order of their names. */
+/* Start of the kernel functions, of 256 bytes each, in the order of their names. */
 #define REPORT_KERNEL 0xffffffff81000000ull
 #define REPORT_K_FAULT (REPORT_KERNEL + 0x010)
 #define REPORT_K_SYSCALL (REPORT_KERNEL + 0x110)
 #define REPORT_K_BRK (REPORT_KERNEL + 0x210)
 
-/* A file with their names; path has room for 32 bytes. */
+/* Writes a file with their names; `path` has room for 32 bytes. */
 static inline const char *report_records_kallsyms(char *path)
 {
 	static const char text[] = "ffffffff81000000 T do_fault\n"

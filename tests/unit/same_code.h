@@ -1,4 +1,7 @@
-/* Whether two ELF files name and unwind an address alike: a file and its skeleton, say. */
+/*
+ * Whether two ELF files, for example a file and its skeleton, give an address the same name and the
+ * same unwind row.
+ */
 #ifndef MT_TESTS_UNIT_SAME_CODE_H
 #define MT_TESTS_UNIT_SAME_CODE_H
 

@@ -1,4 +1,7 @@
-/* formats/records/address_sample: the predicate, and the kernel's text of the same. */
+/*
+ * formats/records/address_sample: the predicate, and the same predicate as a filter text for the
+ * kernel.
+ */
 #include "formats/records/address_sample.h"
 
 #include <stdlib.h>
@@ -39,7 +42,7 @@ MT_TEST(sets_are_nested)
 	}
 }
 
-/* A random choice of 1 in 64 of 4096 would be within 0.75 and 1.25 in 95 % of the cases. */
+/* A random choice of 1 in 64 of 4096 is within 0.75 and 1.25 in 95 % of the cases. */
 MT_TEST(blocks_at_equal_distances_are_chosen_evenly)
 {
 	static const uint64_t strides[] = {32,	 48,   64,    112,   272,    528,    1040,
@@ -64,7 +67,8 @@ MT_TEST(a_number_is_rounded_to_a_power_of_two)
 }
 
 /*
- * ---- A small evaluator of the kernel's language: && binds more than ||, ! before a bracket ----
+ * ---- A small evaluator of the kernel's filter language: && binds more than ||, ! before a bracket
+ * ----
  */
 
 static bool any_of(const char **at, uint64_t value);

@@ -1,4 +1,4 @@
-/* record/probes/allocators: which file's malloc is meant, and the words of its probes. */
+/* record/allocators/allocators: which file's malloc is probed, and the words of its probes. */
 #include "record/allocators/allocators.h"
 
 #include "formats/base/cleanup.h"
@@ -17,7 +17,7 @@ static const struct mt_allocator_function *row(const char *name)
 	return NULL;
 }
 
-/* What every entry has beside. */
+/* The fields that every entry probe has in addition. */
 #define RETURNS ",return_slot=%sp:u64,return_address=+0(%sp):u64)"
 
 static void check_word(const char *name, enum mt_block_moment moment, bool glibc,

@@ -1,4 +1,4 @@
-/* report/blocks/block_map: which blocks live, what was freed, and what lived at the peak. */
+/* report/blocks/block_map: live blocks, frees, and the blocks that lived at the peak. */
 #include "report/blocks/block_map.h"
 
 #include <malloc.h>
@@ -77,7 +77,7 @@ MT_TEST(what_lived_at_the_peak_is_known_after_it)
 	mt_block_map_destroy(map);
 }
 
-/* realloc: the thread frees the block at `was`, and is given another one for it. */
+/* realloc: the thread frees the block at `was` and gets another block for it. */
 static void resize(struct mt_block_map *map, uint64_t was, uint64_t to, uint64_t bytes,
 		   uint64_t time)
 {
@@ -119,7 +119,7 @@ MT_TEST(a_block_that_is_resized_keeps_its_time_and_each_growth_its_own)
 	MT_CHECK_EQ(block->sizes->growths[1].bytes, 50);
 	MT_CHECK_EQ(block->sizes->growths[2].bytes, 150);
 	MT_CHECK_EQ(bytes(map, true), 300);
-	resize(map, 32, 48, 120, 40); /* what came last goes first */
+	resize(map, 32, 48, 120, 40); /* the last one in is the first one out */
 	block = mt_block_map_at(map, 48);
 	MT_REQUIRE(block && block->sizes && block->sizes->count == 2);
 	MT_CHECK_EQ(block->sizes->growths[1].bytes, 20);
@@ -177,7 +177,8 @@ MT_TEST(a_million_blocks_take_less_than_120_MB)
 	for (uint64_t i = 1; i <= MANY; i++)
 		give(map, i * 48, 40, i);
 	took = mallinfo2().uordblks + mallinfo2().hblkhd - before;
-	MT_CHECK(took < 120000000 || !took); /* 0: a checking allocator counts elsewhere */
+	MT_CHECK(took < 120000000 ||
+		 !took); /* 0 under a sanitizer: its allocator counts elsewhere */
 	MT_CHECK_EQ(mt_block_map_count(map), MANY);
 	for (uint64_t i = 1; i <= MANY; i += 2)
 		MT_CHECK_EQ(freed(map, i * 48), MT_FREED_LIVE);

@@ -1,4 +1,7 @@
-/* record/plan/block_rate: what blocks cost, and 1 in how many keeps to a budget. */
+/*
+ * record/plan/block_rate: the cost of block events, and the sampling rate that keeps it within a
+ * budget.
+ */
 #include "record/plan/block_rate.h"
 
 #include <stdlib.h>
@@ -53,7 +56,7 @@ MT_TEST(a_burst_within_the_credit_spends_it_and_a_storm_passes_it)
 {
 	struct mt_block_credit credit = {.budget = 0.05};
 
-	for (int i = 0; i < 100; i++) /* idle: no more than 0.125 s are saved */
+	for (int i = 0; i < 100; i++) /* idle: at most 0.125 s of credit is saved */
 		MT_CHECK(!mt_block_credit_spend(&credit, 0, 0.1));
 	MT_CHECK(!mt_block_credit_spend(&credit, 0.85, 0.2));
 	MT_CHECK(mt_block_credit_spend(&credit, 0.85, 0.2));
@@ -89,7 +92,7 @@ MT_TEST(the_allocator_whose_probes_cost_most_is_left_out_first)
 		{.block = MT_PLANNED_FREE, .file = 1},
 		{.block = MT_PLANNED_ALLOC, .file = 2},
 		{.block = MT_PLANNED_FREE, .file = 2},
-		{.block = MT_PLANNED_ALLOC, .file = 0}, /* the user named it */
+		{.block = MT_PLANNED_ALLOC, .file = 0}, /* named by the user */
 	};
 	char *files[] = {"one", "other"};
 	const uint64_t hits[] = {0, 100, 100, 90000, 80000, 1000000};

@@ -1,4 +1,4 @@
-/* What lives of blocks are taken for: shapes over hours, the same cut short, and heaps. */
+/* Verdicts on live blocks: shapes over hours, the same shapes cut short, and heaps. */
 #include "report/verdicts/block_verdict.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ enum {
 	FOREVER = STEPS,
 };
 
-/* For how many steps the block of a step lives; 0: there is none. */
+/* The number of steps for which the block of a step lives; 0: the step has no block. */
 typedef int (*shape)(int step);
 
 static int leak(int step)
@@ -42,19 +42,19 @@ static int leaks_alongside_a_cache(int step)
 	return step % 4 ? 300 : FOREVER;
 }
 
-/* Sessions that end, but one of ten: nothing tells the leak from a cache but old ones that live. */
+/* Nine of ten sessions end: only old live blocks distinguish the leak from a cache. */
 static int leaks_alongside_sessions(int step)
 {
 	return step % 10 ? 350 : FOREVER;
 }
 
-/* Each block went at once, until the leak began. */
+/* Each block is freed at once, until the leak begins. */
 static int leaks_later(int step)
 {
 	return step < 350 ? 2 : FOREVER;
 }
 
-/* Every other block stays, of ever fewer. */
+/* Every other block stays, but there are ever fewer blocks. */
 static int leaks_half_ever_more_slowly(int step)
 {
 	if (step > 300 && step % (step > 650 ? 4 : 2))
@@ -68,7 +68,7 @@ static int first_in_first_out(int step)
 	return 200;
 }
 
-/* Full at the middle; which block goes is chance. */
+/* Full at the middle; then random blocks are replaced. */
 static int replaced_at_random(int step)
 {
 	return step < 500 ? 500 - step + (step * 7919) % 1000 : 1 + (step * 7919) % 1000;
@@ -94,7 +94,7 @@ static int warmed_up(int step)
 	return step < 300 ? FOREVER : 0;
 }
 
-/* Nothing was freed of the first half, and all of the last third grows: not yet full. */
+/* No block of the first half is freed, and memory grows in all of the last third: not yet full. */
 static int fills_late(int step)
 {
 	return step < 400 ? 600 : FOREVER;
@@ -109,7 +109,7 @@ static struct mt_verdict observe(shape life, uint64_t length, double part)
 	int steps = (int)(STEPS * part);
 
 	mt_history_scale_reach(&scale, START);
-	/* As an account tells of them: those that are freed first, then the others. */
+	/* In the order of an account: freed blocks first, then live blocks. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (int i = steps - 1; i >= 0; i--) {
 			int end = i + life(i);
@@ -131,7 +131,7 @@ static struct mt_verdict observe(shape life, uint64_t length, double part)
 static const struct {
 	shape life;
 	const char *name;
-	const char *in_seconds; /* what it is called in its first 5 minutes; NULL: the same */
+	const char *in_seconds; /* verdict in the first 5 minutes; NULL: the same */
 } shapes[] = {
 	{.life = leak, .name = "leak", .in_seconds = "grows steadily"},
 	{.life = leaks_every_tenth, .name = "leak"},
@@ -195,7 +195,7 @@ MT_TEST(a_leak_grows_by_what_stays)
 	MT_CHECK(strstr(text, "1,000 blocks, 101 live, 90 % freed"));
 }
 
-/* One block that got larger by each step; the one before went as soon as it was copied. */
+/* One block that each step replaces by a larger one; the old block is freed after the copy. */
 static struct mt_verdict replace(int steps, int doublings, bool grows, char *text, size_t size)
 {
 	struct mt_history history = {0};
@@ -237,9 +237,7 @@ MT_TEST(a_block_that_larger_ones_replace_is_no_cache)
 	MT_CHECK_STR(mt_verdict_name(verdict.kind), "bounded");
 }
 
-/*
- * Twice as large each time it is full, after 1, 2, 4 .. and 32 s: flat until the next one is due.
- */
+/* Doubles when it is full, after 1, 2, 4 .. and 32 s; flat in between. */
 static struct mt_verdict fill(uint64_t seconds)
 {
 	struct mt_history history = {0};
@@ -379,7 +377,7 @@ MT_TEST(heaps_are_reported_by_their_parts)
 	MT_CHECK_EQ(mt_heap_free(&heap), 0);
 	heap = (struct mt_heap_parts){.mapped = 9e6, .live = 4e6, .older = 4.5e6, .blocks = 200};
 	mt_verdict_judge_heap(&heap, &verdict);
-	MT_CHECK_STR(mt_verdict_name(verdict.kind), "in use"); /* as blocks of before may be */
+	MT_CHECK_STR(mt_verdict_name(verdict.kind), "in use"); /* as older blocks may be */
 	mt_heap_grounds(&heap, text, sizeof(text));
 	MT_CHECK_STR(
 		text,
@@ -387,7 +385,8 @@ MT_TEST(heaps_are_reported_by_their_parts)
 		"those of other rows included; 5.0 MB free or allocated before, 0 B untouched");
 	heap = (struct mt_heap_parts){.mapped = 200e3, .live = 80e3};
 	mt_verdict_judge_heap(&heap, &verdict);
-	MT_CHECK_STR(mt_verdict_name(verdict.kind), "in use"); /* what glibc keeps on purpose */
+	MT_CHECK_STR(mt_verdict_name(verdict.kind),
+		     "in use"); /* glibc keeps this much on purpose */
 }
 
 MT_TEST_MAIN

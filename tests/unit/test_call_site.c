@@ -1,4 +1,4 @@
-/* call_site: what stacks of made programs say of who calls whom. */
+/* call_site: call sites learned from the stacks of made programs. */
 #include "unwind/join/call_site.h"
 
 #include "formats/base/cleanup.h"
@@ -9,7 +9,7 @@ MT_DEFINE_CLEANUP(mt_image_map, struct mt_image_map)
 #define MT_MAP_GUARD MT_CLEANUP(mt_image_map_destroy_p) struct mt_image_map *
 
 static struct mt_call_sites *sites;
-static uint64_t hashes; /* of stacks, as many as were shown */
+static uint64_t hashes; /* a new hash for each stack */
 
 static void setup(void)
 {
@@ -26,19 +26,19 @@ static void teardown(void)
 	code_teardown();
 }
 
-/* A stack, the innermost address first. */
+/* Learns a stack, the innermost address first. */
 #define SHOW(map, ...)                                                            \
 	MT_CHECK(mt_call_sites_learn(sites, map, (const uint64_t[]){__VA_ARGS__}, \
 				     sizeof((const uint64_t[]){__VA_ARGS__}) / 8, ++hashes))
 
-/* Of a frame that was sampled at outer. */
+/* The question for a frame that was sampled at `outer`. */
 static uint64_t from_sampled(const struct mt_image_map *map, uint64_t outer, uint64_t inner)
 {
 	return mt_call_site_find(
 		sites, &(struct mt_call_question){.map = map, .outer = outer, .inner = inner});
 }
 
-/* Of one that called known_inner from there. */
+/* The question for a frame that called known_inner at `outer`. */
 static uint64_t from_call(const struct mt_image_map *map, uint64_t outer, uint64_t known_inner,
 			  uint64_t inner)
 {
@@ -87,10 +87,10 @@ MT_TEST(a_call_that_led_to_the_same_function_does_so_again)
 
 	MT_CHECK_EQ(from_call(map, at(HERE, LOOP, 0x14), at(HERE, READ, 3), at(HERE, READ, 9)),
 		    at(HERE, LOOP, 0x14));
-	/* even from code that no file has */
+	/* also from code without a file */
 	MT_CHECK_EQ(from_call(map, THERE, at(HERE, READ, 3), at(HERE, READ, 9)), THERE);
 	MT_CHECK_EQ(from_call(map, at(HERE, LOOP, 0x14), at(HERE, WRITE, 3), at(HERE, READ, 9)), 0);
-	/* known_inner says nothing of a frame that was sampled */
+	/* known_inner does not count for a sampled frame */
 	MT_CHECK_EQ(mt_call_site_find(sites,
 				      &(struct mt_call_question){.map = map,
 								 .outer = at(HERE, LOOP, 0x14),
@@ -117,7 +117,7 @@ MT_TEST(what_is_shown_after_a_question_changes_the_answer)
 	const uint64_t outer = at(HERE, LOOP, 0x90), inner = at(HERE, READ, 7);
 
 	MT_CHECK_EQ(from_sampled(map, outer, inner), 0);
-	/* of other pages, and of the same one: neither is this call */
+	/* neither is this call: one is on another page, one on the same page */
 	SHOW(map, at(HERE, READ, 5), at(HERE, FAR, 0x14));
 	MT_CHECK_EQ(from_sampled(map, outer, inner), 0);
 	SHOW(map, at(HERE, READ, 5), at(HERE, MAIN, 0x14));
@@ -156,7 +156,7 @@ MT_TEST(all_calls_of_a_deep_stack_are_learned)
 	teardown();
 }
 
-/* A stack is passed by whose hash is known, and what ends as the last one did. */
+/* A stack with a known hash is skipped, and so is the end that it shares with the last one. */
 MT_TEST(what_was_shown_before_is_not_lost)
 {
 	setup();
@@ -169,7 +169,7 @@ MT_TEST(what_was_shown_before_is_not_lost)
 	MT_CHECK_EQ(from_sampled(here, at(HERE, LOOP, 0), at(HERE, WRITE, 0)), at(HERE, LOOP, 6));
 	MT_CHECK_EQ(from_sampled(there, at(THERE, MAIN, 0), at(THERE, LOOP, 0)),
 		    at(THERE, MAIN, 7));
-	/* the same addresses in another process: of other functions */
+	/* the same addresses in another process belong to other functions */
 	MT_MAP_GUARD other = code_process(HERE, "/b");
 
 	SHOW(other, at(HERE, HOOK, 5), at(HERE, LOOP, 6), at(HERE, MAIN, 7));
@@ -187,7 +187,7 @@ MT_TEST(no_call_is_known_when_another_recording_begins)
 		SHOW(map, at(HERE, READ, 5), at(HERE, LOOP, 0x14));
 		MT_CHECK_EQ(from_sampled(map, at(HERE, LOOP, 0), at(HERE, READ, 0)),
 			    at(HERE, LOOP, 0x14));
-		hashes--; /* the same stack once more */
+		hashes--; /* the same stack again */
 		mt_call_sites_begin(sites);
 		MT_CHECK_EQ(from_sampled(map, at(HERE, LOOP, 0), at(HERE, READ, 0)), 0);
 	}
@@ -207,7 +207,7 @@ MT_TEST(functions_are_distinguished_by_start_and_image)
 	teardown();
 }
 
-/* ---- Code of no file ---- */
+/* ---- Code without a file ---- */
 
 MT_TEST(code_of_no_file_may_call_other_such_code_from_where_it_called_some)
 {
@@ -223,14 +223,14 @@ MT_TEST(code_of_no_file_may_call_other_such_code_from_where_it_called_some)
 		/* one of the two is code of a file */
 		MT_CHECK_EQ(from_call(map, jit, at(HERE, READ, 0), other), 0);
 		MT_CHECK_EQ(from_call(map, jit, other, at(HERE, READ, 0)), 0);
-		/* nothing tells where it calls from */
+		/* the call site is not known */
 		MT_CHECK_EQ(from_sampled(map, jit, other), 0);
 		SHOW(map, other + 0x40, jit, at(HERE, MAIN, 4));
 	}
 	teardown();
 }
 
-/* No new generation in all of this. */
+/* The generation stays the same in this test. */
 MT_TEST(what_is_mapped_later_is_code_of_a_file_from_then_on)
 {
 	uint32_t generation;
@@ -246,7 +246,7 @@ MT_TEST(what_is_mapped_later_is_code_of_a_file_from_then_on)
 	code_map_file(map, THERE, "/b");
 	MT_CHECK_EQ(mt_image_map_generation(map), generation);
 	MT_CHECK_EQ(from_call(map, outer, known, inner), 0);
-	/* and so on: more maps than answers are kept */
+	/* again, with more maps than the number of answers that are kept */
 	for (int i = 0; i < 40000; i++) {
 		bool file = i * 7919 % 13 % 2;
 

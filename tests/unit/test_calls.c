@@ -1,4 +1,4 @@
-/* report/account/calls and report/account/call: which system call an event, and a sample, is of. */
+/* report/account/calls and report/account/call: the system call of an event and of a sample. */
 #include "report/account/calls.h"
 
 #include "formats/base/bytes.h"
@@ -35,7 +35,7 @@ MT_TEST(only_that_number_by_a_64_bit_program)
 	MT_CHECK_EQ(mt_call_number_in(&sample), -1);
 }
 
-/* As with a 64-bit kernel: alone, with what a user filters by, and of no call in particular. */
+/* Events as on a 64-bit kernel: alone, with a user's filter, and for no call in particular. */
 MT_TEST(an_event_is_of_the_call_that_its_name_or_number_says)
 {
 	static const struct {

@@ -1,4 +1,7 @@
-/* What a recording carries: parts put together, the first of two alike, and damage left out. */
+/*
+ * Carried data of a recording: parts are joined, the first of two equal ones is used, and damaged
+ * ones are left out.
+ */
 #include "formats/reading/carried.h"
 
 #include <stdlib.h>
@@ -20,7 +23,7 @@ static struct mt_text text_of(const char *string)
 	return (struct mt_text){.bytes = string, .size = strlen(string)};
 }
 
-/* A file record of one part. */
+/* A FILE record of one part. */
 static struct mt_file_record file_of(const char *build_id, const char *bytes)
 {
 	return (struct mt_file_record){.kind = MT_FILE_SKELETON,
@@ -37,7 +40,7 @@ static bool has_time(const struct mt_file_record *file)
 	       file->kept & MT_KEPT_SEEN;
 }
 
-/* A perf map of a process, or a piece of it. */
+/* A perf map of a process, or a piece of one. */
 static struct mt_file_record map_of(int32_t pid, const char *bytes, bool continued)
 {
 	return (struct mt_file_record){.kind = MT_FILE_PERF_MAP,
@@ -49,7 +52,7 @@ static struct mt_file_record map_of(int32_t pid, const char *bytes, bool continu
 				       .bytes = text_of(bytes)};
 }
 
-/* Writes HEAD and one chunk for each record to a file without a name, /dev/fd/N in path. */
+/* Writes HEAD and one chunk for each record to a file without a name; path is /dev/fd/N. */
 static int write_files(const struct mt_file_record *files, size_t count, char path[32])
 {
 	char name[] = "/tmp/mt-carried.XXXXXX";
@@ -103,7 +106,7 @@ MT_TEST(parts_are_put_together_and_the_first_of_two_counts)
 	MT_CHECK(holds(carried, 1, "front and back"));
 	mt_carried_drop(carried, 1);
 	MT_CHECK(holds(carried, 1, "front and back"));
-	MT_CHECK(!mt_carried_bytes(carried, 2)); /* its second part is not there */
+	MT_CHECK(!mt_carried_bytes(carried, 2)); /* its second part is missing */
 }
 
 MT_TEST(images_of_what_was_seen_are_distinguished_by_time_and_from_whole_ones)
@@ -152,7 +155,8 @@ MT_TEST(lies_and_damage_are_left_out)
 	MT_REQUIRE(carried);
 	MT_REQUIRE(mt_carried_count(carried) >= 1 && mt_carried_count(carried) <= 2);
 	MT_CHECK(holds(carried, 0, "good"));
-	if (mt_carried_count(carried) == 2) /* the damage was not met where the fields stand */
+	if (mt_carried_count(carried) ==
+	    2) /* the reader has not read the damaged chunk's contents */
 		MT_CHECK(!mt_carried_bytes(carried, 1) && !mt_carried_bytes(carried, 1));
 }
 
@@ -168,7 +172,7 @@ MT_TEST(pieces_are_put_together)
 	char path[32];
 	MT_CLEANUP_CLOSE int fd = -1;
 
-	files[3].parts = 2; /* its second one is not there, and so it is not */
+	files[3].parts = 2; /* its second part is missing, so the piece is left out */
 	files[7].parts = 2;
 	fd = write_files(files, 8, path);
 	MT_REQUIRE(!mt_reader_open(path, NULL, &reader));
@@ -178,7 +182,8 @@ MT_TEST(pieces_are_put_together)
 	MT_CHECK(holds(carried, 0, "a\nb\nd\n"));
 	MT_CHECK_EQ(mt_carried_time(carried, 0), 5);
 	MT_CHECK(holds(carried, 1, "x\ny\n"));
-	MT_CHECK_EQ(mt_carried_time(carried, 1), UINT64_MAX); /* its end was not carried */
+	MT_CHECK_EQ(mt_carried_time(carried, 1),
+		    UINT64_MAX); /* the map's last piece was not carried */
 	MT_CHECK(holds(carried, 2, "other\n"));
 	MT_CHECK_EQ(mt_carried_time(carried, 2), 6);
 	MT_CHECK(!mt_carried_bytes(carried, 3));
@@ -224,7 +229,7 @@ MT_TEST(a_piece_takes_the_place_of_those_before)
 	MT_CLEANUP_CLOSE int fd = -1;
 
 	files[2].kept |= MT_KEPT_ANEW;
-	files[4].kept |= MT_KEPT_ANEW; /* of nothing */
+	files[4].kept |= MT_KEPT_ANEW; /* no earlier data */
 	fd = write_files(files, 5, path);
 	MT_REQUIRE(!mt_reader_open(path, NULL, &reader));
 	carried = mt_reader_carried(reader, 0);

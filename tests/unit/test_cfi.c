@@ -1,6 +1,6 @@
 /*
- * unwind/cfi/cfi: the FDE for an address, by table, index or .debug_frame, and the row its program
- * gives; what lies is found out.
+ * unwind/cfi/cfi: the FDE of an address, by table, index or .debug_frame, and the row that its
+ * program gives. Malformed tables are detected.
  */
 #include "unwind/cfi/cfi.h"
 
@@ -18,7 +18,7 @@
  */
 #define STANDARD BYTES(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6)
 
-/* What is kept of all the code around an address is what its row says. */
+/* The rules kept for the code around an address agree with its row. */
 static void check_rules(struct mt_cfi *cfi, uint64_t address, enum mt_cfi_found found,
 			const struct mt_cfi_row *row)
 {
@@ -119,7 +119,7 @@ MT_TEST(augmentations_are_understood)
 
 	mt_put_le32(addresses, (uint32_t)(0x1000 - (FRAME + b.size + 8)));
 	mt_put_le32(addresses + 4, 0x100);
-	addresses[8] = 4; /* the LSDA pointer: skipped */
+	addresses[8] = 4; /* the LSDA pointer is skipped */
 	cfi_fde_raw(&b, cie, addresses, 13, STANDARD);
 	MT_CHECK_EQ(find_plain(&b, 0x1080, &row), MT_CFI_FOUND);
 	check_cfa(&row, MT_DWARF_RBP, 16);
@@ -180,14 +180,15 @@ static enum mt_cfi_found program_outcome(const uint8_t *program, size_t size)
 MT_TEST(broken_programs_are_broken_and_not_absent)
 {
 	MT_CHECK_EQ(program_outcome(BYTES(0x3f, 0, 0)), MT_CFI_BROKEN); /* unknown */
-	MT_CHECK_EQ(program_outcome(BYTES(0x0b)), MT_CFI_BROKEN);	/* restores nothing */
+	MT_CHECK_EQ(program_outcome(BYTES(0x0b)),
+		    MT_CFI_BROKEN); /* restores without a remembered state */
 	MT_CHECK_EQ(program_outcome(BYTES(0x0f, 0x7f, 0x77)),
-		    MT_CFI_BROKEN); /* expression too long */
+		    MT_CFI_BROKEN); /* expression is too long */
 	MT_CHECK_EQ(program_outcome(BYTES(0x0f, 1, 0x30, 0x0e, 8)),
-		    MT_CFI_BROKEN); /* offset of that */
+		    MT_CFI_BROKEN); /* offset of a register that is too large */
 	MT_CHECK_EQ(program_outcome(BYTES(0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a,
 					  0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a)),
-		    MT_CFI_BROKEN); /* remembers without end */
+		    MT_CFI_BROKEN); /* endless remember_state */
 	MT_CHECK_EQ(program_outcome(NO_BYTES), MT_CFI_FOUND);
 }
 
@@ -202,10 +203,7 @@ MT_TEST(another_machine_s_return_register_is_refused)
 	MT_CHECK_EQ(find_plain(&b, 0x1000, &row), MT_CFI_BROKEN);
 }
 
-/*
- * Three functions with CFAs of rsp + 16, + 24 and + 32 and a table for them that the test may
- * spoil.
- */
+/* Three functions with CFAs of rsp + 16, + 24 and + 32, and a table that the test may damage. */
 struct three {
 	struct cfi_builder frame, hdr;
 	uint64_t pairs[3][2];
@@ -345,7 +343,7 @@ MT_TEST(all_rows_of_a_function_are_had_at_once)
 	mt_cfi_destroy(cfi);
 }
 
-/* Ten pairs lead to one large FDE: what it expands to is not there ten times. */
+/* Ten pairs lead to one large FDE, which is expanded only once. */
 MT_TEST(an_fde_is_not_expanded_for_every_pair_that_leads_to_it)
 {
 	struct cfi_builder frame = {.vaddr = FRAME}, hdr = {0};

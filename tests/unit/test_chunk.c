@@ -1,5 +1,6 @@
 /*
- * formats/chunks/chunk, formats/chunks/crc32c: headers there and back, what is no header, blocks.
+ * formats/chunks/chunk, formats/chunks/crc32c: headers are encoded and decoded, other bytes are not
+ * taken for headers, and blocks.
  */
 #include "formats/chunks/chunk.h"
 
@@ -102,7 +103,7 @@ MT_TEST(sizes_have_bounds)
 	MT_CHECK(decodes(header));
 	header.raw_size++;
 	MT_CHECK(!decodes(header));
-	header.codec = 200; /* unknown codecs are the reader's business */
+	header.codec = 200; /* the reader handles unknown codecs */
 	MT_CHECK(decodes(header));
 }
 
@@ -119,7 +120,7 @@ MT_TEST(a_block_fills_up)
 	MT_CHECK(!mt_block_add(&block, 1, 15, 0));
 	MT_CHECK(mt_block_add(&block, MT_CHUNK_DATA, 17, 0) == bytes);
 	MT_CHECK_EQ(mt_get_le32(bytes + 4), 24);
-	MT_CHECK_EQ(mt_get_le64(bytes + 16), 0); /* the body's byte, and its padding */
+	MT_CHECK_EQ(mt_get_le64(bytes + 16), 0); /* the last byte of the body, and its padding */
 	MT_CHECK(mt_block_add(&block, 1, 40, 0) == bytes + 24);
 	MT_CHECK(!mt_block_add(&block, 1, 16, 0));
 	MT_CHECK_EQ(block.used, 64);

@@ -1,4 +1,4 @@
-/* record/cli/closing_line: what is recorded, in figures that people read. */
+/* record/cli/closing_line: the summary of a recording, in readable figures. */
 #include "record/cli/closing_line.h"
 
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 /*
- * symbols/carried/code_blocks: what is noted of a file's code is found again, the rest is not;
- * damaged contents do no harm.
+ * symbols/carried/code_blocks: noted code of a file is found again, other code is not. Damaged
+ * contents do no harm.
  */
 #include "symbols/carried/code_blocks.h"
 
@@ -13,12 +13,12 @@
 #include "tests/unit/unit.h"
 
 #define TEXT 0x1000u
-#define SIZE 0x405u /* the last block is cut */
+#define SIZE 0x405u /* the last block is cut short */
 #define IMAGE 3u
 
 static uint8_t text[SIZE];
 
-/* A file with that text; the caller destroys it before the builder goes. */
+/* A file with that text; the caller must destroy it before the builder. */
 static struct mt_elf *make(struct elf_builder *b)
 {
 	struct mt_elf *elf = NULL;
@@ -49,8 +49,8 @@ MT_TEST(what_was_noted_is_found_and_nothing_else)
 	struct mt_span content = {0};
 	uint8_t *bytes;
 
-	mt_code_notes_add(notes, IMAGE, TEXT + 0x108, 16); /* two blocks */
-	mt_code_notes_add(notes, IMAGE, TEXT + 0x120, 1);  /* the next one */
+	mt_code_notes_add(notes, IMAGE, TEXT + 0x108, 16); /* spans two blocks */
+	mt_code_notes_add(notes, IMAGE, TEXT + 0x120, 1);  /* the next block */
 	mt_code_notes_add(notes, IMAGE, TEXT + 0x40, 8);
 	mt_code_notes_add(notes, IMAGE, TEXT + 0x404, 1);
 	mt_code_notes_add(notes, IMAGE + 1, TEXT + 0x200, 8);
@@ -111,7 +111,7 @@ MT_TEST(a_damaged_content_says_nothing_it_does_not_have)
 	mt_put_le32(bytes + 20, 24);
 	mt_put_le32(bytes + 16, UINT32_MAX);
 	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
-	mt_put_le32(bytes, 3); /* pieces that are not there */
+	mt_put_le32(bytes, 3); /* more pieces than the content has */
 	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
 	mt_put_le32(bytes, UINT32_MAX);
 	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
@@ -144,7 +144,8 @@ MT_TEST(several_contents_are_one)
 	struct mt_span contents[3] = {content_of(first, 3), content_of(second, 3)}, merged = {0};
 	uint8_t *bytes;
 
-	MT_CHECK(!mt_code_blocks_find(contents[0], 0x110, 1)); /* the second did not lie behind */
+	MT_CHECK(!mt_code_blocks_find(contents[0], 0x110,
+				      1)); /* the second piece overlaps the first */
 	MT_CHECK(mt_code_blocks_merge(contents, 3, &bytes, &merged.size));
 	merged.bytes = bytes;
 	MT_CHECK(*mt_code_blocks_find(merged, 0xf0, 32) == 'b');
@@ -159,7 +160,7 @@ MT_TEST(several_contents_are_one)
 	MT_CHECK(!bytes && !merged.size);
 }
 
-/* A megabyte of pieces that all claim the same half of it would be 16 GiB. */
+/* A megabyte of pieces that all claim the same half of it would take 16 GiB. */
 MT_TEST(contents_that_claim_too_much_do_no_harm)
 {
 	const size_t size = 1 << 20, count = 1 << 15;

@@ -1,6 +1,6 @@
 /*
- * report/stacks/code_class and runtime_functions: whose code an image and a function are, on the
- * paths of real systems.
+ * report/stacks/code_class and runtime_functions: classes of images and functions, on paths of real
+ * systems.
  */
 #include "report/stacks/code_class.h"
 #include "report/stacks/runtime_functions.h"

@@ -1,4 +1,4 @@
-/* record/write/code_maps: what is mapped where, at a time. */
+/* record/write/code_maps: the mapping at an address at a time. */
 #include "record/write/code_maps.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ static void deliver(struct mt_code_maps *maps, uint32_t type, int32_t pid, int32
 	MT_CHECK(mt_code_maps_apply(maps, &record, time));
 }
 
-/* The path of what is mapped there, "" for nothing. */
+/* The path mapped at the address; "" if there is no mapping. */
 static const char *at(const struct mt_code_maps *maps, int32_t pid, uint64_t address, uint64_t time)
 {
 	const struct mt_mapping *mapping =
@@ -69,7 +69,7 @@ MT_TEST(what_ran_already)
 	MT_CHECK(mt_code_maps_add_map(maps, &record));
 	MT_CHECK_STR(at(maps, PID, CODE, 0), "/bin/one");
 	MT_CHECK_STR(at(maps, PID, CODE + 0x1000, 0), "");
-	MT_CHECK_STR(at(maps, 4711, CODE, 0), ""); /* nobody told of it */
+	MT_CHECK_STR(at(maps, 4711, CODE, 0), ""); /* no record has shown this process */
 	mt_code_maps_destroy(maps);
 	mt_image_set_destroy(set);
 }
@@ -107,7 +107,7 @@ MT_TEST(a_child_has_what_its_parent_had)
 	MT_CHECK_STR(at(maps, PID + 1, CODE + 0x1000, 50), "/lib/child");
 	MT_CHECK_STR(at(maps, PID, CODE, 50), "/bin/two");
 	MT_CHECK_STR(at(maps, PID, CODE + 0x1000, 50), "");
-	/* the pid comes again, of another parent */
+	/* the pid is used again, by a child of another parent */
 	deliver(maps, MT_KERNEL_EXIT, PID + 1, PID, 60);
 	deliver(maps, MT_KERNEL_FORK, PID + 1, PID, 70);
 	MT_CHECK_STR(at(maps, PID + 1, CODE, 65), "/bin/one");
@@ -133,7 +133,8 @@ MT_TEST(who_exited_long_ago_is_forgotten)
 	mt_code_maps_settle(maps);
 	MT_CHECK(mt_code_maps_count(maps) <= 513);
 	MT_CHECK_STR(at(maps, PID, CODE, time), "/bin/one");
-	MT_CHECK_STR(at(maps, 19999, CODE, time), "/bin/two"); /* late samples of it are known */
+	MT_CHECK_STR(at(maps, 19999, CODE, time),
+		     "/bin/two"); /* late samples of it are still resolved */
 	mt_code_maps_destroy(maps);
 	mt_image_set_destroy(set);
 }

@@ -13,7 +13,7 @@
 #include "formats/base/err.h"
 #include "tests/unit/unit.h"
 
-/* From now on each write() of an int fails, as the child's to its status pipe. */
+/* Makes each write() of an int fail, as the child's write to its status pipe is one. */
 static bool fail_writes_of_int(void)
 {
 	struct sock_filter filter[] = {
@@ -38,7 +38,7 @@ static int prepare_where_writes_fail(void)
 
 	if (!fail_writes_of_int())
 		return 77;
-	alarm(5); /* what waits forever is ended by SIGALRM */
+	alarm(5); /* SIGALRM ends a test that waits forever */
 	err = mt_command_prepare(argv, false, &command);
 	return err && !command.pid ? 0 : 1;
 }

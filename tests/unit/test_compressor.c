@@ -1,6 +1,4 @@
-/*
- * formats/chunks/compressor: whatever the level and the size, zstd finds the memory that it needs.
- */
+/* formats/chunks/compressor: zstd gets the memory it needs, for every level and size. */
 #include "formats/chunks/compressor.h"
 
 #include <stdint.h>
@@ -21,7 +19,7 @@ static uint8_t *make_content(void)
 	return bytes;
 }
 
-/* As zstd does with memory of its own. */
+/* Compares with zstd using its own memory. */
 static void check_same(struct mt_compressor *compressor, int level, const uint8_t *content,
 		       size_t size, uint8_t *out, uint8_t *expected)
 {

@@ -1,4 +1,4 @@
-/* Containers are told by the paths that their engines give to cgroups. */
+/* Containers are recognized by the cgroup paths of their engines. */
 #include "report/sums/container.h"
 #include "tests/unit/unit.h"
 

@@ -1,4 +1,4 @@
-/* record/cli/control: perf's protocol, whatever pieces it comes in. */
+/* record/cli/control: perf's protocol, split into pieces in every way. */
 #include "record/cli/control.h"
 
 #include <fcntl.h>
@@ -9,7 +9,10 @@
 #include "formats/base/err.h"
 #include "tests/unit/unit.h"
 
-/* A control whose commands the test writes to in[1], and whose answers it reads from ack[0]. */
+/*
+ * A control that reads commands which the test writes to in[1], and writes answers which the test
+ * reads from ack[0].
+ */
 struct pair {
 	int in[2], ack[2];
 	struct mt_control control;

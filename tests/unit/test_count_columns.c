@@ -1,4 +1,7 @@
-/* record/counts/count_columns: a count as perf stat prints it, in columns and with a separator. */
+/*
+ * record/counts/count_columns: a count in the formats of perf stat, in columns and with a
+ * separator.
+ */
 #include "record/counts/count_columns.h"
 
 #include <linux/perf_event.h>
@@ -20,7 +23,7 @@ static char *line_of(const struct mt_count_style *style, const struct mt_planned
 	return text;
 }
 
-/* Checks both forms at interval: columns, and fields between commas. */
+/* Checks both formats for an interval: columns, and fields between commas. */
 #define CHECK_LINES(event, count, columns, fields)                                             \
 	do {                                                                                   \
 		char *one = line_of(&(struct mt_count_style){.interval = true}, event, count); \

@@ -1,4 +1,4 @@
-/* formats/base/cursor: reads stop at the end, and say so once. */
+/* formats/base/cursor: reads stop at the end, and the cursor becomes bad. */
 #include "formats/base/cursor.h"
 
 #include "tests/unit/unit.h"

@@ -1,10 +1,10 @@
-/* record/probes/own_functions: a user's functions that give and free blocks. */
+/* record/allocators/custom_functions: functions named by the user that allocate and free blocks. */
 #include "record/allocators/custom_functions.h"
 
 #include "formats/base/cleanup.h"
 #include "tests/unit/unit.h"
 
-/* The word of its probe. */
+/* Checks the word of its probe. */
 static void check_word(const char *text, enum mt_block_moment moment, const char *expected)
 {
 	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function own = {0};
@@ -25,7 +25,7 @@ static void check_bad(const char *text, bool frees, const char *why)
 	MT_CHECK(!own.name);
 }
 
-/* What every entry has beside. */
+/* The fields that every entry probe has in addition. */
 #define RETURNS ",return_slot=%sp:u64,return_address=+0(%sp):u64)"
 
 MT_TEST(what_is_asked_for_is_size_times_count)

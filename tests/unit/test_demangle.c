@@ -1,4 +1,4 @@
-/* Demangled names: what they are, and that no name costs more than it may. */
+/* Demangled names, and the bound on the cost of a name. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ MT_TEST(hostile_names_end)
 	check_demangled(deep, NULL);
 	deep[15000] = '\0';
 	check_demangled(deep, NULL);
-	/* each template argument prints the one before twice: 2 ** 33 bytes and more */
+	/* each template argument prints the previous one twice: 2 ** 33 bytes and more */
 	length = snprintf(bomb, sizeof(bomb), "_Z1fI1AIiiE");
 	for (int i = 1; i <= 33; i++)
 		length += snprintf(bomb + length, sizeof(bomb) - (size_t)length, "S0_IS%c_S%c_E",
@@ -57,14 +57,15 @@ MT_TEST(hostile_names_end)
 
 /*
  * A name of Rust that prints one long identifier 2,048 times, by back references to tuples of two.
- * The identifier is in Punycode, which libiberty unpacks into memory of its own.
+ * The identifier is in Punycode, which libiberty unpacks into separate memory.
  */
 static void make_rust_bomb(char *bomb, size_t size)
 {
 	static const char digits[] =
 		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	int at = snprintf(bomb, size, "_RINvC1a1fNtC1au4004_%04000d_kva", 0);
-	int target = 8; /* of the back references: where the last type starts, behind "_R" */
+	int target =
+		8; /* of the back references: the start of the last type, counted from after "_R" */
 
 	for (int i = 0; i < 11; i++) {
 		int start = at - 2, number = target - 1;

@@ -1,7 +1,4 @@
-/*
- * unwind/cfi/dwarf_expr: the operations that call frame information may use, and bounds on what it
- * may do.
- */
+/* unwind/cfi/dwarf_expr: the operations that call frame information may use, and their bounds. */
 #include "unwind/cfi/dwarf_expr.h"
 
 #include "tests/unit/cfi_builder.h"
@@ -93,10 +90,10 @@ MT_TEST(branches_stay_inside_and_end)
 {
 	MT_CHECK_EQ(value(BYTES(0x31, 0x2f, 1, 0, 0x13, 0x35, 0x22)), 6); /* skip over the drop */
 	MT_CHECK_EQ(value(BYTES(0x31, 0x30, 0x28, 1, 0, 0x12, 0x22)), 2); /* not taken */
-	MT_CHECK(fails(BYTES(0x31, 0x2f, 0xfd, 0xff)));			  /* for ever */
-	MT_CHECK(fails(BYTES(0x31, 0x2f, 0x00, 0x10)));			  /* out of it */
+	MT_CHECK(fails(BYTES(0x31, 0x2f, 0xfd, 0xff)));			  /* endless loop */
+	MT_CHECK(fails(BYTES(0x31, 0x2f, 0x00, 0x10))); /* out of the expression */
 	MT_CHECK(fails(BYTES(0x12, 0x31, 0x2f, 0xfc, 0xff)));
-	MT_CHECK(fails(BYTES(0x31, 0x12, 0x2f, 0xfc, 0xff))); /* a stack without end */
+	MT_CHECK(fails(BYTES(0x31, 0x12, 0x2f, 0xfc, 0xff))); /* endless pushes */
 }
 
 MT_TEST(the_cfa_is_there_when_it_is_known)

@@ -1,6 +1,7 @@
 /*
- * symbols/elf/eh_frame_window: through a window it reads of an .eh_frame what symbols/elf/cfi_entry
- * reads in its place, of real files and of damaged ones, and no byte that was not asked for.
+ * symbols/elf/eh_frame_window: reading an .eh_frame through a window gives the same entries as
+ * symbols/elf/cfi_entry gives when it reads the section in place. Uses real files and damaged ones.
+ * No byte is read before it was requested.
  */
 #include "symbols/elf/eh_frame_window.h"
 
@@ -15,11 +16,11 @@
 #include "symbols/elf/elf_input.h"
 #include "tests/unit/unit.h"
 
-/* What of a section is asked for in its place is copied there; all else of it is not there. */
+/* A section whose bytes are hidden until they are requested. */
 struct hidden {
 	struct mt_span from;
 	uint8_t *shown;
-	size_t copied; /* bytes, at most, at a time */
+	size_t copied; /* size of the largest copy in bytes */
 };
 
 static void show(void *context, const uint8_t *bytes, size_t size)
@@ -47,7 +48,7 @@ static bool same_entry(const struct mt_cfi_entry *whole, const struct mt_frame_e
 		(entry->cie == whole->cie && entry->cie_offset == whole->cie_offset));
 }
 
-/* Goes through all entries both ways; gives how many FDEs there are. */
+/* Reads all entries in both ways; returns the number of FDEs. */
 static size_t compare(struct mt_span span, struct mt_eh_frame_window *entries)
 {
 	const struct mt_cfi_section section = {.span = span};
@@ -92,7 +93,7 @@ static size_t compare_hidden(struct mt_span span)
 	return count;
 }
 
-/* The C library's path, or this program's where it is none of its own. */
+/* Finds the C library's path, or this program's path if it has no C library of its own. */
 static int find_path(struct dl_phdr_info *info, size_t size, void *context)
 {
 	(void)size;

@@ -1,4 +1,4 @@
-/* The ELF reader: real files of this machine, and made ones that lie about one thing each. */
+/* The ELF reader: real files of this machine, and made files with one false statement each. */
 #include <elf.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ MT_TEST(a_fifo_does_not_block)
 	unlink(path);
 }
 
-/* A mapping would raise SIGBUS. */
+/* With a mapping the process would get SIGBUS. */
 MT_TEST(a_file_that_is_truncated_while_it_is_read_ends_in_zeros)
 {
 	MT_CLEANUP_CLOSE int fd = memfd_create("cut", MFD_CLOEXEC);
@@ -248,7 +248,7 @@ MT_TEST(sections_outside_the_file_are_absent)
 	MT_CHECK(!mt_elf_section(elf, ".long").bytes);
 	MT_CHECK(!mt_elf_section(elf, ".none").bytes);
 	MT_CHECK_STR((const char *)mt_elf_section(elf, ".good").bytes, "abc");
-	/* no bytes, no size; the header tells of more */
+	/* no bytes and no size, but the header has the size */
 	MT_CHECK(!mt_elf_section(elf, ".bss").bytes && !mt_elf_section(elf, ".bss").size);
 	MT_REQUIRE(mt_elf_section_info(elf, mt_elf_find_section(elf, ".bss"), &info));
 	MT_CHECK_EQ(info.size, 512);
@@ -274,7 +274,8 @@ MT_TEST(offsets_become_addresses)
 	MT_CHECK(!mt_elf_offset_to_vaddr(elf, UINT64_MAX, &vaddr));
 	MT_CHECK(mt_elf_bytes_at(elf, 0, 4) == builder.bytes);
 	MT_CHECK(!mt_elf_bytes_at(elf, 0x2800, 0x1001));
-	MT_CHECK(!mt_elf_bytes_at(elf, 0x37ff, 1)); /* claimed, but the file ends before */
+	MT_CHECK(!mt_elf_bytes_at(elf, 0x37ff,
+				  1)); /* within the segment, but after the end of the file */
 }
 
 MT_TEST(sections_are_found_by_address)
@@ -352,7 +353,7 @@ MT_TEST(large_counts_are_in_section_zero)
 		MT_CHECK(mt_elf_segments(elf, &segments) && segments == 1);
 		MT_CHECK_STR((const char *)mt_elf_section(elf, ".good").bytes, "abc");
 	}
-	zero->sh_size = UINT64_MAX; /* as many as there are */
+	zero->sh_size = UINT64_MAX; /* maximum number of sections */
 	zero->sh_info = UINT32_MAX;
 	{
 		MT_ELF_GUARD elf = open_builder();
@@ -361,7 +362,7 @@ MT_TEST(large_counts_are_in_section_zero)
 	}
 }
 
-/* A file of 512 MB whose section 0 says that all of it is section headers. */
+/* Section 0 of a file of 512 MB claims that all of the file is section headers. */
 MT_TEST(more_sections_than_a_program_has_are_not_read)
 {
 	const off_t size = 512 << 20;
@@ -461,7 +462,10 @@ MT_TEST(compressed_sections_need_the_codec)
 	}
 }
 
-/* Each of two sections may be unpacked, and both are more than a file of this size may hold. */
+/*
+ * Each of two sections may be unpacked alone; together they exceed the limit for a file of this
+ * size.
+ */
 MT_TEST(what_is_unpacked_is_bounded_for_all_sections_of_a_file)
 {
 	const size_t unpacked = 3 << 20;
@@ -497,7 +501,7 @@ MT_TEST(any_prefix_is_survived)
 	builder_add_symbols(&builder, true, symbols, 2, "\0hello", 7);
 	builder_finish(&builder);
 	for (size_t size = 0; size < builder.size; size++) {
-		/* in a block of its own, so that the sanitizer sees a read past its end */
+		/* in a separate allocation, so that the sanitizer reports a read past its end */
 		MT_CLEANUP_FREE uint8_t *copy = malloc(size + 1);
 		MT_ELF_GUARD elf = NULL;
 

@@ -1,6 +1,6 @@
 /*
- * symbols/elf/elf_pieces: what two skeletons have of an image's functions, each its half, the image
- * has that is opened from both. Of damaged ones something, or an error.
+ * symbols/elf/elf_pieces: an image opened from two skeletons, each with half of the functions, has
+ * all of the functions. Damaged skeletons give a usable image or an error.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
 
 static const struct mt_skeleton_wish everything = {.names = true, .unwind = true};
 
-/* A skeleton of this program; its bytes are the caller's to free. */
+/* A skeleton of this program; the caller frees its bytes. */
 static struct mt_span whole_of(const struct mt_skeleton_wish *wish)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
@@ -54,7 +54,7 @@ static struct mt_elf *open_pieces(const struct mt_span *parts, size_t count)
 
 /* ---- Leaving out ---- */
 
-/* Every function is in one of `of` parts. */
+/* The part of a function, one of `of` parts. */
 static unsigned int part_of(uint64_t address, unsigned int of)
 {
 	return (unsigned int)(mt_hash64(address) % of);
@@ -101,7 +101,7 @@ static void prune_frames(uint8_t *bytes, struct mt_elf *elf, unsigned int part, 
 	put_filler(to + gap, at - gap);
 }
 
-/* The number behind the last that relocations name: these have to stay. */
+/* One more than the highest symbol index in relocations: symbols below it must stay. */
 static size_t named_by_relocations(struct mt_elf *elf)
 {
 	static const char *const names[] = {".rela.plt", ".rela.dyn"};
@@ -137,7 +137,7 @@ static void prune_symbols(uint8_t *bytes, Elf64_Shdr *table, size_t from, unsign
 	table->sh_size = kept * sizeof(*symbols);
 }
 
-/* A copy with one part of the functions; the caller's to free. */
+/* A copy with one part of the functions; the caller frees it. */
 static struct mt_span pruned(struct mt_span whole, unsigned int part, unsigned int of)
 {
 	uint8_t *bytes = malloc(whole.size);
@@ -156,7 +156,7 @@ static struct mt_span pruned(struct mt_span whole, unsigned int part, unsigned i
 
 /* ---- Comparing ---- */
 
-/* At every STEP-th address of its code; gives how many differ. */
+/* Compares every STEP-th address of the code; returns the number of differences. */
 static size_t differences(struct mt_elf *a, struct mt_elf *b, uint64_t step)
 {
 	MT_CLEANUP(mt_symtab_destroy_p) struct mt_symtab *names_a = mt_symtab_create(a, a);
@@ -280,7 +280,7 @@ static uint32_t random_of(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Anywhere, or in one of the headers. */
+/* Damages a random place, in the whole file or in one of the headers. */
 static void damage(uint8_t *bytes, size_t size, uint32_t *state)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)bytes;

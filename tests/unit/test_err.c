@@ -1,4 +1,4 @@
-/* formats/base/err: what an error says, and that it survives contexts and hints. */
+/* formats/base/err: the message of an error, with contexts and hints. */
 #include "formats/base/err.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* report/tables/estimate: intervals of what was sampled hold the truth, also those of sums. */
+/*
+ * report/tables/estimate: the intervals of sampled values, and of their sums, hold the true value.
+ */
 #include "report/tables/estimate.h"
 #include "tests/unit/unit.h"
 
@@ -15,7 +17,7 @@ static uint32_t draw(uint32_t below)
 	return (uint32_t)(drawn >> 33) % below;
 }
 
-/* Samples `count` clusters of 1 to `most` and adds them up, by rows of `row` clusters. */
+/* Samples `count` clusters of 1 to `most` and adds them up, in rows of `row` clusters. */
 static bool holds(unsigned int count, unsigned int most, unsigned int row)
 {
 	struct mt_value total = mt_value_exact(0), part = mt_value_exact(0);

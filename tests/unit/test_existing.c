@@ -1,7 +1,4 @@
-/*
- * record/state/existing: lines of /proc, whatever a process calls itself; and this process, as
- * recorded.
- */
+/* record/state/existing: lines of /proc, for any process name; and the records of this process. */
 #include "record/state/existing.h"
 
 #include <inttypes.h>
@@ -172,7 +169,7 @@ static void see(const struct mt_block *block, struct seen *seen)
 	}
 }
 
-/* What mt_existing_process() says of a process. */
+/* The records that mt_existing_process() makes for a process. */
 static struct seen seen_of(pid_t pid)
 {
 	struct mt_state state = {.spool = mt_spool_create(8), .type = MT_CHUNK_STATE};
@@ -215,7 +212,7 @@ MT_TEST(a_process_with_its_threads_and_maps)
 	close(pipes[1]);
 	pthread_join(thread, NULL);
 	MT_CHECK(seen.leader && seen.thread);
-	/* a sanitizer may have a thread of its own */
+	/* a sanitizer may have a thread */
 	MT_CHECK(seen.tasks >= 2);
 	MT_CHECK(seen.own_maps > 5);
 	MT_CHECK(seen.code);

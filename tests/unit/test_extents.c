@@ -1,4 +1,4 @@
-/* report/account/extents: what is mapped, held against an array with an entry for each page. */
+/* report/account/extents: mapped ranges, compared with an array that has an entry for each page. */
 #include "report/account/extents.h"
 
 #include "tests/unit/unit.h"
@@ -9,7 +9,7 @@ enum {
 };
 
 struct page {
-	uint32_t attrs, origin; /* nature 0: nothing there */
+	uint32_t attrs, origin; /* attrs 0: nothing is mapped */
 };
 
 struct model {
@@ -74,7 +74,7 @@ static bool same_removed(const mt_extent_list *removed, const struct model *mode
 	return true;
 }
 
-/* Replaces a random range, or takes it out. */
+/* Replaces or removes a random range. */
 static bool step(struct mt_extents *regions, struct model *model, uint64_t *state, bool small)
 {
 	uint64_t start = draw(state, PAGES - 1),
@@ -106,7 +106,8 @@ MT_TEST(random_ranges_are_as_in_an_array_of_pages)
 
 	for (int i = 0; i < STEPS; i++) {
 		/*
-		 * Mostly small ranges, so that there are many; now and then one that clears a lot.
+		 * Mostly small ranges, so that there are many; sometimes a large one that removes
+		 * many.
 		 */
 		if (!MT_CHECK(step(regions, &model, &state, i % 500)) ||
 		    (i % 50 == 0 && !MT_CHECK(same(regions, &model))))

@@ -1,4 +1,4 @@
-/* record/open/features and record/open/clock: what this kernel answers is taken as it comes. */
+/* record/open/features and record/open/clock: the code accepts whatever this kernel supports. */
 #include "record/open/features.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ MT_TEST(the_perf_clock_is_related_to_the_monotonic_one)
 	before = clock.ahead;
 	MT_CHECK(mt_clock_sync(&clock));
 	after = clock.ahead;
-	/* both are nanoseconds that pass alike */
+	/* both are nanoseconds and advance at the same rate */
 	MT_CHECK(after - before < 5000000 && before - after < 5000000);
 	mt_clock_close(&clock);
 }

@@ -1,6 +1,6 @@
 /*
- * record/carry/file_chunks: a content comes out as it went in, before and after a rest, and while
- * it rests the memory that it took to code it is given back.
+ * record/carry/file_chunks: contents are unchanged, before and after a rest. At rest, the memory
+ * used for packing is freed.
  */
 #include "record/carry/file_chunks.h"
 
@@ -56,7 +56,7 @@ static struct mt_file_chunks *begin(void)
 	const struct mt_file_chunk_sink sink = {NULL, take};
 	struct mt_file_chunks *chunks;
 
-	mt_self_limits_bound_heap(); /* as the recorder's */
+	mt_self_limits_bound_heap(); /* as in the recorder */
 	chunks = mt_file_chunks_create(&sink);
 	for (size_t i = 0; i < SIZE; i++)
 		content[i] = (uint8_t)(i % 4096 < 64 ? i * 2654435761u >> 24 : i >> 12);
@@ -79,7 +79,7 @@ MT_TEST(contents_come_out_before_and_after_a_rest)
 }
 
 #if !MT_SANITIZED /* AddressSanitizer keeps freed memory */
-/* Resident, in bytes. */
+/* Resident bytes. */
 static size_t resident(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");

@@ -1,4 +1,7 @@
-/* record/files/file_pages, record/carry/embed_image: what a hostile file may cost the recorder. */
+/*
+ * record/files/file_pages, record/carry/embed_image: bounds on the recorder's cost of a hostile
+ * file.
+ */
 #include "record/files/file_pages.h"
 
 #include <stdio.h>
@@ -11,7 +14,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-/* A file of that size with these first bytes, else a hole. */
+/* A file of that size that starts with these bytes; the remaining bytes are a hole. */
 static int sparse_file(const struct elf_builder *elf, uint64_t size)
 {
 	int fd = memfd_create("sparse", MFD_CLOEXEC);
@@ -66,13 +69,13 @@ MT_TEST(what_is_kept_of_a_file_is_bounded)
 	for (uint64_t at = 0; at < 512 * MIB; at += MIB)
 		mt_file_pages_need(pages, at, MIB, true);
 	after = resident();
-	MT_CHECK(after > before + 16 * MIB); /* something was */
-	MT_CHECK(after < before + 80 * MIB); /* 64, and an eighth where a sanitizer counts bytes */
+	MT_CHECK(after > before + 16 * MIB); /* some memory was used */
+	MT_CHECK(after < before + 80 * MIB); /* 64, and an eighth if a sanitizer counts bytes */
 	mt_file_pages_destroy(pages);
 	close(fd);
 }
 
-/* Nothing says which parts of it are needed, so that all of it is read. */
+/* Without section headers all of the file is read. */
 MT_TEST(a_file_without_section_headers_costs_no_more)
 {
 	struct mt_embed_file file = {.fd = -1};

@@ -1,4 +1,6 @@
-/* record/files/file_worker: a call that does not return is given up, and others are made. */
+/*
+ * record/files/file_worker: a call that does not return is abandoned, and other calls still work.
+ */
 #include "record/files/file_worker.h"
 
 #include <errno.h>
@@ -16,7 +18,8 @@
 #define SECOND UINT64_C(1000000000)
 
 /*
- * As an open() on a file system that does not answer: returns when the pipe's other end is closed.
+ * Acts like an open() on a file system that does not answer: returns when the pipe's other end is
+ * closed.
  */
 static int open_never(void *argument)
 {
@@ -67,7 +70,7 @@ MT_TEST(calls_have_their_results)
 	free(bytes);
 }
 
-/* The kernel's name for this process is checked against the directory of its program. */
+/* A process' name in the kernel is compared with the directory of its program. */
 MT_TEST(the_name_that_a_program_was_started_by_is_a_link_to_it)
 {
 	char path[4096], other[4200], comm[16], started[MT_STARTED_SIZE];
@@ -90,7 +93,7 @@ MT_TEST(the_name_that_a_program_was_started_by_is_a_link_to_it)
 	MT_REQUIRE(!symlink(path, other));
 	mt_mapped_file_started(&file, started);
 	MT_CHECK_STR(started, "started-as");
-	file.path.size--; /* a library of it */
+	file.path.size--; /* as for a library of the program */
 	mt_mapped_file_started(&file, started);
 	MT_CHECK_STR(started, "");
 	unlink(other);
@@ -113,11 +116,11 @@ MT_TEST(what_does_not_answer_is_given_up_and_not_asked_again)
 	MT_CHECK_EQ(errno, ETIMEDOUT);
 	MT_CHECK(mt_clock_monotonic() - began < first / 2);
 	fd = mt_file_worker_open_with(worker, 8, open_null, NULL, 0);
-	MT_CHECK(fd >= 0); /* others answer */
+	MT_CHECK(fd >= 0); /* other files still open */
 	mt_file_worker_close(worker, fd);
-	mt_file_worker_destroy(worker); /* and nobody waits for the one that does not */
+	mt_file_worker_destroy(worker); /* does not wait for the abandoned call */
 	close(ends[1]);
-	usleep(100000); /* it closes what it has opened */
+	usleep(100000); /* the worker closes the file that it opened late */
 	close(ends[0]);
 }
 
@@ -129,7 +132,7 @@ MT_TEST(answers_are_taken_as_they_come)
 	bool seen[3] = {false};
 
 	MT_REQUIRE(worker);
-	MT_CHECK(!mt_file_worker_answer(worker, UINT64_MAX, &probe)); /* nothing was asked */
+	MT_CHECK(!mt_file_worker_answer(worker, UINT64_MAX, &probe)); /* no request is pending */
 	MT_CHECK(mt_file_worker_ask(worker, 1, &file, 64));
 	MT_CHECK(mt_file_worker_ask(worker, 2, &none, 64));
 	MT_CHECK_EQ(mt_file_worker_asked(worker), 2);
@@ -147,7 +150,7 @@ MT_TEST(answers_are_taken_as_they_come)
 	}
 	MT_CHECK(seen[1] && seen[2]);
 	MT_CHECK(mt_file_worker_ask(worker, 1, &file, 64));
-	mt_file_worker_destroy(worker); /* whatever was asked */
+	mt_file_worker_destroy(worker); /* with a request pending */
 }
 
 MT_TEST_MAIN

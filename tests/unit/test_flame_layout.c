@@ -1,5 +1,5 @@
 /*
- * report/outputs/flame: stacks become a tree of frames, and the tree boxes side by side.
+ * report/outputs/flame: stacks become a tree of frames, and the tree becomes boxes without overlap.
  */
 #include "report/outputs/flame/flame_colors.h"
 #include "report/outputs/flame/flame_layout.h"
@@ -8,7 +8,7 @@
 #include "tests/unit/report_fake.h"
 #include "tests/unit/unit.h"
 
-/* The tree of what was added; its options are the defaults but for these. */
+/* Makes the tree of the added stacks; options not given here have their defaults. */
 static void make_tree(struct report_fake *fake, struct mt_flame_tree_options options,
 		      struct mt_flame_tree *out)
 {
@@ -16,7 +16,7 @@ static void make_tree(struct report_fake *fake, struct mt_flame_tree_options opt
 	MT_CHECK_OK(mt_flame_tree_make(&options, mt_sum_table_table(fake->groups), out));
 }
 
-/* "depth name x width" of each box, on lines of their own. */
+/* "depth name x width" of each box, one a line. */
 static const char *spell(const struct mt_flame_tree *tree, const struct mt_flame_layout *layout)
 {
 	static char text[2048];

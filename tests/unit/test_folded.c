@@ -1,5 +1,5 @@
 /*
- * report/outputs: folded lines as stackcollapse-perf.pl writes them, and a summary that fits a
+ * report/outputs: folded lines in the format of stackcollapse-perf.pl, and a summary that fits a
  * terminal.
  */
 #include "report/outputs/outputs.h"
@@ -120,8 +120,7 @@ MT_TEST(each_frame_is_named_once)
 }
 
 /*
- * The longest line of a text, in bytes; those that begin with "NEXT" and what follows them are
- * commands to copy.
+ * The longest line of a text, in bytes. Lines from "NEXT" on are commands to copy and do not count.
  */
 static size_t widest(const char *text)
 {

@@ -1,6 +1,6 @@
 /*
- * formats/base/foreign_file: only regular files are opened, and only links of root or of this user
- * are followed.
+ * formats/base/foreign_file: opens only regular files, and follows only links of root or of this
+ * user.
  */
 #include "formats/base/foreign_file.h"
 
@@ -13,7 +13,7 @@
 
 #include "tests/unit/unit.h"
 
-/* A folder with a file, a FIFO and links; the caller removes nothing: TMPDIR goes with the test. */
+/* Makes a folder with a file, a FIFO and links; it is removed with the test's TMPDIR. */
 static int make_folder(char folder[256])
 {
 	const char *tmp = getenv("TMPDIR");

@@ -1,4 +1,4 @@
-/* record/open/group_trial: the kernel itself says which events can be counted together. */
+/* record/open/group_trial: the kernel is asked which events can be counted together. */
 #include "record/open/group_trial.h"
 
 #include <linux/perf_event.h>
@@ -29,12 +29,14 @@ MT_TEST(a_group_is_possible_where_the_kernel_opens_it)
 					   software(PERF_COUNT_SW_CONTEXT_SWITCHES)};
 
 	MT_CHECK(mt_group_trial_together(&trial, attrs, 3));
-	if (!trials.kept.count) /* perf_event_open is not for us */
+	if (!trials.kept.count) /* perf_event_open is not permitted */
 		MT_SKIP("this kernel opens no event for us");
 	MT_CHECK_EQ(trials.kept.count, 3);
-	attrs[2].sample_period = UINT64_C(1) << 63; /* which the kernel calls invalid */
+	attrs[2].sample_period = UINT64_C(1) << 63; /* an invalid value for the kernel */
 	MT_CHECK(!mt_group_trial_together(&trial, attrs, 3));
-	attrs[0].sample_period = UINT64_C(1) << 63; /* so is the first one: no group's fault */
+	attrs[0].sample_period =
+		UINT64_C(1)
+		<< 63; /* the first event is invalid alone, so the group is not the cause */
 	MT_CHECK(mt_group_trial_together(&trial, attrs, 3));
 	MT_CHECK(mt_group_trial_together(&trial, attrs + 1, 1));
 	MT_CHECK(!mt_group_trial_together(&trial, attrs, 1));

@@ -1,6 +1,6 @@
 /*
- * report/outputs/parts/headline and name_advice: which function stands for a stack, how JIT code
- * without names is shown, and what would name it.
+ * report/outputs/parts/headline and name_advice: the function that represents a stack, how JIT code
+ * without names is shown, and advice on how to get names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum {
 enum kind {
 	FUNCTION,
 	NAMELESS,
-	GUESSED, /* and nameless */
+	GUESSED, /* a guessed frame without a name */
 	KERNEL,
 };
 
@@ -68,7 +68,7 @@ static void world_end(void)
 	mt_strings_destroy(world.table.strings);
 }
 
-/* Innermost first, up to one without a name. */
+/* Adds a stack, innermost frame first; it ends at the first frame without a name. */
 static uint32_t add_stack(const char *exe, const struct frame *frames)
 {
 	uint32_t ids[FRAMES_MOST], stack;
@@ -166,7 +166,7 @@ static enum mt_code_class own_ssl(void *context, const char *path)
 				       : MT_CODE_NONE;
 }
 
-/* The names that stacks of one program get together. */
+/* The names that the stacks of one program get together. */
 static const char *headlines(const struct frame *const *stacks, size_t count)
 {
 	static char text[200];
@@ -288,7 +288,9 @@ MT_TEST(runs_of_frames_without_names_are_one_entry)
 	world_end();
 }
 
-/* What would name this stack, beside one of the program "other" that has 200 times its weight. */
+/*
+ * The advice for this stack, next to a stack of the program "other" that has 200 times its weight.
+ */
 static const char *advice(const char *exe, const struct frame *frames, double weight)
 {
 	static char text[600];

@@ -1,4 +1,4 @@
-/* report/verdicts/heaps: which regions are an allocator's, and what of them is in blocks. */
+/* report/verdicts/heaps: the regions of an allocator, and their memory in blocks. */
 #include "report/verdicts/heaps.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ MT_TEST(pieces_of_an_arena_are_one_region)
 	for (uint64_t at = 0; at < 0x8000; at += 0x2000)
 		add_region(heaps, ARENA + at, 0x2000);
 	add_region(heaps, ARENA + 0x10000, 0x2000);    /* another mapping */
-	add_region(heaps, ARENA + (64 << 20), 0x2000); /* the next arena has no block */
+	add_region(heaps, ARENA + (64 << 20), 0x2000); /* the next arena, without a block */
 	MT_CHECK(mt_heaps_take_blocks(heaps, &(struct mt_blocks_space){.pid = 7}, 0, map));
 	MT_CHECK(mt_heaps_take_end(heaps, &(struct mt_ledger_space){.pid = 7}));
 	MT_CHECK(mt_heaps_each(heaps, take, &parts));
@@ -53,7 +53,10 @@ MT_TEST(pieces_of_an_arena_are_one_region)
 	mt_heaps_destroy(heaps);
 }
 
-/* Of what a fork copied it is not known what is touched; of what the child mapped since it is. */
+/*
+ * Touched memory is unknown for regions that a fork copied, and known for regions that the child
+ * mapped.
+ */
 MT_TEST(what_a_fork_copied_is_apart)
 {
 	struct mt_heaps *heaps = mt_heaps_create();

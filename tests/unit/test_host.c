@@ -1,4 +1,4 @@
-/* record/state/host: the facts of this host, and the command line as a shell takes it again. */
+/* record/state/host: facts of this host, and the command line quoted for a shell. */
 #include "record/state/host.h"
 
 #include <stdlib.h>

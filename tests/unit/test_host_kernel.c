@@ -1,6 +1,4 @@
-/*
- * report/names/host_kernel: another release, another build id or another place is another kernel.
- */
+/* report/names/host_kernel: a different release, build id or load address is a different kernel. */
 #include "report/names/host_kernel.h"
 
 #include <inttypes.h>
@@ -10,7 +8,7 @@
 #include "formats/base/cleanup.h"
 #include "tests/unit/unit.h"
 
-/* "_text ADDRESS" as /proc/kallsyms has it; false where it does not tell. */
+/* "_text ADDRESS" as in /proc/kallsyms; false if the kernel hides addresses. */
 static bool first_symbol(char out[64], uint64_t shift)
 {
 	MT_CLEANUP_FCLOSE FILE *file = fopen("/proc/kallsyms", "re");

@@ -1,4 +1,4 @@
-/* The set of images: identities, build ids that must agree, and paths that are not to be opened. */
+/* The set of images: identities, build ids that must agree, and paths that must not be opened. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static struct mt_image *intern(struct mt_image_set *set, const char *path, const
 	return mt_image_set_intern(set, &identity);
 }
 
-/* A file with the build id 1, 2, 3, 4; the caller's to unlink. */
+/* Makes a file with the build id 1, 2, 3, 4; the caller unlinks it. */
 static bool make_file(char *path)
 {
 	int fd = mkstemp(path);
@@ -164,7 +164,7 @@ MT_TEST(a_build_id_learnt_later_counts)
 	MT_CHECK(mt_image_elf(opened)); /* another inode */
 	later.inode = 6;
 	mt_image_set_learn_build_id(set, &later);
-	MT_CHECK(!mt_image_elf(opened)); /* in use until now, not any more */
+	MT_CHECK(!mt_image_elf(opened)); /* no longer in use */
 	unlink(path);
 }
 
@@ -184,7 +184,7 @@ MT_TEST(a_build_id_recorded_for_a_path_is_that_of_images_to_come)
 	MT_CHECK_EQ(intern(set, "/bin/b", "", 7)->identity.build_id_size, 0);
 }
 
-/* Makes the file DIRECTORY/NAME, with a build id; the caller's to unlink. */
+/* Makes the file DIRECTORY/NAME with a build id; the caller unlinks it. */
 static bool make_below(const char *directory, const char *name, char path[128])
 {
 	char made[] = "/tmp/mt-test-XXXXXX";
@@ -206,7 +206,7 @@ MT_TEST(files_are_found_below_a_directory)
 	MT_CHECK(image->found_at && !strcmp(image->found_at, path));
 	image = intern(set, "/prog", "", 0);
 	MT_CHECK(mt_image_elf(image));
-	image = intern(set, "/not/here/../prog", "", 0); /* goes nowhere up */
+	image = intern(set, "/not/here/../prog", "", 0); /* does not leave the directory */
 	MT_CHECK(!mt_image_elf(image));
 	image = intern(set, "/not/here/other", "", 0);
 	MT_CHECK(!mt_image_elf(image));
@@ -228,7 +228,7 @@ MT_TEST(a_build_id_learnt_later_confirms)
 	image = intern(set, path, "", 5);
 	elf = mt_image_elf(image);
 	MT_CHECK(elf && image->unchecked);
-	mt_image_set_learn_build_id(set, &later); /* without an inode: by path */
+	mt_image_set_learn_build_id(set, &later); /* no inode: matched by path */
 	MT_CHECK(mt_image_elf(image) == elf && !image->unchecked);
 	unlink(path);
 }
@@ -277,7 +277,7 @@ MT_TEST(symbols_come_from_a_debug_file_where_the_image_has_none)
 	MT_CHECK(!system(command));
 }
 
-/* CPU time of so many images, each told its build id. */
+/* CPU time of learning a build id for each of `count` images. */
 static clock_t time_of_learning(uint32_t count)
 {
 	MT_SET_GUARD set = mt_image_set_create();
@@ -302,7 +302,7 @@ static clock_t time_of_learning(uint32_t count)
 }
 
 /*
- * Who is told of n build ids has not to look at n images each time: 16 times as many would take 256
+ * Learning n build ids must not search n images each time: 16 times as many would then take 256
  * times as long.
  */
 MT_TEST(build_ids_of_many_images_are_learnt_in_no_time_each)

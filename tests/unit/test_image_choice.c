@@ -1,6 +1,5 @@
 /*
- * record/carry/image_choice: images of processes with samples are chosen, in whatever order records
- * come.
+ * record/carry/image_choice: images of processes with samples are chosen, in any order of records.
  */
 #include "record/carry/image_choice.h"
 
@@ -18,7 +17,7 @@ static void ignore(void *context, int32_t pid, uint64_t exec_time)
 	(void)context, (void)pid, (void)exec_time;
 }
 
-/* A choice that counts in *chosen. */
+/* A choice that counts chosen images in *chosen. */
 static struct mt_image_choice *make_choice(int *chosen)
 {
 	*chosen = 0;
@@ -68,7 +67,7 @@ MT_TEST(a_fork_that_is_reported_after_its_process_end_takes_nothing_from_it)
 
 	mt_image_choice_map(choice, 10, &image);
 	mt_image_choice_exit(choice, 10, 2000);
-	mt_image_choice_fork(choice, 10, 1, 1000); /* of another CPU */
+	mt_image_choice_fork(choice, 10, 1, 1000); /* late, from another CPU */
 	mt_image_choice_sample(choice, 10);
 	MT_CHECK_EQ(chosen, 1);
 	mt_image_choice_destroy(choice);

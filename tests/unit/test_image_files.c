@@ -1,4 +1,4 @@
-/* record/files/image_files: the files behind mappings are found by what a mapping says of them. */
+/* record/files/image_files: the file of a mapping is found by the fields of its record. */
 #include "record/files/image_files.h"
 
 #include <string.h>
@@ -85,7 +85,7 @@ MT_TEST(what_is_kept_open_can_be_had_again_and_again)
 	mt_image_files_destroy(files);
 }
 
-/* Of those that nobody chose, and of those that were chosen, 64 each. */
+/* At most 64 files that are not chosen, and 64 that are chosen. */
 MT_TEST(as_many_are_kept_open_as_there_is_room_for)
 {
 	struct mt_image_files *files = mt_image_files_create(NULL);

@@ -1,5 +1,6 @@
 /*
- * The map of an address space, by example and against a map of single pages that cannot be wrong.
+ * The map of an address space, by example and compared with a map of single pages that is obviously
+ * right.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ MT_DEFINE_CLEANUP(mt_image_map, struct mt_image_map)
 #define RX (PROT_READ | PROT_EXEC)
 #define RW (PROT_READ | PROT_WRITE)
 
-/* Only their addresses matter here. */
+/* Only the addresses of these images matter. */
 static struct mt_image images[4];
 
 static void put(struct mt_image_map *map, uint64_t start, uint64_t end, uint32_t prot, size_t image,
@@ -43,7 +44,7 @@ static bool is(const struct mt_image_map *map, size_t i, uint64_t start, uint64_
 	       m->offset == offset;
 }
 
-/* By going through them, which must come to as many as the map says. */
+/* Counts by iterating; the map must report the same number. */
 static size_t count_of(const struct mt_image_map *map)
 {
 	const struct mt_mapping *m = mt_image_map_next(map, 0);
@@ -121,7 +122,7 @@ MT_TEST(absurd_ranges_do_nothing)
 	put(map, 0x3000, 0x2000, RX, 0, 0);
 	MT_CHECK(mt_image_map_remove(map, 5, 4));
 	MT_CHECK_EQ(count_of(map), 0);
-	put(map, 0, UINT64_MAX, RX, 0, UINT64_MAX); /* offsets wrap, and nothing minds */
+	put(map, 0, UINT64_MAX, RX, 0, UINT64_MAX); /* offsets wrap without harm */
 	put(map, 0x1000, 0x2000, RX, 1, 0);
 	MT_CHECK_EQ(count_of(map), 3);
 }
@@ -132,14 +133,14 @@ MT_TEST(data_mappings_keep_the_generation)
 	uint32_t generation = mt_image_map_generation(map);
 
 	put(map, 0x1000, 0x9000, RX, 0, 0);
-	MT_CHECK_EQ(mt_image_map_generation(map), generation); /* new code where nothing was */
+	MT_CHECK_EQ(mt_image_map_generation(map), generation); /* new code in empty space */
 	put(map, 0x10000, 0x20000, RW, 1, 0);
 	put(map, 0x12000, 0x13000, RW, 2, 0);
 	put(map, 0x12000, 0x13000, RX, 2, 0); /* mprotect to executable */
 	MT_CHECK(mt_image_map_remove(map, 0x10000, 0x12000));
 	MT_CHECK_EQ(mt_image_map_generation(map), generation);
-	put(map, 0x1000, 0x9000, RX, 0, 0);	 /* the same again */
-	put(map, 0x2000, 0x3000, RX, 0, 0x1000); /* a part of the same */
+	put(map, 0x1000, 0x9000, RX, 0, 0);	 /* the same mapping again */
+	put(map, 0x2000, 0x3000, RX, 0, 0x1000); /* a part of the same mapping */
 	MT_CHECK_EQ(mt_image_map_generation(map), generation);
 	MT_CHECK_EQ(count_of(map), 3);
 }
@@ -177,7 +178,7 @@ MT_TEST(copies_share_until_their_code_differs)
 	put(child, 0x8000, 0x9000, RW, 1, 0);
 	MT_CHECK_EQ(mt_image_map_generation(child), generation);
 	MT_CHECK(!mt_image_map_find(parent, 0x8000));
-	/* each loads another library at the same place: neither may keep the shared number */
+	/* each loads another library at the same address: neither may keep the shared number */
 	put(parent, 0x4000, 0x5000, RX, 2, 0);
 	put(child, 0x4000, 0x5000, RX, 3, 0);
 	MT_CHECK(mt_image_map_generation(parent) != generation);
@@ -185,7 +186,7 @@ MT_TEST(copies_share_until_their_code_differs)
 	MT_CHECK(mt_image_map_generation(child) != mt_image_map_generation(parent));
 	MT_CHECK_EQ(mt_image_map_find(parent, 0x4000)->image, &images[2]);
 	MT_CHECK_EQ(mt_image_map_find(child, 0x4000)->image, &images[3]);
-	/* alone again with its number, new code in empty space is no new generation */
+	/* alone again with its number: new code in empty space is no new generation */
 	generation = mt_image_map_generation(child);
 	put(child, 0x6000, 0x7000, RX, 2, 0);
 	MT_CHECK_EQ(mt_image_map_generation(child), generation);
@@ -255,11 +256,11 @@ MT_TEST(a_copy_outlives_its_origin)
 
 #define PAGES 64
 
-/* One entry per page: the slow map that the fast one is held against. */
+/* One entry per page: the slow map to compare with. */
 struct page {
 	struct mt_image *image;
 	uint64_t offset;
-	uint64_t prot; /* as wide as the others, so that memcmp sees no padding */
+	uint64_t prot; /* as wide as the other members, so that memcmp sees no padding */
 };
 
 static void change_both(struct mt_image_map *map, struct page *pages)
@@ -303,7 +304,7 @@ static bool equal(const struct mt_image_map *map, const struct page *pages)
 	return true;
 }
 
-/* Code that stood at a page under this generation must still be what stands there. */
+/* While the generation is unchanged, every page of code has the same mapping as before. */
 static bool generation_holds(const struct mt_image_map *map, uint32_t before,
 			     const struct page *old, const struct page *now)
 {
@@ -316,7 +317,7 @@ static bool generation_holds(const struct mt_image_map *map, uint32_t before,
 	return true;
 }
 
-/* While the version is the same, all is. */
+/* While the version is unchanged, every page has the same mapping as before. */
 static bool version_holds(const struct mt_image_map *map, uint32_t before, const struct page *old,
 			  const struct page *now)
 {
@@ -352,9 +353,7 @@ MT_TEST(random_changes_equal_a_page_table)
 	MT_CHECK(ok);
 }
 
-/*
- * CPU time of that many mappings of a page side by side, from the top down or from the bottom up.
- */
+/* CPU time of `count` adjacent mappings of a page, from the top down or from the bottom up. */
 static clock_t time_of_many(size_t count, bool down)
 {
 	MT_MAP_GUARD map = mt_image_map_create();
@@ -372,8 +371,8 @@ static clock_t time_of_many(size_t count, bool down)
 }
 
 /*
- * Each below the one before it, as the kernel hands out addresses: 60 times as slow where each
- * moves the others.
+ * Each mapping is below the previous one, as the kernel places them. Moving all others for each
+ * would take 60 times as long.
  */
 MT_TEST(many_mappings_from_the_top_down_take_no_time_each)
 {
@@ -383,7 +382,7 @@ MT_TEST(many_mappings_from_the_top_down_take_no_time_each)
 	MT_CHECK(time_of_many(count, true) < 10 * up);
 }
 
-/* Each child changes one of thousands of mappings: it needs no copy of all the others. */
+/* Each child changes one of thousands of mappings and needs no copy of the others. */
 MT_TEST(forks_share_what_they_do_not_change)
 {
 	enum {

@@ -1,4 +1,4 @@
-/* record/carry/images: what samples tell of processes and of the kernel. */
+/* record/carry/images: what the recorder learns from samples about processes and the kernel. */
 #include "formats/stacks/sample_record.h"
 #include "record/carry/images.h"
 
@@ -50,7 +50,7 @@ static void deliver(void *context, int32_t pid, uint64_t exec_time)
 	reported = pid;
 }
 
-/* How many kernel addresses were seen in a sample of that event and process. */
+/* Number of kernel addresses seen in a sample of that event and process. */
 static size_t seen_in(uint32_t event, int32_t pid)
 {
 	const struct sample sample = {.type = 9, /* PERF_RECORD_SAMPLE */
@@ -86,7 +86,7 @@ MT_TEST(a_sample_reports_of_its_process_and_of_the_kernel)
 	MT_CHECK_EQ(reported, 100);
 }
 
-/* Words of samples that count may be left out because they are as they were in these. */
+/* Samples that count may leave out words that are unchanged since samples that do not count. */
 MT_TEST(so_does_one_that_does_not_count_of_the_kernel_alone)
 {
 	MT_CHECK_EQ(seen_in(2, 100), 1);
@@ -99,7 +99,10 @@ MT_TEST(and_one_whose_process_is_gone)
 	MT_CHECK_EQ(reported, 0);
 }
 
-/* Registers hold anything: for what looks like the kernel's in them, no names are read. */
+/*
+ * Registers can hold any value: a value in them that looks like a kernel address causes no names to
+ * be read.
+ */
 MT_TEST(registers_do_not_report_of_the_kernel)
 {
 	const uint64_t head[] = {9, KERNEL_CODE, 100, 2, KERNEL_CODE + 8, STACK_TOP - 16, 16},

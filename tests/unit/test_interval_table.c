@@ -1,4 +1,4 @@
-/* symbols/tables/interval_table: who wins where intervals overlap, and that gaps stay gaps. */
+/* symbols/tables/interval_table: which of two overlapping intervals is used, and gaps stay gaps. */
 #include "symbols/tables/interval_table.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ MT_TEST(an_empty_table_has_nothing)
 	mt_interval_table_destroy(table);
 }
 
-/* Any intervals, against trying all of them. */
+/* Random intervals, compared with a search of all of them. */
 MT_TEST(it_agrees_with_trying_all)
 {
 	struct mt_interval items[64], kept[64];

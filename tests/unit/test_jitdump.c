@@ -1,6 +1,6 @@
 /*
- * formats/records/jitdump and symbols/jitdump: what a jitdump says of code, and its copy without
- * the code.
+ * formats/records/jitdump and symbols/jitdump: names, lines and unwind tables in a jitdump, and its
+ * copy without the code.
  */
 #include "formats/records/jitdump.h"
 
@@ -70,7 +70,7 @@ MT_TEST(an_address_has_the_name_of_its_time)
 	DUMP_GUARD dump = dump_of(&b, 1000);
 	MT_CHECK(dump && mt_jitdump_is_timed(dump));
 	MT_CHECK_EQ(mt_jitdump_count(dump), 4);
-	/* told later than it ran */
+	/* the record is later than the time of the sample */
 	MT_CHECK_STR(name_at(dump, 0, 0x1000), "first");
 	MT_CHECK_STR(name_at(dump, 1150, 0x101f), "first");
 	MT_CHECK_STR(name_at(dump, 1150, 0x2000), "apart");
@@ -108,7 +108,7 @@ MT_TEST(many_overlapping_pieces_are_as_one_by_one)
 			const char *wanted = "none";
 			size_t i;
 
-			/* the last one of before, else the first one of later */
+			/* the last load before the time, else the first load after it */
 			for (i = 300; i-- && strcmp(wanted, "none") == 0;) {
 				if (10 * (i + 1) <= time && address - starts[i] < sizes[i])
 					wanted = names[i];
@@ -132,8 +132,8 @@ MT_TEST(moved_code_is_found_where_it_is)
 	lines(&b, 0x1000, 0x1000, 0x1008);
 	load(&b, 100, 0x1000, 0x10, 1, "moved");
 	move(&b, 200, 0x1000, 0x3000, 0x10, 1);
-	move(&b, 250, 0x1000, 0x5000, 0x10, 1); /* it is not there any more */
-	move(&b, 250, 0x1000, 0x5000, 0x10, 9); /* nor anywhere */
+	move(&b, 250, 0x1000, 0x5000, 0x10, 1); /* the code is no longer there */
+	move(&b, 250, 0x1000, 0x5000, 0x10, 9); /* no such code */
 	move(&b, 300, 0x3000, 0x4000, 0x10, 1);
 
 	DUMP_GUARD dump = dump_of(&b, 0);
@@ -230,7 +230,7 @@ MT_TEST(unwind_tables_count_from_after_the_code)
 	unwind(&b, 32, 12);
 	load(&b, 100, 0x1000, 0x11, 1, "with");
 	load(&b, 110, 0x2000, 0x10, 2, "without");
-	unwind(&b, 33, 0); /* more than there is */
+	unwind(&b, 33, 0); /* larger than the record */
 	load(&b, 120, 0x3000, 0x10, 3, "damaged");
 	unwind(&b, 12, 32);
 	load(&b, 130, 0x4000, 0x10, 4, "absurd");
@@ -259,9 +259,9 @@ MT_TEST(absurd_records_are_passed_over)
 	end(&b, at);
 	at = begin(&b, 4711, 5);
 	end(&b, at);
-	header(&b, 0); /* between records, as pieces have it */
+	header(&b, 0); /* between records, as in pieces */
 	load(&b, 100, 0x2000, 0x10, 1, "good");
-	begin(&b, MT_JITDUMP_LOAD, 5); /* of no size */
+	begin(&b, MT_JITDUMP_LOAD, 5); /* without a size */
 	load(&b, 100, 0x3000, 0x10, 1, "behind the end");
 	DUMP_GUARD dump = dump_of(&b, 0);
 	MT_CHECK_EQ(mt_jitdump_count(dump), 1);
@@ -325,7 +325,7 @@ MT_TEST(a_copy_goes_on_where_the_file_has_grown)
 	size = mt_jitdump_copy(&copy, b.size - 1, out, sizeof(out));
 	MT_CHECK_EQ(copy.at, whole);
 	size += mt_jitdump_copy(&copy, b.size, out + size, sizeof(out) - size);
-	DUMP_GUARD dump = mt_jitdump_create(out, size, NULL); /* each piece with its header */
+	DUMP_GUARD dump = mt_jitdump_create(out, size, NULL); /* each piece has a header */
 	MT_CHECK_EQ(size, 40 + 62 + 40 + 60);
 	MT_CHECK_STR(name_at(dump, 0, 0x1000), "first");
 	MT_CHECK_STR(name_at(dump, 0, 0x2000), "cut");
@@ -341,7 +341,7 @@ MT_TEST(a_copy_has_no_more_than_there_is_room_for)
 	header(&b, 0);
 	load(&b, 100, 0x1000, 0x10, 1, "a");
 	load(&b, 100, 0x2000, 0x10, 2, "b");
-	unwind(&b, 32, 0); /* larger than the room, as is: */
+	unwind(&b, 32, 0); /* larger than the room, copied unchanged: */
 	load(&b, 100, 0x3000, 0x10, 3, "a name without end or measure");
 	load(&b, 100, 0x4000, 0x10, 3, "c");
 	at = begin(&b, MT_JITDUMP_CLOSE, 0);
@@ -364,7 +364,7 @@ MT_TEST(what_is_no_jitdump_is_not_copied)
 	b.at[0] = 'x';
 	MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 0);
 	b.at[0] = 'D';
-	b.at[8] = 3; /* the header's size */
+	b.at[8] = 3; /* size of the header */
 	MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 0);
 	b.at[8] = MT_JITDUMP_HEADER_SIZE;
 	MT_CHECK(mt_jitdump_copy(&copy, b.size, out, sizeof(out)));

@@ -47,7 +47,8 @@ MT_TEST(functions_reach_to_the_next)
 	MT_KERNEL_GUARD symbols = parse(text, sizeof(text) - 1);
 
 	check(symbols, 0xffffffff80ffffff, NULL, 0, NULL);
-	check(symbols, 0xffffffff81000080, "startup_64", 0x80, NULL); /* the last, as perf */
+	check(symbols, 0xffffffff81000080, "startup_64", 0x80,
+	      NULL); /* the last name, as perf chooses */
 	check(symbols, 0xffffffff81000250, "local_one", 0x150, NULL); /* data is no function */
 	check(symbols, 0xffffffff81000310, "strong_one", 0x10, NULL);
 }
@@ -74,7 +75,7 @@ MT_TEST(what_pads_a_function_names_nothing)
 	MT_KERNEL_GUARD symbols = parse(padded, sizeof(padded) - 1);
 
 	check(symbols, 0xffffffff8100014f, "caller", 0x4f, NULL);
-	check(symbols, 0xffffffff81000150, "caller", 0x50, NULL); /* behind its last call */
+	check(symbols, 0xffffffff81000150, "caller", 0x50, NULL); /* after its last call */
 	check(symbols, 0xffffffff81000151, NULL, 0, NULL);
 	check(symbols, 0xffffffff81000160, "next", 0, NULL);
 	check(symbols, 0xffffffff81000168, "next", 8, NULL);

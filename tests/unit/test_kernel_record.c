@@ -1,6 +1,4 @@
-/*
- * formats/records/kernel_record: the kernel's records beside samples, with and without a trailer.
- */
+/* formats/records/kernel_record: kernel records other than samples, with and without a trailer. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -37,7 +35,7 @@ static void check_trailer(const struct mt_kernel_record *r)
 	MT_CHECK_EQ(r->cpu, 6);
 }
 
-/* Decodes without a trailer and with one; and at every length, which must not crash. */
+/* Decodes without a trailer and with one, and at every length, which must not crash. */
 static struct mt_kernel_record decode(struct kernel_bytes k)
 {
 	struct mt_kernel_record plain = {0}, r = {0};
@@ -122,7 +120,7 @@ MT_TEST(mmap2_with_an_inode)
 	MT_CHECK_STR(r.name, "//anon");
 }
 
-/* As Linux 4.4 tells of what has no file. */
+/* As in records of Linux 4.4 for mappings without a file. */
 static uint32_t unreported_prot(uint16_t misc, const char *name)
 {
 	struct kernel_bytes k = kernel_begin(MT_KERNEL_MMAP2, MT_CPUMODE_USER | misc);
@@ -200,7 +198,7 @@ MT_TEST(a_name_has_to_end)
 	put32(&k, 12);
 	put_bytes(&k, "12345678", 8);
 	MT_CHECK(!mt_kernel_record_decode(&without_trailer, k.bytes, k.size, &r));
-	put_trailer(&k); /* its zeros are not the name's */
+	put_trailer(&k); /* its zeros do not belong to the name */
 	MT_CHECK(!mt_kernel_record_decode(&with_trailer, k.bytes, k.size, &r));
 }
 

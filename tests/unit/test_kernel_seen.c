@@ -1,5 +1,5 @@
 /*
- * record/carry/kernel_seen and symbols/names/kernel_lines: which lines of /proc/kallsyms are
+ * record/carry/kernel_seen and symbols/names/kernel_lines: the lines of /proc/kallsyms that are
  * carried.
  */
 #include "record/carry/kernel_seen.h"
@@ -90,7 +90,10 @@ MT_TEST(lines_may_be_shown_a_few_at_a_time)
 	mt_kernel_lines_destroy(lines);
 }
 
-/* Each byte at each place of an address: it is that number, or no line of a function. */
+/*
+ * Each byte value at each place of an address: the line has that address, or is not a line of a
+ * function.
+ */
 MT_TEST(only_digits_make_an_address)
 {
 	for (unsigned int at = 0; at < 16; at++) {

@@ -1,6 +1,6 @@
 /*
- * record/carry/kernel_text: the kernel's lines are read once, and again where its modules are
- * others.
+ * record/carry/kernel_text: the kernel's lines are read once, and again when its modules have
+ * changed.
  */
 #include "record/carry/kernel_text.h"
 
@@ -73,7 +73,7 @@ MT_TEST(they_are_read_again_for_other_modules_alone)
 	MT_REQUIRE(write_file(modules, ""));
 	MT_CHECK(mt_kernel_text_update(&text, &files));
 	MT_CHECK(has(&text, "ffffffff81000000 T other\n"));
-	unlink(modules); /* a kernel that has none */
+	unlink(modules); /* a kernel without modules */
 	MT_CHECK(mt_kernel_text_update(&text, &files));
 	MT_REQUIRE(write_file(symbols, FUNCTIONS));
 	MT_CHECK(mt_kernel_text_update(&text, &files));
@@ -89,7 +89,7 @@ MT_TEST(hidden_addresses_are_no_lines)
 	MT_CHECK(mt_kernel_text_update(&text, &files));
 	MT_CHECK_EQ(text.size, 0);
 	unlink(symbols);
-	MT_CHECK(mt_kernel_text_update(&text, &files)); /* and are not asked for again */
+	MT_CHECK(mt_kernel_text_update(&text, &files)); /* and are not read again */
 	clean_up(&text);
 }
 

@@ -1,4 +1,4 @@
-/* lbr_walk: where a hardware call stack begins, by the ips that a sample has. */
+/* lbr_walk: where a hardware call stack begins, given the ips of a sample. */
 #include "unwind/branches/lbr_walk.h"
 
 #include "formats/records/sample.h"
@@ -11,7 +11,7 @@
 
 static struct mt_frame frames[FRAMES];
 
-/* LOOP called READ, whose newest record leads to `to`. How many frames there are. */
+/* LOOP called READ; the newest record of READ leads to `to`. Returns the number of frames. */
 static size_t unwind(uint64_t ip, uint64_t interrupted, uint64_t to, enum mt_stack_end *end)
 {
 	const struct mt_branch branches[] = {{.from = at(HERE, LOOP, 8), .to = to},
@@ -36,7 +36,7 @@ static size_t unwind(uint64_t ip, uint64_t interrupted, uint64_t to, enum mt_sta
 	return stack.count;
 }
 
-/* The interrupt came when WRITE was called already; or the records are of its time. */
+/* The interrupt came after WRITE was called, or the records are from that time. */
 MT_TEST(a_call_stack_begins_with_the_precise_ip)
 {
 	enum mt_stack_end end;
@@ -52,7 +52,7 @@ MT_TEST(a_call_stack_begins_with_the_precise_ip)
 	code_teardown();
 }
 
-/* HOOK may have jumped to READ, whose frame it left to it. */
+/* HOOK may have jumped to READ and left its frame to it. */
 MT_TEST(a_call_stack_goes_on_after_a_tail_call)
 {
 	enum mt_stack_end end;
@@ -63,7 +63,7 @@ MT_TEST(a_call_stack_goes_on_after_a_tail_call)
 	MT_CHECK_EQ(frames[0].pc, at(HERE, READ, 4));
 	MT_CHECK_EQ(frames[1].pc, at(HERE, LOOP, 8));
 	MT_CHECK_EQ(frames[2].pc, at(HERE, MAIN, 8));
-	/* of what no CFI tells of, nobody knows where it goes */
+	/* where code without CFI leads is not known */
 	MT_CHECK_EQ(unwind(at(HERE, READ, 4), at(HERE, READ, 4), HERE + CODE_NOTHING, &end), 3);
 	code_teardown();
 }
@@ -75,7 +75,7 @@ MT_TEST(the_size_of_a_call_is_read_from_its_bytes)
 		size_t n, size;
 	} insns[] = {
 		{"\xe8\x00\x00\x00\x00", 5, 5},		/* call rel32 */
-		{"\xe8\x00\x00\x00", 4, 0},		/* cut */
+		{"\xe8\x00\x00\x00", 4, 0},		/* cut short */
 		{"\xff\xd0", 2, 2},			/* call *%rax */
 		{"\x41\xff\xd4", 3, 3},			/* call *%r12 */
 		{"\xff\x15\x00\x00\x00\x00", 6, 6},	/* call *disp(%rip) */

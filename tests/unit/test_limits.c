@@ -1,4 +1,4 @@
-/* record/open/limits: what the host allows, and the words that would raise it. */
+/* record/open/limits: the limits of the host, and the advice that would raise them. */
 #include "record/open/limits.h"
 
 #include <linux/capability.h>

@@ -1,4 +1,4 @@
-/* What crafted debug information may cost, and where it must not lead. */
+/* Bounds on the cost of crafted debug information, and on the memory it may reach. */
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,14 +11,14 @@
 #include "tests/unit/unit.h"
 
 enum {
-	CODE = 0x1000, /* where the one segment begins */
+	CODE = 0x1000, /* start of the only segment */
 	CODE_SIZE = 0x1000,
 	MEGABYTE = 1 << 20,
 };
 
 static struct elf_builder builder;
 
-/* A section's bytes on their way. */
+/* The bytes of a section under construction. */
 struct bytes {
 	uint8_t at[12 * MEGABYTE];
 	size_t size;
@@ -45,7 +45,10 @@ static void begin(void)
 	abbrev.size = info.size = line.size = 0;
 }
 
-/* One unit without children, of version 4: its code and its line program; comp_dir by that form. */
+/*
+ * Adds one unit of version 4 without children: its code and its line program. directory_form is the
+ * form of comp_dir.
+ */
 static void put_unit(uint16_t directory_form)
 {
 	static const uint8_t root[] = {0x11, 0, 0x11, 0x01, 0x12, 0x07, 0x10, 0x17};
@@ -72,7 +75,10 @@ static void put_unit(uint16_t directory_form)
 	mt_put_le32(info.at + start, (uint32_t)(info.size - start - 4));
 }
 
-/* The header of a line program of version 4, with a directory and files of names so long. */
+/*
+ * Adds the header of a line program of version 4; the names of its directory and files have the
+ * given lengths.
+ */
 static size_t begin_line(size_t directory, size_t files)
 {
 	size_t start = line.size;
@@ -95,7 +101,7 @@ static size_t begin_line(size_t directory, size_t files)
 
 static void end_line(size_t start)
 {
-	put_all(&line, (uint8_t[]){2, 0x80, 0x10, 0, 1, 1}, 6); /* advance, end the sequence */
+	put_all(&line, (uint8_t[]){2, 0x80, 0x10, 0, 1, 1}, 6); /* advance, end of the sequence */
 	mt_put_le32(line.at + start, (uint32_t)(line.size - start - 4));
 }
 
@@ -134,7 +140,7 @@ static long megabytes(void)
 	return usage.ru_maxrss / 1024;
 }
 
-/* Past so many seconds of processor time the program is ended. */
+/* The program is ended after that many seconds of processor time. */
 static void limit_seconds(unsigned int seconds)
 {
 	struct rusage usage;
@@ -163,7 +169,7 @@ MT_TEST(a_row_is_found)
 	begin();
 	put_unit(0);
 	start = begin_line(3, 1);
-	put(&line, 1, 1); /* a row */
+	put(&line, 1, 1); /* one row */
 	end_line(start);
 	lines = open_lines(NULL, &elf);
 	MT_CHECK_EQ(mt_lines_find(lines, CODE + 5, frames), 1);
@@ -213,7 +219,7 @@ MT_TEST(opcodes_without_rows_cost_once)
 	put(&line, 1, 1);
 	memset(line.at + line.size, 6, 400000); /* negate_stmt */
 	line.size += 400000;
-	put_all(&line, (uint8_t[]){2, 0xff, 0x1f, 1}, 4); /* far behind it, another row */
+	put_all(&line, (uint8_t[]){2, 0xff, 0x1f, 1}, 4); /* another row far away */
 	end_line(start);
 	lines = open_lines(NULL, &elf);
 	limit_seconds(MT_SANITIZED ? 60 : 10);
@@ -234,7 +240,7 @@ MT_TEST(a_line_program_of_8_megabytes_is_not_unpacked)
 	begin();
 	put_unit(0);
 	start = begin_line(0, 1);
-	memset(line.at + line.size, 1, 8 * MEGABYTE); /* each one a row */
+	memset(line.at + line.size, 1, 8 * MEGABYTE); /* each byte is a row */
 	line.size += 8 * (size_t)MEGABYTE;
 	end_line(start);
 	lines = open_lines(NULL, &elf);
@@ -254,7 +260,7 @@ MT_TEST(paths_are_not_joined_without_bound)
 
 	begin();
 	put_unit(0);
-	start = begin_line(100000, 20000); /* 2 GB of them */
+	start = begin_line(100000, 20000); /* 2 GB of names */
 	put(&line, 1, 1);
 	end_line(start);
 	lines = open_lines(NULL, &elf);
@@ -271,7 +277,7 @@ MT_TEST(abbreviations_are_not_read_for_each_unit_without_bound)
 	struct mt_elf *elf;
 
 	begin();
-	for (unsigned int i = 0; i < 50000; i++) /* none of them the root's */
+	for (unsigned int i = 0; i < 50000; i++) /* none of them is the root's */
 		put_all(&abbrev,
 			(uint8_t[]){0x80 | (i & 0x7f), 0x80 | (i >> 7 & 0x7f),
 				    (uint8_t)(4 + (i >> 14)), 0x34, 0, 0, 0},

@@ -1,4 +1,4 @@
-/* formats/base/map64: what was put is found, through growth and removal. */
+/* formats/base/map64: entries are found, through growth and removal. */
 #include "formats/base/map64.h"
 
 #include "tests/unit/unit.h"
@@ -27,8 +27,8 @@ MT_TEST(put_replaces)
 }
 
 /*
- * Against a plain array: keys of a small range come and go, so that slots collide and holes are
- * filled.
+ * Compared with a plain array: keys of a small range are added and removed, so that slots collide
+ * and holes are filled.
  */
 MT_TEST(agrees_with_an_array)
 {
@@ -74,7 +74,7 @@ MT_TEST(what_is_added_does_not_replace_what_is_there)
 
 MT_TEST(hashes_depend_on_every_byte)
 {
-	uint8_t bytes[19 + 3 * 64] = {0}; /* long runs are hashed in another way */
+	uint8_t bytes[19 + 3 * 64] = {0}; /* long inputs are hashed in another way */
 	uint64_t plain = mt_hash_bytes(bytes, sizeof(bytes), 0);
 
 	for (size_t i = 0; i < sizeof(bytes); i++) {

@@ -1,4 +1,4 @@
-/* report/session/match and report/session/timespan: what selectors on the command line select. */
+/* report/session/match and report/session/timespan: selectors of the command line. */
 #include "report/session/match.h"
 #include "report/session/timespan.h"
 #include "tests/unit/unit.h"

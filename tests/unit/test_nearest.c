@@ -1,4 +1,4 @@
-/* Which word was meant. */
+/* The nearest known word to a misspelled one. */
 #include "formats/base/nearest.h"
 
 #include <string.h>

@@ -36,7 +36,7 @@ MT_TEST(numbers_are_decimal_and_whole)
 	MT_CHECK(is_no_number("1e3"));
 }
 
-/* The list as text: "1 2 5"; "!" where it is refused, "" for an empty one. */
+/* The list as text: "1 2 5"; "!" if it is refused, "" for an empty one. */
 static const char *listed(const char *text, int max)
 {
 	static char line[256];

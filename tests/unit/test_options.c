@@ -124,7 +124,7 @@ MT_TEST(unknown_names_are_answered_with_the_known_ones)
 	mt_error_destroy(err);
 }
 
-/* --help as text. The lines that are too long, or end in a blank, are printed and fail. */
+/* --help as text. Lines that are too long or end in a blank are printed and fail the test. */
 static char *help_text(enum mt_help which, size_t *lines)
 {
 	char *text = NULL;

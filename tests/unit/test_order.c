@@ -1,4 +1,7 @@
-/* report/ledger/order: effects come out in the order of their places, each once it is whole. */
+/*
+ * report/ledger/order: effects are delivered in the order of their places, each when it is
+ * complete.
+ */
 #include "report/ledger/order.h"
 
 #include "tests/unit/unit.h"

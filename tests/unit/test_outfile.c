@@ -74,7 +74,7 @@ MT_TEST(an_abandoned_file_leaves_what_was_there)
 	MT_CHECK(!exists("c"));
 }
 
-/* Somebody else may write to the folder, and make a file of that name meanwhile. */
+/* Another user may write to the folder and create a file of that name in the meantime. */
 MT_TEST(what_is_planted_under_the_temporary_name_stays_out_of_the_result)
 {
 	struct mt_outfile out;

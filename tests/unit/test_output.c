@@ -1,4 +1,4 @@
-/* record/cli/output: a new private file each time, and nothing that was there is written over. */
+/* record/cli/output: a new private file each time; existing files are not overwritten. */
 #include "record/cli/output.h"
 
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static const char *text_in(const char *name)
 	return file ? text : NULL;
 }
 
-/* Opens the output there and writes that into it. */
+/* Opens the output and writes the text to it. */
 static bool record_to(const char *name, const char *text)
 {
 	int fd = -1;
@@ -187,7 +187,7 @@ MT_TEST(what_cannot_be_written_fails_as_output)
 	end();
 }
 
-/* A folder as /tmp is; false where we cannot give a file away. */
+/* Makes a folder like /tmp; false if we cannot give a file to another user. */
 static bool begin_sticky(void)
 {
 	if (geteuid() || !begin())
@@ -228,7 +228,7 @@ MT_TEST(in_a_sticky_folder_nothing_of_other_users_is_written_to)
 	check_refused(path_of("file"), "another user");
 	MT_CHECK_STR(text_in("file"), "planted");
 
-	MT_CHECK(!symlink("link", path_of("own"))); /* one step further */
+	MT_CHECK(!symlink("link", path_of("own"))); /* a link to a link */
 	check_refused(path_of("own"), "another user");
 	end();
 }

@@ -1,6 +1,6 @@
 /*
- * report/account/overlaps: what calls of different threads leave in doubt that ran at the same
- * time, when nothing tells which was first.
+ * report/account/overlaps: pages that are in doubt after calls of different threads ran at the same
+ * time and their order is not known.
  */
 #include "report/account/overlaps.h"
 
@@ -8,7 +8,7 @@
 
 #define PAGE 4096ull
 
-/* Pages in doubt, of the first 64. */
+/* The pages in doubt among the first 64. */
 struct doubts {
 	uint64_t pages;
 };
@@ -40,7 +40,7 @@ static uint64_t pages(unsigned from, unsigned count)
 	return (count < 64 ? (1ull << count) - 1 : ~0ull) << from;
 }
 
-/* munmap of pages by a thread, from one time to another. */
+/* munmap of pages by a thread, from `enter` to `exit`. */
 static struct mt_timed_call unmapped(int32_t tid, uint64_t enter, uint64_t exit, unsigned from,
 				     unsigned count)
 {
@@ -127,7 +127,10 @@ MT_TEST(a_move_takes_doubt_along)
 
 	added(overlaps, moved(1, 10, 20, 0, 16, 8));
 	added(overlaps, moved(1, 21, 22, 16, 32, 8));
-	/* It began before both, and ends last: where is what it unmaps? */
+	/*
+	 * It begins before both moves and ends last, so it may have unmapped its pages at any of
+	 * the places.
+	 */
 	MT_CHECK_EQ(added(overlaps, unmapped(2, 5, 25, 2, 3)),
 		    pages(0, 8) | pages(16, 8) | pages(32, 8));
 	mt_overlaps_destroy(overlaps);
@@ -178,13 +181,13 @@ MT_TEST(a_fork_may_have_missed_what_others_did_since)
 
 	added(overlaps, unmapped(1, 10, 20, 0, 2));
 	added(overlaps, unmapped(2, 30, 40, 4, 2));
-	added(overlaps, unmapped(1, 45, 50, 8, 2)); /* the one that forks */
+	added(overlaps, unmapped(1, 45, 50, 8, 2)); /* the thread that forks */
 	MT_CHECK(mt_overlaps_since(overlaps, 25, 1, &sink));
 	MT_CHECK_EQ(doubts.pages, pages(4, 2));
 	mt_overlaps_destroy(overlaps);
 }
 
-/* brk of a thread that moves the heap's end from one page to another. */
+/* A brk call of a thread that moves the heap's end from one page to another. */
 static struct mt_timed_call heap_moved(uint64_t exit, unsigned from, unsigned to)
 {
 	const struct mt_vm_call call = {.kind = MT_VM_BRK,
