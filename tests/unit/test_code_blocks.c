@@ -144,8 +144,7 @@ MT_TEST(several_contents_are_one)
 	struct mt_span contents[3] = {content_of(first, 3), content_of(second, 3)}, merged = {0};
 	uint8_t *bytes;
 
-	MT_CHECK(!mt_code_blocks_find(contents[0], 0x110,
-				      1)); /* the second piece overlaps the first */
+	MT_CHECK(!mt_code_blocks_find(contents[0], 0x110, 1)); /* its two pieces overlap */
 	MT_CHECK(mt_code_blocks_merge(contents, 3, &bytes, &merged.size));
 	merged.bytes = bytes;
 	MT_CHECK(*mt_code_blocks_find(merged, 0xf0, 32) == 'b');

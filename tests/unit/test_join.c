@@ -1,6 +1,6 @@
 /*
- * join: stacks of made-up threads, of which the test knows what every frame was. What is joined has
- * to be what was there; and where a frame was left in between, nothing may be.
+ * join: stacks of made threads, for which the test knows every frame. A joined stack must have the
+ * true frames. If a frame returned in between, nothing may be joined.
  */
 #include "unwind/join/join.h"
 
@@ -11,7 +11,7 @@
 #define TOP ((uint64_t)0x7fff00010000)
 #define FRAMES 16
 
-/* Functions are 0x100 bytes of addresses each; calls are told by a table. */
+/* Each function has 0x100 bytes of addresses; a table lists the calls. */
 enum function {
 	START = 1,
 	LOOP,
@@ -31,7 +31,7 @@ static uint64_t code(enum function f, unsigned int at)
 	return (uint64_t)f << 8 | at;
 }
 
-/* Every call of f stands at 0x40 + f in its caller, where the table has it. */
+/* The call of f is at 0x40 + f in its caller, if the table has the call. */
 static uint64_t find_site(void *context, const struct mt_call_question *q)
 {
 	(void)context;
@@ -49,7 +49,7 @@ static bool is_same(void *context, const struct mt_image_map *map, uint64_t a, u
 	return a >> 8 == b >> 8;
 }
 
-/* A stack as a list of functions, the innermost first, each with the bytes of its frame. */
+/* A stack: pcs and stack pointers of its frames, innermost first. */
 struct made {
 	uint64_t pcs[FRAMES], sps[FRAMES];
 	struct mt_join_stack stack;
@@ -61,7 +61,8 @@ struct frame {
 };
 
 /*
- * Lays the frames below `top`, the outermost first; of the result all but `cut` outer frames show.
+ * Lays out the frames below `top`; the outermost frame has the highest address. The stack lacks its
+ * `cut` outermost frames.
  */
 static void lay(struct made *made, uint64_t top, const struct frame *frames, size_t count,
 		size_t cut)
@@ -104,7 +105,7 @@ static bool add(struct mt_joiner *joiner, struct made *made)
 	return mt_joiner_add(joiner, &made->stack);
 }
 
-/* The tail is the true one: what was laid, and the cut left out. */
+/* Whether the tail consists of exactly the frames that were cut off. */
 static bool is_true(const struct made *made, size_t count)
 {
 	size_t got = made->stack.tail_count;
@@ -169,14 +170,14 @@ MT_TEST(a_stack_that_was_joined_lends_its_frames)
 	LAY(&made[0], TOP, 0, WHOLE);
 	LAY(&made[1], TOP, 3, CUT);
 	calls[LEAF][OTHER] = true;
-	LAY(&made[2], TOP, 4, {OTHER, 8192}, CUT); /* below the joined one's LEAF and LARGE */
+	LAY(&made[2], TOP, 4, {OTHER, 8192}, CUT); /* below LEAF and LARGE of the joined stack */
 	for (size_t i = 0; i < 3; i++)
 		MT_CHECK(add(joiner, &made[i]));
 	MT_CHECK(is_true(&made[2], 6));
 	teardown(joiner, made, 3);
 }
 
-/* As where branch records reach the root. */
+/* As if branch records reach the root. */
 MT_TEST(callers_of_unknown_place_are_lent_with_the_frames_within)
 {
 	struct mt_joiner *joiner = setup();
@@ -191,9 +192,7 @@ MT_TEST(callers_of_unknown_place_are_lent_with_the_frames_within)
 	teardown(joiner, made, 2);
 }
 
-/*
- * As where dumps are small and branch records reach the root: only an early stack has all places.
- */
+/* As if dumps are small and branch records reach the root: only an early stack has all places. */
 MT_TEST(callers_of_unknown_place_are_where_the_same_calls_were)
 {
 	struct mt_joiner *joiner = setup();
@@ -216,7 +215,7 @@ MT_TEST(callers_of_unknown_place_are_not_put_below_known_frames)
 
 	LAY(&made[0], TOP, 0, {HANDLE, 32}, {LOOP, 48}, {START, 16});
 	LAY(&made[1], TOP, 0, WHOLE);
-	made[1].sps[1] = TOP - 8; /* above where LOOP and START were */
+	made[1].sps[1] = TOP - 8; /* above the places of LOOP and START */
 	made[1].sps[2] = made[1].sps[3] = made[1].sps[4] = 0;
 	LAY(&made[2], TOP, 2, WHOLE);
 	for (size_t i = 0; i < 3; i++)
@@ -247,7 +246,7 @@ MT_TEST(not_across_a_stack_above_the_boundary)
 
 	LAY(&made[0], TOP, 0, WHOLE);
 	LAY(&made[1], TOP, 0, {LOOP, 48}, {START, 16});
-	made[1].stack.kind = MT_JOIN_OTHER; /* where it stood is enough */
+	made[1].stack.kind = MT_JOIN_OTHER; /* its place is enough */
 	LAY(&made[2], TOP, 3, CUT);
 	made[3] = made[1];
 	made[3].stack.pcs = made[3].pcs;
@@ -259,7 +258,7 @@ MT_TEST(not_across_a_stack_above_the_boundary)
 	teardown(joiner, made, 5);
 }
 
-/* longjmp, an exception: HANDLE is gone, and OTHER stands where it stood. */
+/* After a longjmp or an exception: HANDLE is gone, and OTHER is in its place. */
 MT_TEST(not_to_a_function_that_does_not_call_it)
 {
 	struct mt_joiner *joiner = setup();
@@ -286,7 +285,7 @@ MT_TEST(not_where_no_frame_begins_at_the_boundary)
 	teardown(joiner, made, 3);
 }
 
-/* A cut stack that fits nothing tells that what stood there is gone. */
+/* A cut stack that fits no frames shows that the frames at its place are gone. */
 MT_TEST(not_to_frames_that_another_cut_stack_contradicts)
 {
 	struct mt_joiner *joiner = setup();
@@ -303,7 +302,7 @@ MT_TEST(not_to_frames_that_another_cut_stack_contradicts)
 	teardown(joiner, made, 3);
 }
 
-/* Coroutines: stacks of their own below the thread's, each with its root. */
+/* Coroutines: their stacks are below the thread's, each with a root. */
 MT_TEST(swapped_stacks_are_not_mixed)
 {
 	struct mt_joiner *joiner = setup();
@@ -316,12 +315,13 @@ MT_TEST(swapped_stacks_are_not_mixed)
 	LAY(&made[3], TOP, 0, WHOLE);
 	for (size_t i = 0; i < 4; i++)
 		MT_CHECK(add(joiner, &made[i]));
-	MT_CHECK(!made[1].stack.frames); /* the second has shown no root */
-	MT_CHECK(!made[2].stack.frames); /* the first may have been left meanwhile, and was */
+	MT_CHECK(!made[1].stack.frames); /* no root of the second stack was seen */
+	MT_CHECK(!made[2].stack.frames); /* frames of the first may have returned in the meantime,
+					    and they have */
 	teardown(joiner, made, 4);
 }
 
-/* A signal handler on a stack of its own: the frames above the switch stay the thread's. */
+/* A signal handler on an alternate stack: the frames above the switch are still the thread's. */
 MT_TEST(frames_after_a_switch_are_the_threads)
 {
 	struct mt_joiner *joiner = setup();
@@ -396,7 +396,7 @@ MT_TEST(frames_of_a_released_stack_are_still_known)
 
 /* ---- Right and wrong ---- */
 
-/* HOOK in HANDLE's place, which calls the same. */
+/* HOOK is in HANDLE's place and makes the same calls. */
 #define REPLACED_WHOLE                                   \
 	{LEAF, 16}, {SMALL, 64}, {HOOK, 32}, {LOOP, 48}, \
 	{                                                \
@@ -410,11 +410,14 @@ MT_TEST(frames_of_a_released_stack_are_still_known)
 
 #define ROUNDS_MAX 160
 
-/* What a test has seen before its own stacks. */
+/* Stacks that were added before the test's stacks. */
 static struct made before[2 * ROUNDS_MAX + 1];
 static size_t before_count;
 
-/* So many cut stacks, each between two whole ones that agree, on a stack that begins at `top`. */
+/*
+ * Adds `rounds` cut stacks, each between two whole stacks that agree, on a stack that starts at
+ * `top`.
+ */
 static void see_right_ones(struct mt_joiner *joiner, uint64_t top, size_t rounds)
 {
 	before_count = 2 * rounds + 1;
@@ -427,7 +430,7 @@ static void see_right_ones(struct mt_joiner *joiner, uint64_t top, size_t rounds
 	}
 }
 
-/* With so many right ones seen. */
+/* Sets up a joiner that has seen `rounds` right joins. */
 static struct mt_joiner *setup_hook(size_t rounds)
 {
 	struct mt_joiner *joiner = setup();
@@ -454,15 +457,15 @@ MT_TEST(what_the_next_whole_stack_refutes_is_not_used)
 	LAY(&made[2], TOP, 0, REPLACED_WHOLE);
 	MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
 	MT_CHECK(mt_join_is_valid(joiner, &made[0].stack));
-	MT_CHECK(mt_join_is_valid(joiner, &made[1].stack)); /* nothing speaks against it yet */
+	MT_CHECK(mt_join_is_valid(joiner, &made[1].stack)); /* nothing contradicts it yet */
 	MT_CHECK(add(joiner, &made[2]));
-	MT_CHECK(
-		!mt_join_is_valid(joiner, &made[0].stack)); /* nobody knows which of these it was */
+	MT_CHECK(!mt_join_is_valid(joiner,
+				   &made[0].stack)); /* which of the two it was is not known */
 	MT_CHECK(!mt_join_is_valid(joiner, &made[1].stack));
 	teardown_hook(joiner, made, 3);
 }
 
-/* As above, further out: HANDLE is there again, but on behalf of another caller. */
+/* The same further out: HANDLE is there again, called by another function. */
 MT_TEST(callers_further_out_have_to_be_the_same)
 {
 	struct mt_joiner *joiner = setup_hook(4);
@@ -490,7 +493,7 @@ MT_TEST(another_call_in_the_same_functions_confirms)
 	teardown_hook(joiner, made, 2);
 }
 
-/* HOOK came behind a stack that stood above: that HANDLE was there before is still true. */
+/* HOOK came after a stack that ended above HANDLE: HANDLE was there before. */
 MT_TEST(a_change_that_was_seen_refutes_nothing)
 {
 	struct mt_joiner *joiner = setup_hook(4);
@@ -505,7 +508,7 @@ MT_TEST(a_change_that_was_seen_refutes_nothing)
 	teardown_hook(joiner, made, 3);
 }
 
-/* A whole stack that ends above the boundary says nothing: HANDLE may have returned. */
+/* A whole stack that ends above the boundary gives no evidence: HANDLE may have returned. */
 MT_TEST(a_whole_stack_that_does_not_reach_the_boundary_refutes_nothing)
 {
 	struct mt_joiner *joiner = setup_hook(4);
@@ -531,7 +534,7 @@ MT_TEST(nothing_is_joined_before_a_few_were_found_right)
 	}
 }
 
-/* Whole stacks agree on both sides of one that HOOK called, and more often they do not. */
+/* Whole stacks on both sides of a wrong join may agree, but more often they disagree. */
 MT_TEST(where_one_in_150_is_wrong_nothing_is_joined)
 {
 	for (size_t rounds = 148; rounds < 151; rounds++) {
@@ -550,7 +553,7 @@ MT_TEST(where_one_in_150_is_wrong_nothing_is_joined)
 	}
 }
 
-/* Stacks that end at a call which is met for the first time: those of the thread say it. */
+/* Stacks that end at a new call: the other joins of the thread decide whether they are valid. */
 MT_TEST(of_a_new_call_the_others_of_the_thread_report)
 {
 	for (int wrong = 0; wrong < 2; wrong++) {
@@ -572,7 +575,7 @@ MT_TEST(of_a_new_call_the_others_of_the_thread_report)
 	}
 }
 
-/* Joined with the whole stack behind them, which says nothing of its own kind: others have to. */
+/* A stack joined with a later whole stack gives no evidence about such joins; other joins must. */
 MT_TEST(what_was_joined_with_a_later_stack_rests_on_others)
 {
 	for (size_t rounds = 3; rounds < 5; rounds++) {
@@ -590,7 +593,7 @@ MT_TEST(what_was_joined_with_a_later_stack_rests_on_others)
 	}
 }
 
-/* A seed is joined as if it were cut, and what it shows tells whether that is right. */
+/* A seed is joined as if it were cut; its own frames show whether the join is right. */
 MT_TEST(seeds_report_whether_joining_is_right)
 {
 	for (size_t wrong = 0; wrong < 2; wrong++) {
@@ -604,7 +607,7 @@ MT_TEST(seeds_report_whether_joining_is_right)
 				LAY(&made[n + 1], TOP, 0, CUT);
 				if (wrong && !i)
 					LAY(&made[n + 1], TOP, 0, REPLACED_CUT);
-				/* LARGE is more */
+				/* LARGE's frame is larger */
 				made[n + 1].stack.shorter = made[n + 1].sps[0] + 4096;
 				MT_CHECK(add(joiner, &made[n]) && add(joiner, &made[n + 1]));
 			}
@@ -616,7 +619,7 @@ MT_TEST(seeds_report_whether_joining_is_right)
 	}
 }
 
-/* A stack that is whole with a shorter dump as well tells nothing of those that are cut. */
+/* A seed that would be whole with a shorter dump gives no evidence about cut stacks. */
 MT_TEST(a_seed_whose_like_are_whole_reports_nothing)
 {
 	struct mt_joiner *joiner = setup_hook(0);

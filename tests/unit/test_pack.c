@@ -1,4 +1,4 @@
-/* record/write/pack: who is made urgent when the spool fills up, and at the end. */
+/* record/write/pack: the priority of packing when the spool fills up, and at the end. */
 #include "record/write/pack.h"
 
 #include <dirent.h>
@@ -19,7 +19,10 @@
 #define BLOCKS 16
 #define BACKLOG 12
 
-/* On one CPU, before what is started here has run: false where that is not allowed. */
+/*
+ * Takes one CPU with real-time priority, so that threads started here do not run yet; false if that
+ * is not permitted.
+ */
 static bool keep_others_off(void)
 {
 	struct sched_param realtime = {.sched_priority = 2};
@@ -64,7 +67,7 @@ MT_TEST(a_writer_that_has_not_run_makes_nobody_else_urgent)
 	close(failed);
 }
 
-/* The lowest priority that a thread of this process has. */
+/* The greatest niceness of the threads of this process. */
 static int greatest_niceness(void)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -95,7 +98,7 @@ static void push_notes(struct mt_spool *spool, size_t count)
 	}
 }
 
-/* Somebody waits for it: it neither starves nor compresses as well as it may. */
+/* The user waits for the end: packing has normal priority and compresses quickly. */
 MT_TEST(the_backlog_of_the_end_is_written_in_haste)
 {
 	struct mt_spool *spool = mt_spool_create(8 * BLOCKS);

@@ -1,4 +1,4 @@
-/* Who holds each page: given, taken, moved, over the bounds of blocks. */
+/* The holder of each page: pages are given, taken and moved, across the bounds of blocks. */
 #include "report/residence/page_map.h"
 
 #include "tests/unit/unit.h"
@@ -24,7 +24,7 @@ static bool refuse(void *context, uint64_t page, uint64_t pages, uint32_t holder
 	return ++*(int *)context < 3;
 }
 
-/* 0: none */
+/* Returns 0 if the page has no holder. */
 static uint32_t holder_of(const struct mt_page_map *map, uint64_t page)
 {
 	const struct mt_page_run *run = mt_page_map_after(map, page);
@@ -86,7 +86,7 @@ MT_TEST(a_range_is_cleared_and_no_more)
 	mt_page_map_deinit(&map);
 }
 
-/* As long as all of an address space: what is there counts, not how long the range is. */
+/* Ranges as long as the address space: the cost depends on the pages present, not on the length. */
 MT_TEST(a_range_may_be_very_long)
 {
 	struct mt_page_map map = {0};
@@ -150,7 +150,7 @@ MT_TEST(what_nobody_holds_is_given_and_no_more_than_was_asked_for)
 	mt_page_map_deinit(&map);
 }
 
-/* Against an array of all pages: enough runs for many leaves. */
+/* Compared with an array of all pages, with enough runs for many leaves. */
 MT_TEST(it_says_what_an_array_of_pages_says)
 {
 	enum {

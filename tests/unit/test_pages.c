@@ -1,4 +1,4 @@
-/* formats/base/pages: memory that is there before it is used. */
+/* formats/base/pages: memory is populated before it is used. */
 #include "formats/base/pages.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ static long faults(void)
 	return usage.ru_minflt;
 }
 
-/* A sanitizer's own memory would come with faults. */
+/* A sanitizer's shadow memory would add faults. */
 __attribute__((no_sanitize("address", "thread"))) static void write_pages(volatile uint8_t *bytes,
 									  size_t page)
 {
@@ -37,11 +37,12 @@ MT_TEST(what_is_made_ready_keeps_what_it_holds_and_faults_no_more)
 
 	MT_REQUIRE(bytes != MAP_FAILED);
 	bytes[5 * page + 7] = 42;
-	mt_pages_ready(bytes + 3, (PAGES - 1) * page); /* from within a page into the last one */
+	mt_pages_ready(bytes + 3,
+		       (PAGES - 1) * page); /* from the middle of a page to the last page */
 	MT_CHECK_EQ(bytes[5 * page + 7], 42);
 	before = faults();
 	write_pages(bytes, page);
-	MT_CHECK(faults() - before < 4); /* those of counting */
+	MT_CHECK(faults() - before < 4); /* faults of the counting itself */
 	munmap(bytes, PAGES * page);
 }
 

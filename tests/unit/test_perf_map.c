@@ -1,4 +1,4 @@
-/* Names of code that a process made itself, out of /tmp/perf-PID.map. */
+/* Names of code that a process generated, from /tmp/perf-PID.map. */
 #include <string.h>
 
 #include "formats/base/cleanup.h"

@@ -1,4 +1,4 @@
-/* When perf maps, and pieces of them, are told to be read. */
+/* When perf maps, and pieces of them, are due to be read. */
 #include "record/carry/perf_maps.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 static char path[64];
 
-/* This process' own perf map. */
+/* Writes this process' perf map. */
 static bool write_map(const char *text)
 {
 	FILE *file;
@@ -38,12 +38,12 @@ MT_TEST(no_two_contents_of_a_process_have_the_same_time)
 	MT_CHECK_EQ(piece->time, 101);
 	MT_CHECK_EQ(mt_perf_map_piece_time(piece, 100), 103);
 
-	/* an exec before the piece, told of after it */
+	/* an exec before the piece, reported after it */
 	MT_CHECK(mt_perf_maps_take(maps, getpid(), 90, &taken));
 	MT_CHECK_EQ(taken.read, 90);
 	close(taken.fd);
 
-	/* the new program's, at the end: where no record came since the piece */
+	/* the new program's, at the end, without a record since the piece */
 	MT_CHECK(mt_perf_maps_take_last(maps, 101, &last));
 	MT_CHECK_EQ(last.read, 102);
 	MT_CHECK_EQ(last.time, 101);
@@ -70,7 +70,7 @@ MT_TEST(an_exec_as_the_last_thing_is_no_reason_either)
 	unlink(path);
 }
 
-/* Ended before the next look; its number, which nobody has then. */
+/* A process that ends before the next look; returns its pid, which no process has then. */
 static pid_t short_process(struct mt_perf_maps *maps)
 {
 	int ends[2];
@@ -140,7 +140,7 @@ static bool is_of_user(pid_t pid, uid_t uid)
 	return !stat(name, &status) && status.st_uid == uid;
 }
 
-/* A process of another user that waits for the end of `ends[1]`; -1 where there can be none. */
+/* A process of another user that waits for the end of `ends[1]`; -1 if there can be none. */
 static pid_t others_process(int ends[2])
 {
 	pid_t pid;
@@ -160,7 +160,10 @@ static pid_t others_process(int ends[2])
 	return pid;
 }
 
-/* A file of root's stands there where the process' user may have bound it to that name. */
+/*
+ * The file of that name belongs to root: the process' user may have made it a link to a file of
+ * root.
+ */
 MT_TEST(what_its_process_may_not_read_is_not_read_for_it)
 {
 	struct mt_perf_maps *maps = mt_perf_maps_create(NULL);

@@ -1,8 +1,8 @@
 /*
- * Our names against those of perf itself: a perf.data made here, with a mapping and samples at
- * chosen addresses, read by `perf script`. PLT stubs are left out, where perf counts instead of
- * reading them (and is wrong where the linker put IFUNCs in between); a weak name that we prefer to
- * a local one is no difference. Skipped without perf.
+ * Compares our names with those of perf: a perf.data made here, with a mapping and samples at
+ * chosen addresses, is read by `perf script`. PLT stubs are left out: perf counts them instead of
+ * reading them, and is wrong if the linker put IFUNCs in between. A weak name that we prefer to a
+ * local one is no difference. Skipped without perf.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -24,10 +24,10 @@ MT_DEFINE_CLEANUP(mt_symbolizer, struct mt_symbolizer)
 #define HEADER_SIZE 104
 #define ATTR_SIZE 128
 
-/* Where the image is mapped, and the addresses within .text to ask for. */
+/* The mapping of the image, and the range of .text to look up. */
 struct question {
 	char path[4096];
-	uint64_t map_offset, map_size;	 /* of the executable segment, whole pages */
+	uint64_t map_offset, map_size;	 /* of the executable segment, in whole pages */
 	uint64_t text_offset, text_size; /* in the file */
 };
 
@@ -135,7 +135,7 @@ static bool find_text(struct mt_elf *elf, struct question *q)
 	return false;
 }
 
-/* perf's line as we print it: without version, and without a name where there is none. */
+/* Changes perf's line to our form: without version, and without offset if there is no name. */
 static void as_ours(char *name)
 {
 	char *at = strchr(name, '@'), *offset = strrchr(name, '+');
@@ -145,7 +145,9 @@ static void as_ours(char *name)
 		memmove(at, offset, strlen(offset) + 1);
 }
 
-/* The binding of the symbol of that name (of its first length bytes); STB_LOCAL without one. */
+/*
+ * The binding of the symbol with the first `length` bytes of the name; STB_LOCAL if there is none.
+ */
 static uint8_t binding_of(struct mt_elf *elf, const char *name, size_t length)
 {
 	struct mt_elf_symbol symbol;
@@ -160,7 +162,7 @@ static uint8_t binding_of(struct mt_elf *elf, const char *name, size_t length)
 	return STB_LOCAL;
 }
 
-/* Where a weak and a local name begin at one place, perf takes the local one. */
+/* Whether perf chose the local one of a weak and a local name at the same address. */
 static bool weak_not_local(struct mt_elf *elf, const char *perf, const char *ours)
 {
 	const char *offset = strrchr(perf, '+'), *own = strrchr(ours, '+');
@@ -192,7 +194,7 @@ static void compare(FILE *perf, struct mt_symbolizer *symbolizer, struct mt_imag
 			       (unsigned long long)offset_of_sample(q, i), name, ours);
 	}
 	MT_CHECK_EQ(i, SAMPLES);
-	/* label soup in hand-written assembly is looked up by chance in perf's tree */
+	/* perf picks one of many labels in hand-written assembly by chance */
 	MT_CHECK(differ <= SAMPLES / 1000);
 }
 
@@ -230,7 +232,7 @@ static void names_of(const char *path)
 	unlink(data);
 }
 
-/* The path of a file mapped here whose name has that part. */
+/* The path of a file mapped here whose name contains `part`. */
 static bool mapped_path(const char *part, char *out, size_t size)
 {
 	MT_CLEANUP_FCLOSE FILE *maps = fopen("/proc/self/maps", "re");

@@ -1,4 +1,7 @@
-/* formats/perfdata/perfdata_put: what is encoded decodes as it was; what has no room is cut. */
+/*
+ * formats/perfdata/perfdata_put: encoded records decode to the same values; data without room is
+ * cut off.
+ */
 #include "formats/perfdata/perfdata_put.h"
 
 #include <string.h>

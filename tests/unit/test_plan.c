@@ -1,4 +1,7 @@
-/* record/plan/plan: from the words of -e to attributes, for kernels with more and with less. */
+/*
+ * record/plan/plan: from the words of -e to attributes, for kernels with more and with fewer
+ * features.
+ */
 #include "tests/unit/planning.h"
 
 MT_TEST(the_first_event_is_the_side_band)
@@ -210,7 +213,7 @@ MT_TEST(a_frequency_never_thins_what_is_counted)
 	mt_plan_destroy(plan);
 }
 
-/* Names of the planned twins, in order: alias and level. */
+/* Names of the planned variants, in order: alias and level. */
 static char *variants_of(const struct mt_plan *plan)
 {
 	char *text = NULL;
@@ -355,7 +358,7 @@ MT_TEST(the_stack_pointer_is_found_from_after)
 	regs = plan->events.items[1].attr.sample_regs_user;
 #if defined(__x86_64__)
 	MT_CHECK_EQ(regs, 0xff0fff);
-	/* sp is register 7: behind it come 8 to 11 and 16 to 23 */
+	/* sp is register 7; registers 8 to 11 and 16 to 23 follow it */
 	MT_CHECK_EQ(plan->events.items[1].sp_back, 8 * 13);
 #endif
 	MT_CHECK(regs);
@@ -526,7 +529,7 @@ MT_TEST(a_filter_after_a_pattern_is_for_all_that_match)
 	mt_plan_destroy(plan);
 }
 
-/* The last event of a plan with its seeds. */
+/* The last event of a plan that has seeds. */
 static const struct mt_planned_event *last_with_seeds(struct mt_plan *plan)
 {
 	MT_CHECK(!mt_plan_add_seeds(plan));

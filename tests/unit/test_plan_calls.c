@@ -1,6 +1,6 @@
 /*
- * record/plan/plan_calls, plan_groups, plan_marks: what stands in for calls, what a group means,
- * and what comes along.
+ * record/plan/plan_calls, plan_groups, plan_marks: substitutes for calls, groups, and marks that
+ * the plan adds.
  */
 #include "tests/unit/planning.h"
 
@@ -19,7 +19,7 @@ MT_TEST(without_syscalls_raw_syscalls_serve_filtered_by_number)
 		MT_CHECK_STR(event->alias, i < 3 ? "brk" : "mmap");
 		MT_CHECK(event->filter && !strncmp(event->filter, "id == ", 6));
 		MT_CHECK_EQ(event->pair, i % 2 ? i + 1 : i - 1);
-		/* marks too tell the ABI by a register, and carry no stack */
+		/* marks carry a register to give the ABI, and no stack */
 		MT_CHECK(has(event, PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER));
 		MT_CHECK_EQ(has(event, PERF_SAMPLE_STACK_USER), i % 2);
 		MT_CHECK_EQ(event->decoded.sample_regs_user, event->attr.sample_regs_user);
@@ -76,7 +76,10 @@ MT_TEST(vm_is_every_call_that_this_kernel_has_and_what_orders_them)
 	const struct mt_planned_event *lock, *task;
 
 	MT_REQUIRE(plan);
-	/* the side-band, five calls of two events each, two marks; this kernel has no others */
+	/*
+	 * the side-band, five calls of two events each, two marks; other calls do not exist in this
+	 * kernel
+	 */
 	MT_CHECK_EQ(plan->events.count, 1 + 10 + 2);
 	MT_CHECK(plan->events.items[0].attr.mmap_data && plan->events.items[0].decoded.flags);
 	lock = event_named(plan, "mmap_lock:mmap_lock_acquire_returned");
@@ -145,7 +148,10 @@ MT_TEST(what_is_alone_and_in_a_group_is_opened_once)
 	struct mt_plan *plan = planned("-e brk,vm,mmap,rss,page-faults,vm -a");
 
 	MT_REQUIRE(plan);
-	/* rss adds page faults, rss_stat and, since that comes in batches, the page allocator */
+	/*
+	 * rss adds page faults, rss_stat and, because rss_stat counts in batches, the page
+	 * allocator
+	 */
 	MT_CHECK_EQ(plan->events.count, 1 + 10 + 2 + 3);
 	mt_plan_destroy(plan);
 }
@@ -257,7 +263,7 @@ static bool no_event(void *context, const struct perf_event_attr *attrs, size_t 
 	return false;
 }
 
-/* The plan of one word on a machine with those hardware events, or why there is none. */
+/* The plan of one word on a machine with those hardware events, or the error. */
 static struct mt_error *plan_counting(const char *word,
 				      bool (*together)(void *, const struct perf_event_attr *,
 						       size_t),

@@ -1,6 +1,6 @@
 /*
- * record/plan/plan_counters, pmu, branch_filter: words to attributes, as perf makes them of the
- * same words.
+ * record/plan/plan_counters, pmu, branch_filter: the same words give the same attributes as in
+ * perf.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static struct mt_error *find(void *context, const char *name, struct mt_tracepoi
 	return mt_error_create(MT_ERR_NOT_FOUND, "no %s", name);
 }
 
-/* A CPU that counts so many events at a time. */
+/* Number of events that the CPU can count at a time. */
 static size_t counters = 99;
 static struct perf_event_attr asked[20];
 
@@ -57,7 +57,7 @@ static void put(const char *path, const char *text)
 	fclose(f);
 }
 
-/* A machine with a CPU's PMU. */
+/* Makes a machine with a CPU PMU. */
 static void make_pmu(void)
 {
 	char path[128];
@@ -111,7 +111,7 @@ static struct mt_error *plan_for(const char *line, struct mt_plan **out)
 	return err;
 }
 
-/* The attr of the first sampled event; all zero where the plan fails. */
+/* The attr of the first sampled event; all zero if the plan fails. */
 static struct perf_event_attr attr_of(const char *line)
 {
 	struct mt_plan *plan = NULL;
@@ -204,7 +204,7 @@ MT_TEST(what_happens_in_the_kernel_is_refused_to_whom_it_is_closed)
 	MT_CHECK(attr_of("-e page-faults:k").exclude_user);
 }
 
-/* All that perf's parser takes: caches, operations and results by each of their names. */
+/* All cache events of perf's parser: caches, operations and results by each of their names. */
 MT_TEST(cache_events_have_all_of_perfs_names)
 {
 	static const struct {
@@ -256,14 +256,14 @@ MT_TEST(cache_events_have_all_of_perfs_names)
 	}
 	MT_CHECK_EQ(attr_of("-e branches").type, PERF_TYPE_HARDWARE);
 	MT_CHECK_EQ(attr_of("-e branch-misses").type, PERF_TYPE_HARDWARE);
-	refuses("-e L1-icache-stores", "unknown event"); /* no such cache counts that */
+	refuses("-e L1-icache-stores", "unknown event"); /* no such cache event */
 	refuses("-e iTLB-prefetches", "unknown event");
 	refuses("-e branch-stores", "unknown event");
 	refuses("-e LLC-loads-stores", "unknown event");
 	refuses("-e LLC-misses-miss", "unknown event");
 	refuses("-e LLC-", "unknown event");
 	refuses("-e LLC-loads-", "unknown event");
-	refuses("-e llc-loads", "unknown event"); /* nor does perf take that */
+	refuses("-e llc-loads", "unknown event"); /* perf refuses it too */
 	refuses("-e LLCX", "unknown event");
 }
 

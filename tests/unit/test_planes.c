@@ -1,7 +1,6 @@
 /*
- * Payloads of codec 2: whatever records are packed come back as they were, byte for byte; payloads
- * that nobody packed are refused. What PACKED records mean is test_stack_image.c's matter: here
- * only their shape counts.
+ * Payloads of codec 2: records are unpacked to the same bytes, and payloads that no packer made are
+ * refused. Only the shape of PACKED records counts here; test_stack_image.c tests their contents.
  */
 #include "formats/stacks/planes.h"
 
@@ -57,7 +56,7 @@ static uint64_t next_random(struct fixture *f)
 	return f->random >> 17;
 }
 
-/* A record's header, and its body of zeros. */
+/* Adds a record's header and a body of zeros. */
 static uint8_t *add_record(struct fixture *f, uint32_t type, size_t size, uint64_t time)
 {
 	uint8_t *record = f->records + f->size;
@@ -70,7 +69,10 @@ static uint8_t *add_record(struct fixture *f, uint32_t type, size_t size, uint64
 	return record;
 }
 
-/* One that has the shape of PACKED: `lines` changed lines of up to 8, of each so many words. */
+/*
+ * Adds a record with the shape of PACKED: `lines` changed lines of up to 8, each with `words`
+ * words.
+ */
 static uint8_t *add_packed(struct fixture *f, uint64_t time, unsigned lines, unsigned words,
 			   const uint64_t *values)
 {
@@ -90,7 +92,7 @@ static uint8_t *add_packed(struct fixture *f, uint64_t time, unsigned lines, uns
 	return record;
 }
 
-/* Values of the kinds that there are: pointers near one another, small numbers, random ones. */
+/* Values of all kinds: pointers near one another, small numbers, random ones. */
 static void make_values(struct fixture *f, uint64_t *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -150,7 +152,7 @@ MT_TEST(samples_come_back_at_every_level)
 	end(&f);
 }
 
-/* More words than a distance reaches back over, and the packer used again for fewer. */
+/* More words than a distance can span; then the packer is used again for fewer words. */
 MT_TEST(chunks_of_any_length_come_back)
 {
 	struct fixture f;
@@ -209,7 +211,7 @@ static bool was_reported(const struct reported *reported, uint64_t word)
 	return bsearch(&word, reported->words, reported->count, sizeof(word), compare_words);
 }
 
-/* Whether all words of a record are told that stand behind its bit maps. */
+/* Whether all words after a record's bit maps were reported. */
 static bool words_were_reported(const struct reported *reported, const uint8_t *record)
 {
 	size_t size = mt_get_le32(record + 4), at = MT_RECORD_HEADER_SIZE;
@@ -262,7 +264,7 @@ MT_TEST(times_of_any_order_come_back)
 	end(&f);
 }
 
-/* What is not of the shape is kept whole: of other types, flagged, padded otherwise, too long. */
+/* Records of other shapes are kept unchanged: other types, flags, other padding, too long. */
 MT_TEST(records_of_other_shapes_come_back)
 {
 	uint64_t values[66] = {0};
@@ -279,9 +281,9 @@ MT_TEST(records_of_other_shapes_come_back)
 		record[MT_RECORD_HEADER_SIZE + MT_PACKED_HEAD_SIZE + MAPS + 1 + 4] =
 			1; /* padding */
 		record = add_packed(&f, 9, 4, 2, values);
-		record[MT_RECORD_HEADER_SIZE + 12] = 255; /* lines past its end */
+		record[MT_RECORD_HEADER_SIZE + 12] = 255; /* lines past the end of the record */
 		record = add_packed(&f, 9, 4, 2, values);
-		record[MT_RECORD_HEADER_SIZE + MT_PACKED_HEAD_SIZE] = 1; /* a word fewer */
+		record[MT_RECORD_HEADER_SIZE + MT_PACKED_HEAD_SIZE] = 1; /* one word fewer */
 		mt_put_le16(add_packed(&f, 10, 4, 2, values) + MT_RECORD_HEADER_SIZE + 4, 65535);
 		add_samples(&f, 5);
 		comes_back(&f, 2);
@@ -322,9 +324,9 @@ MT_TEST(no_room_is_said)
 	end(&f);
 }
 
-/* ---- What nobody packed ---- */
+/* ---- Payloads that no packer made ---- */
 
-/* A payload of planes as they are. */
+/* Writes a payload of uncompressed planes. */
 static size_t put_planes(struct fixture *f, const struct mt_plane planes[MT_PLANES])
 {
 	size_t at = DIRECTORY;
@@ -339,7 +341,7 @@ static size_t put_planes(struct fixture *f, const struct mt_plane planes[MT_PLAN
 	return at;
 }
 
-/* One PACKED record of a head and a word. */
+/* One PACKED record of a head and one word. */
 #define SMALL_SIZE ((size_t)MT_RECORD_HEADER_SIZE + 16 + 8)
 
 static void small_planes(struct mt_plane planes[MT_PLANES])
@@ -356,7 +358,7 @@ static void small_planes(struct mt_plane planes[MT_PLANES])
 	planes[MT_PLANE_WORDS + MT_WORD_LITERALS] = (struct mt_plane){literal, 8};
 }
 
-/* Whether the small planes are taken with one of them replaced. */
+/* Whether the small planes are accepted with one of them replaced. */
 static bool takes(struct fixture *f, size_t plane, const void *bytes, size_t size)
 {
 	struct mt_plane planes[MT_PLANES];
@@ -393,7 +395,7 @@ MT_TEST(planes_that_do_not_agree_are_refused)
 	end(&f);
 }
 
-/* A record among the others that is too small, odd, or larger than there is. */
+/* A record among the others whose size is too small, not a multiple of 8, or too large. */
 MT_TEST(other_records_are_held_against_their_size)
 {
 	static const uint32_t sizes[] = {0, 8, 20, 48, 1u << 31, UINT32_MAX};
@@ -414,7 +416,7 @@ MT_TEST(other_records_are_held_against_their_size)
 	end(&f);
 }
 
-/* The small planes' word by a distance, with that tag. */
+/* Whether the small planes are accepted with their word given as a distance, with that tag. */
 static bool takes_distance(struct fixture *f, uint8_t tag, enum mt_word_plane low, uint8_t distance)
 {
 	struct mt_plane planes[MT_PLANES];
@@ -459,9 +461,9 @@ MT_TEST(a_directory_that_lies_is_refused)
 		MT_CHECK(!unpack(&f, size + 1, SMALL_SIZE));
 		for (size_t cut = 0; cut < size; cut++)
 			MT_CHECK(!unpack(&f, cut, SMALL_SIZE));
-		mt_put_le32(f.payload, 0); /* more stored than there is */
+		mt_put_le32(f.payload, 0); /* the stored size is larger than the plane */
 		MT_CHECK(!unpack(&f, size, SMALL_SIZE));
-		mt_put_le32(f.payload, 2); /* not a frame */
+		mt_put_le32(f.payload, 2); /* not a zstd frame */
 		MT_CHECK(!unpack(&f, size, SMALL_SIZE));
 		for (size_t i = 0; i < MT_PLANES; i++)
 			mt_put_le32(f.payload + 8 * i, UINT32_MAX);
@@ -470,7 +472,7 @@ MT_TEST(a_directory_that_lies_is_refused)
 	end(&f);
 }
 
-/* Any byte of a payload changed: it comes back as so many bytes, or is refused. */
+/* With any byte of a payload changed, it unpacks to the same size or is refused. */
 MT_TEST(damaged_payloads_do_no_harm)
 {
 	struct fixture f;

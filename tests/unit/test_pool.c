@@ -1,4 +1,4 @@
-/* formats/base/pool.h: every job runs once, as a worker that no other job is at that time. */
+/* formats/base/pool.h: every job runs once, and no two jobs run as the same worker at a time. */
 #include "formats/base/pool.h"
 
 #include <stdlib.h>

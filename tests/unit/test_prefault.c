@@ -1,5 +1,5 @@
 /*
- * heal: where a stack's mapping goes on, and a page of another process that is touched from here.
+ * record/rings/prefault: where a stack's mapping continues, and touching a page of another process.
  */
 #include "record/rings/prefault.h"
 
@@ -29,7 +29,7 @@ MT_TEST(a_hole_is_within_one_mapping)
 	MT_CHECK_EQ(mt_prefault_continues(maps, 0x7ffe00020000), MT_PREFAULT_CONTINUES);
 	MT_CHECK_EQ(mt_prefault_continues(maps, 0x7ffe00001000), MT_PREFAULT_CONTINUES);
 	MT_CHECK_EQ(mt_prefault_continues(maps, 0x7ffe00021000),
-		    MT_PREFAULT_ENDS); /* the stack's end, whatever follows */
+		    MT_PREFAULT_ENDS); /* the end of the stack, whatever mapping follows */
 	MT_CHECK_EQ(mt_prefault_continues(maps, 0x7ffe00000000),
 		    MT_PREFAULT_ENDS); /* the byte before is not mapped */
 	MT_CHECK_EQ(mt_prefault_continues(maps, 0x7fff00000000), MT_PREFAULT_ENDS);
@@ -39,7 +39,7 @@ MT_TEST(a_hole_is_within_one_mapping)
 	MT_CHECK_EQ(mt_prefault_continues("no maps", 4096), MT_PREFAULT_ENDS);
 }
 
-/* Where the kernel can be asked, it says what the text says. */
+/* If the kernel supports the query, its answer equals that of the text. */
 MT_TEST(asking_is_as_good_as_reading)
 {
 	MT_CLEANUP_CLOSE int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -122,7 +122,7 @@ MT_TEST(a_hole_is_touched_once_and_an_end_never)
 	munmap(pages, 3 * 4096);
 }
 
-/* A child that waits; it has what is mapped here. */
+/* A child that waits; it has the mappings of this process. */
 static pid_t start_target(void)
 {
 	pid_t pid = fork();
@@ -141,7 +141,7 @@ static void end_target(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Whoever serves the file need not answer. */
+/* The file system of a file need not answer. */
 MT_TEST(a_page_of_a_file_is_not_touched)
 {
 	char path[] = "/tmp/mt-heal-XXXXXX";
@@ -169,7 +169,7 @@ MT_TEST(a_page_of_a_file_is_not_touched)
 	munmap(pages, 4 * 4096);
 }
 
-/* Memory whose pages come when we say so, that is never. */
+/* Registers memory whose page faults this test never answers. */
 static int keep_back(void *pages, size_t size)
 {
 	struct uffdio_api api = {.api = UFFD_API};
@@ -184,7 +184,7 @@ static int keep_back(void *pages, size_t size)
 	return -1;
 }
 
-/* Its own memory: a child would not have its faults kept back. */
+/* The child registers its own memory: userfaultfd does not survive fork. */
 MT_TEST(a_page_that_never_comes_does_not_keep_from_the_end)
 {
 	struct mt_prefault *prefault;

@@ -1,5 +1,6 @@
 /*
- * record/probes/probe_events, probe_files: what is a recorder's probe, and what a file is called.
+ * record/probes/probe_events, probe_files: which probes belong to a recorder, and the names of
+ * files.
  */
 #include "record/probes/probe_events.h"
 

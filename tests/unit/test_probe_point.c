@@ -1,6 +1,6 @@
 /*
- * record/probes/probe_point: where in a function a probe costs least; instructions held against
- * capstone.
+ * record/probes/probe_point: the cheapest place for a probe in a function. Instructions are
+ * compared with capstone.
  */
 #include "record/probes/probe_point.h"
 
@@ -37,7 +37,7 @@ MT_TEST(the_first_instruction_that_is_emulated_and_that_every_call_passes)
 {
 	/* push %rbp */
 	check_point("55 48 89 e5 c3", DI, 0, "push");
-	/* test %rdi,%rdi; je +2; push %rbp: not behind the branch */
+	/* test %rdi,%rdi; je +2; push %rbp: not after the branch */
 	check_point("48 85 ff 74 02 55 c3", DI, 3, "jump");
 	/* endbr64; push %r12 */
 	check_point("f3 0f 1e fa 41 54 c3", DI, 4, "push");
@@ -51,7 +51,7 @@ MT_TEST(registers_that_are_fetched_are_as_they_were)
 	/* mov %rsi,%rdi; push %rbx */
 	check_point("48 89 f7 53 c3", DI, 0, "none");
 	check_point("48 89 f7 53 c3", SI, 3, "push");
-	/* mov %rdi,8(%rsp); push %rbx: memory is fetched */
+	/* mov %rdi,8(%rsp); push %rbx: the probe reads that memory */
 	check_point("48 89 7c 24 08 53 c3", MT_WRITTEN_MEMORY, 0, "none");
 	check_point("48 89 7c 24 08 53 c3", DI, 5, "push");
 	/* sub $8,%rsp; call */
@@ -68,7 +68,7 @@ MT_TEST(a_place_that_loops_come_back_to_is_not_taken)
 {
 	/* xor %eax,%eax; loop: test %rdi,%rdi; je out; shr %rdi; inc %eax; jmp loop; out: ret */
 	check_point("31 c0 48 85 ff 74 07 48 d1 ef ff c0 eb f4 c3", DI, 0, "none");
-	/* the same, where the loop comes back to the start: each round is a hit there, too */
+	/* the same, but the loop jumps to the start: a probe there hits in each round as well */
 	check_point("48 85 ff 74 07 48 d1 ef ff c0 eb f4 c3", DI, 3, "jump");
 	/* a jump through a register may lead anywhere */
 	check_point("48 85 ff 74 02 ff e0 c3", DI, 0, "none");
@@ -80,11 +80,11 @@ MT_TEST(what_is_not_known_ends_the_search)
 	check_point("0f a2 55", 0, 0, "none");
 	check_point("48 89", 0, 0, "none");
 	check_point("", 0, 0, "none");
-	/* rep stos changes what no field of the table says */
+	/* rep stos changes registers that the table does not list */
 	check_point("f3 48 ab 55", 0, 0, "none");
 }
 
-/* The bit of a register or a part of one; 0: no general register. */
+/* The bit of a register or a part of one; 0 if it is no general register. */
 static uint32_t bit_of(csh handle, unsigned reg)
 {
 	static const char *const names[16][6] = {
@@ -121,7 +121,7 @@ static uint32_t written_by(csh handle, const cs_insn *insn)
 	return written;
 }
 
-/* Every instruction that we know from there on, up to a branch. Returns how many. */
+/* Checks every known instruction up to a branch; returns their number. */
 static size_t hold_against(csh handle, const uint8_t *code, size_t size)
 {
 	size_t at = 0, count = 0, length;
@@ -138,7 +138,7 @@ static size_t hold_against(csh handle, const uint8_t *code, size_t size)
 		if (!length || !cs_disasm_iter(handle, &from, &left, &address, insn))
 			break;
 		theirs = written_by(handle, insn);
-		if (from[-insn->size] == 0xa8) /* capstone 4 has it that `test $1,%al` writes al */
+		if (from[-insn->size] == 0xa8) /* capstone 4 claims that `test $1,%al` writes al */
 			theirs = 0;
 		if (!MT_CHECK_EQ(length, insn->size) || !MT_CHECK(!(theirs & ~written)))
 			printf("#   %s %s: %#x, theirs %#x\n", insn->mnemonic, insn->op_str,

@@ -1,4 +1,4 @@
-/* record/probes/probe_sites: a probe stands at the start of a function, in code. */
+/* record/probes/probe_sites: a probe is placed at the start of a function, in code. */
 #include "record/probes/probe_sites.h"
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ __attribute__((noinline)) int test_probe_sites_function(int x)
 }
 int test_probe_sites_data = 1;
 
-/* The link-time address of a name of this program. */
+/* The link-time address of a symbol of this program. */
 static uint64_t address_of(struct mt_elf *elf, const char *name)
 {
 	struct mt_elf_symbol symbol;

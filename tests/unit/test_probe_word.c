@@ -1,4 +1,4 @@
-/* record/probes/probe_word: words of -e that name probes, in parts. */
+/* record/probes/probe_word: the parts of words of -e that name probes. */
 #include "record/probes/probe_word.h"
 
 #include "tests/unit/unit.h"

@@ -1,4 +1,7 @@
-/* Units of this very program: those with code at places are kept, and say what the file says. */
+/*
+ * Units of this program: units with code at the given places are kept and give the same lines as
+ * the file.
+ */
 #include "symbols/carried/pruned_debug_info.h"
 
 #include <stdlib.h>
@@ -75,7 +78,7 @@ MT_TEST(units_at_places_say_what_the_file_says_and_others_are_left_out)
 	MT_CHECK(!mt_lines_problem(kept));
 }
 
-/* ---- Made ones ---- */
+/* ---- Made units ---- */
 
 static struct elf_builder builder;
 static uint8_t info[256], ranges[256];
@@ -87,7 +90,7 @@ static void put(uint8_t *to, size_t *size, uint64_t value, size_t width)
 	*size += width;
 }
 
-/* A unit of `fill` bytes, with code at `start`. */
+/* Adds a unit of `fill` bytes with code at `start`. */
 static void add_unit(uint8_t fill, uint64_t start)
 {
 	put(ranges, &ranges_size, 44, 4);

@@ -1,4 +1,4 @@
-/* formats/reader: order, what is missing, and that no bytes make it crash or lie. */
+/* formats/reader: order, missing data, and no input makes it crash or give false records. */
 #include "formats/reader.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #define TIMES(...) ((const uint64_t[]){__VA_ARGS__, 0})
 
 /*
- * What a reader gave, as text: "i" for an INFO, "v" and the value of a KERNEL, "?" for the rest;
- * the last recording's facts.
+ * Records that a reader gave, as text: "i" for an INFO, "v" and the value for a KERNEL, "?" for
+ * others; and the facts of the last recording.
  */
 struct seen {
 	char text[4096];
@@ -186,8 +186,8 @@ MT_TEST(a_record_without_time_keeps_its_place)
 #define DUMP 128
 
 /*
- * A sample whose dump is `fill` all over but for its first word, the time; coded against the image
- * of thread 1.
+ * Adds a sample whose dump is `fill` but for its first word, the time; coded against the image of
+ * thread 1.
  */
 static void put_sample(struct mt_builder *b, struct mt_stack_encoder *encoder, uint64_t time,
 		       uint8_t fill)
@@ -226,7 +226,7 @@ static void add_samples(struct mt_builder *b, uint32_t stream, const uint64_t *t
 	mt_stack_encoder_destroy(encoder);
 }
 
-/* Two rings of three samples each, all in one order of time, read with such dumps. */
+/* Two rings of three samples each, in one order of time, read with those dumps. */
 static void check_dumps(enum mt_reader_dumps dumps, const uint64_t *first, const uint64_t *second)
 {
 	static const uint64_t times[] = {10, 12, 15, 20, 25, 30};
@@ -264,7 +264,7 @@ static void check_dumps(enum mt_reader_dumps dumps, const uint64_t *first, const
 	mt_builder_deinit(&b);
 }
 
-/* Dumps are decoded in the order of the chunk, at once or one by one, but given in that of time. */
+/* Dumps are decoded in chunk order, at once or one by one, but given in order of time. */
 MT_TEST(coded_dumps_stay_with_their_records)
 {
 	for (unsigned dumps = 0; dumps <= MT_DUMPS_NONE; dumps++) {
@@ -274,7 +274,7 @@ MT_TEST(coded_dumps_stay_with_their_records)
 	}
 }
 
-/* A dump behind a damaged record that also rested on images may rest on what that one said. */
+/* A dump after a damaged record that also used images may depend on the damaged one. */
 MT_TEST(coded_dumps_after_a_damaged_record_are_damaged)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
@@ -291,7 +291,7 @@ MT_TEST(coded_dumps_after_a_damaged_record_are_damaged)
 	put_sample(&b, encoder, 20, 1);
 	put_sample(&b, encoder, 30, 1);
 	put_sample(&b, NULL, 40, 1);
-	b.block.bytes[second + 26]++; /* where the address stands */
+	b.block.bytes[second + 26]++; /* the address of the dump */
 	mt_builder_add(&b, MT_CODEC_STORED);
 	add_samples(&b, 0, TIMES(50));
 	mt_builder_end(&b);
@@ -360,7 +360,7 @@ MT_TEST(many_chunks_merge_in_order)
 	mt_builder_deinit(&b);
 }
 
-/* In reverse, so that every insertion would move everything. */
+/* In reverse order, so that every insertion would move all others. */
 MT_TEST(a_chunk_in_utter_disorder_is_sorted)
 {
 	struct mt_reader *reader = NULL;
@@ -388,7 +388,7 @@ MT_TEST(a_chunk_in_utter_disorder_is_sorted)
 }
 
 /*
- * All chunks claim one span: they cannot all be open, so order is given up, and said; no record is.
+ * All chunks claim one span and cannot all be open: order is lost and reported; no record is lost.
  */
 MT_TEST(memory_goes_before_order)
 {
@@ -482,7 +482,7 @@ MT_TEST(a_damaged_payload_is_left_out)
 	mt_builder_deinit(&b);
 }
 
-/* The size is a lie that would swallow the chunk behind it. */
+/* The size is false and would include the chunk that follows. */
 MT_TEST(a_false_size_costs_nothing)
 {
 	struct mt_builder b;
@@ -521,7 +521,7 @@ MT_TEST(chunks_without_their_head_are_strays)
 	mt_builder_data(&b, 0, TIMES(4));
 	mt_builder_data(&b, 0, TIMES(5));
 	mt_builder_data(&b, 0, TIMES(6));
-	b.size--; /* damaged, and no recording's: bytes alone */
+	b.size--; /* damaged, in no recording: only bytes are counted */
 	see(&b, &seen);
 	MT_CHECK_STR(seen.text, "H v1 v2 ");
 	MT_CHECK_EQ(seen.recording.damage.stray_chunks, 4);
@@ -529,10 +529,7 @@ MT_TEST(chunks_without_their_head_are_strays)
 	mt_builder_deinit(&b);
 }
 
-/*
- * Bytes lost from the middle of a stored payload, which itself holds what looks like a chunk's
- * header.
- */
+/* Bytes are lost from the middle of a stored payload that contains bytes like a chunk's header. */
 MT_TEST(a_header_inside_a_damaged_payload_is_not_believed)
 {
 	uint8_t kernel[128] = {9, 0, 0, 0, 0, 0, 128};
@@ -562,7 +559,7 @@ MT_TEST(a_header_inside_a_damaged_payload_is_not_believed)
 	mt_builder_deinit(&b);
 }
 
-/* The same, and the false header has the very number of the chunk that follows. */
+/* The same, and the false header has the number of the chunk that follows. */
 MT_TEST(a_false_header_ends_no_recording)
 {
 	struct mt_chunk_header false_header = {
@@ -579,7 +576,7 @@ MT_TEST(a_false_header_ends_no_recording)
 	false_header.sequence = 3;
 	mt_chunk_header_encode(&false_header, bytes);
 	mt_builder_bytes(&b, bytes, sizeof(bytes));
-	b.sequence = 4; /* of 2 and 3 one is missing */
+	b.sequence = 4; /* chunk 2 or 3 is missing */
 	mt_builder_data(&b, 0, TIMES(2));
 	mt_builder_end(&b);
 	see(&b, &seen);
@@ -709,7 +706,7 @@ MT_TEST(minor_versions_are_read_major_ones_refused)
 	mt_builder_deinit(&b);
 }
 
-/* Every prefix: what is whole comes out, what is not is told, and the bytes add up. */
+/* For every prefix: whole records are given, missing data is reported, and the bytes add up. */
 MT_TEST(cut_at_every_length)
 {
 	struct mt_builder b;
@@ -737,7 +734,7 @@ MT_TEST(cut_at_every_length)
 	mt_builder_deinit(&b);
 }
 
-/* Whatever byte is flipped, either nothing of it mattered or it is told. */
+/* A flipped byte is reported, or it changes nothing. */
 MT_TEST(every_byte_flipped)
 {
 	struct mt_builder b;
@@ -763,7 +760,7 @@ MT_TEST(every_byte_flipped)
 	mt_builder_deinit(&b);
 }
 
-/* Searching must not begin anew at each of them. */
+/* The search must not restart at each magic. */
 MT_TEST(a_file_of_magics_is_read_in_no_time)
 {
 	struct mt_builder b;
@@ -779,7 +776,7 @@ MT_TEST(a_file_of_magics_is_read_in_no_time)
 	mt_builder_deinit(&b);
 }
 
-/* Each says 64 MiB and none is whole: checksumming every one of them would take hours. */
+/* Each header claims 64 MiB and no chunk is whole: computing all checksums would take hours. */
 MT_TEST(a_file_of_false_headers_is_read_in_no_time)
 {
 	struct mt_chunk_header header = {.type = MT_CHUNK_DATA, .codec = MT_CODEC_STORED};

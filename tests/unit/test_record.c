@@ -1,6 +1,6 @@
 /*
- * formats/records/record: what is put comes back, bytes stand where FORMAT.md says, and bodies that
- * are too short are refused.
+ * formats/records/record: records decode to the values that were put, bytes are at the places of
+ * FORMAT.md, and bodies that are too short are refused.
  */
 #include "formats/records/record.h"
 
@@ -42,12 +42,12 @@ static size_t body_size(void)
 }
 
 /*
- * `used` bytes of body are fields: any fewer are refused, the padding and more bytes (a later
- * version's) are not. The bodies are copied, so that a sanitizer sees a read behind them.
+ * `used` bytes of the body are fields. Fewer bytes are refused; padding and more bytes (of a later
+ * version) are accepted. The bodies are copied, so that a sanitizer reports a read past their end.
  */
 #define CHECK_LENGTHS(name, used) CHECK_LENGTHS_FROM(name, used, used)
 
-/* The same where the bytes from `least` on were appended, and may be missing. */
+/* The same for records whose bytes from `least` on were appended later and may be missing. */
 #define CHECK_LENGTHS_FROM(name, least, used)                                             \
 	do {                                                                              \
 		struct mt_##name##_record decoded;                                        \
@@ -352,7 +352,7 @@ MT_TEST(kernel)
 	MT_CHECK(!back.dump && !back.dump_asked && !back.cut);
 	for (size_t size = 0; size < body_size(); size++)
 		MT_CHECK(!mt_kernel_get(body(), size, &back));
-	memory[30]++; /* the kernel's own size now differs */
+	memory[30]++; /* the size in the kernel's record now differs */
 	MT_CHECK(!mt_kernel_get(body(), body_size(), &back));
 }
 
@@ -419,7 +419,7 @@ MT_TEST(a_sample_that_contradicts_itself_is_damaged)
 	MT_CHECK(!sample_with(28, 0));
 	MT_CHECK(!sample_with(32, 8)); /* dump_size */
 	MT_CHECK(!sample_with(32, 32));
-	MT_CHECK(sample_with(36, 1));	     /* coded: the dump is the reader's to decode */
+	MT_CHECK(sample_with(36, 1));	     /* coded: the reader decodes the dump */
 	MT_CHECK(!sample_with(36, 2));	     /* coding */
 	MT_CHECK(!sample_with(40, 8));	     /* coded_size */
 	MT_CHECK(sample_with(44, 1));	     /* reserved */
@@ -427,7 +427,7 @@ MT_TEST(a_sample_that_contradicts_itself_is_damaged)
 	MT_CHECK(!sample_with(48 + 24, 15)); /* the kernel's dyn_size */
 }
 
-/* Two frames in the place of a dump of 24 bytes, 16 of them valid. */
+/* Two frames in place of a dump of 24 bytes, 16 of them valid. */
 static struct mt_block unwound_block(uint32_t asked)
 {
 	_Alignas(8) uint8_t kernel[40] = {9, 0, 0, 0, 2, 0, 40, 0, [16] = 24, [24] = 16};
@@ -449,7 +449,7 @@ static struct mt_block unwound_block(uint32_t asked)
 	return block;
 }
 
-/* The same with the places of frames on the stack; the third is not told. */
+/* The same with the places of frames on the stack; the third place is not known. */
 static size_t put_places(size_t count)
 {
 	static const uint64_t pcs[] = {0x400100, 0x400205, 0x400305}, sps[] = {0x7000, 0x7040, 0};
@@ -491,9 +491,10 @@ MT_TEST(frames_with_their_places)
 	MT_CHECK_EQ(sp, 0x7000);
 	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 1, sp), 0x7040);
 	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 2, 0x7040), 0);
-	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 1, 0), 0); /* behind one that is not told */
+	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 1, 0),
+		    0); /* after a frame whose place is not known */
 	MT_REQUIRE(mt_unwound_get(body(), body_size() - 8, &back));
-	MT_CHECK(!back.unwound.steps); /* cut short: not told */
+	MT_CHECK(!back.unwound.steps); /* cut short: places are not known */
 }
 
 MT_TEST(steps_up_the_stack)
@@ -546,11 +547,11 @@ MT_TEST(frames_that_contradict_themselves_are_damaged)
 	MT_CHECK(!unwound_with(32, 3)); /* frames */
 	MT_CHECK(!unwound_with(32, 65537));
 	MT_CHECK(!unwound_with(32, 0xffffffff));
-	MT_CHECK(unwound_with(36, 16)); /* end and walked end */
+	MT_CHECK(unwound_with(36, 16)); /* end and end of the walk */
 	MT_CHECK(!unwound_with(36, 17));
 	MT_CHECK(unwound_with(36, 16 << 16));
 	MT_CHECK(!unwound_with(36, 17 << 16));
-	MT_CHECK(!unwound_with(40 + 24, 25));	    /* the kernel's dyn_size */
+	MT_CHECK(!unwound_with(40 + 24, 25));	    /* dyn_size in the kernel's record */
 	MT_CHECK(unwound_with(40 + 40 + 16, 0x86)); /* sources */
 	MT_CHECK(unwound_with(40 + 40 + 16, 7));
 	MT_CHECK(!unwound_with(40 + 40 + 16, 9));

@@ -1,4 +1,7 @@
-/* record/cli/options: mtrec's command line - what each option sets, and what a mistake is told. */
+/*
+ * record/cli/options: mtrec's command line - the effect of each option, and the message for each
+ * mistake.
+ */
 #include "record/cli/options.h"
 
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 
 #define WORDS_MAX 32
 
-/* Splits a line at its blanks; '~' stands for an empty word. The words live until the next call. */
+/* Splits a line at its blanks; '~' is an empty word. The words are valid until the next call. */
 static struct mt_error *parse(const char *line, struct mt_record_options *out)
 {
 	static char text[1024];
@@ -21,7 +24,7 @@ static struct mt_error *parse(const char *line, struct mt_record_options *out)
 	return mt_record_options_parse(argc, argv, out);
 }
 
-/* As parse(), with an event and a target in front. */
+/* Like parse(), with an event and a target first. */
 static struct mt_error *parse_more(const char *line, struct mt_record_options *out)
 {
 	char text[1024];
@@ -30,7 +33,7 @@ static struct mt_error *parse_more(const char *line, struct mt_record_options *o
 	return parse(text, out);
 }
 
-/* The line is a usage error with that message and a hint that holds those words. */
+/* Whether the line is a usage error with that message and a hint that contains those words. */
 static bool refused(const char *line, const char *message, const char *hint)
 {
 	struct mt_record_options options = {0};
@@ -53,7 +56,7 @@ static bool refused_more(const char *line, const char *message)
 	return refused(text, message, "");
 }
 
-/* Each spelling sets what `field` sees to `value`. */
+/* Checks that each spelling sets `field` to `value`. */
 #define CHECK_FIELD(line, field, value)                          \
 	do {                                                     \
 		struct mt_record_options options = {0};          \

@@ -33,7 +33,7 @@ static void growing_deinit(struct growing *g)
 	mt_builder_deinit(&g->b);
 }
 
-/* The reader takes what the builder has added. */
+/* Lets the reader see the bytes that the builder has added. */
 static struct mt_error *advance(struct growing *g)
 {
 	const char *path = mt_builder_file(&g->b);
@@ -43,7 +43,7 @@ static struct mt_error *advance(struct growing *g)
 	return err ? err : mt_reader_advance(g->reader, &g->news);
 }
 
-/* The times of the records that are complete, HEAD left out. */
+/* The times of the complete records, without HEAD. */
 static const char *times(struct growing *g, char out[256])
 {
 	struct mt_record record;

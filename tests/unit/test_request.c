@@ -1,5 +1,5 @@
 /*
- * report/sums/group_keys and report/cli/request: which keys a table gets, from analysis, output and
+ * report/sums/group_keys and report/cli/request: the keys of a table, by analysis, output and
  * words.
  */
 #include "report/cli/request.h"

@@ -11,7 +11,7 @@ static void enter(struct mt_return_slots *slots, int32_t tid, uint64_t slot, uin
 	MT_CHECK(mt_return_slots_enter(slots, tid, &(struct mt_return_slot){slot, address}));
 }
 
-/* The words of a dump at 0x1000, with what the thread has entered. */
+/* A word of a dump at 0x1000, given the thread's entered functions. */
 static uint64_t word_at(const struct mt_return_slots *slots, int32_t tid, uint64_t address)
 {
 	static const uint64_t words[] = {TRAMPOLINE, 0x401234, TRAMPOLINE, 0};
@@ -34,7 +34,7 @@ MT_TEST(a_replaced_return_address_is_read_as_it_was)
 	MT_CHECK_EQ(word_at(slots, 7, 0x1008), 0x401234);
 	MT_CHECK_EQ(word_at(slots, 7, 0x1010), 0x402222);
 	MT_CHECK_EQ(word_at(slots, 8, 0x1010), TRAMPOLINE);
-	enter(slots, 7, 0x1008, 0x404444); /* the one at 0x1000 has returned */
+	enter(slots, 7, 0x1008, 0x404444); /* the function with its slot at 0x1000 has returned */
 	MT_CHECK_EQ(word_at(slots, 7, 0x1000), TRAMPOLINE);
 	MT_CHECK_EQ(word_at(slots, 7, 0x1008), 0x401234);
 	MT_CHECK_EQ(word_at(slots, 7, 0x1010), 0x402222);

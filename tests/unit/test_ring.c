@@ -1,7 +1,4 @@
-/*
- * record/open/ring: walking the records of a ring - across its end, and past bytes that make no
- * sense.
- */
+/* record/open/ring: reading the records of a ring, across its end and past invalid bytes. */
 #include "record/open/ring.h"
 
 #include <linux/perf_event.h>
@@ -13,14 +10,14 @@
 
 #define RING_SIZE 4096u
 
-/* A ring without a kernel: a page of control, then data that we fill ourselves. */
+/* A ring without a kernel: a control page, then data that the test fills. */
 struct fake {
 	struct mt_ring ring;
 	struct perf_event_mmap_page page;
 	uint8_t *data;
 };
 
-/* Data in memory of its own with an unmapped page behind, so that reading over its end crashes. */
+/* Data followed by an unmapped page, so that reading past its end crashes. */
 static bool fake_init(struct fake *fake)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -45,7 +42,7 @@ static void fake_deinit(struct fake *fake)
 	free(fake->ring.joined);
 }
 
-/* As the kernel does: a record of that size whose body is `fill`, at the head. */
+/* Like the kernel: adds a record of that size, filled with `fill`, at the head. */
 static void produce(struct fake *fake, uint16_t size, uint8_t fill)
 {
 	struct perf_event_header header = {.type = 9, .size = size};
@@ -119,7 +116,7 @@ MT_TEST(a_record_across_the_end_is_made_whole)
 	uint16_t size = 1000;
 
 	MT_REQUIRE(fake_init(&fake));
-	/* every place of the end within a record, at offsets beyond 2^32 too */
+	/* every place of the ring's end within a record, also at offsets beyond 2^32 */
 	fake.page.data_head = fake.ring.tail = (1ull << 33) - 2 * RING_SIZE;
 	for (int i = 0; i < 2000; i++) {
 		produce(&fake, size, (uint8_t)i);
@@ -146,7 +143,7 @@ MT_TEST(a_full_ring_is_read_whole)
 	fake_deinit(&fake);
 }
 
-/* Whatever size stands in the header, the pass ends there, and the next one begins behind it. */
+/* For any false size in a header, the pass ends there and the next pass begins after the bytes. */
 static void check_nonsense(uint16_t size, size_t available)
 {
 	struct fake fake;
@@ -175,7 +172,7 @@ MT_TEST(sizes_that_make_no_sense_are_skipped)
 
 MT_TEST(a_size_that_is_no_whole_number_of_words_is_skipped)
 {
-	/* the header after it could stand across the end of the ring */
+	/* the next header could cross the end of the ring */
 	check_nonsense(12, 64);
 	check_nonsense(63, 64);
 }

@@ -1,4 +1,4 @@
-/* record/rings/ring_sizes: rings by what the events of a plan write into them. */
+/* record/rings/ring_sizes: ring sizes by the events of a plan. */
 #include "record/rings/ring_sizes.h"
 
 #include "record/plan/plan.h"
@@ -7,7 +7,7 @@
 #define MIB ((size_t)1 << 20)
 
 /*
- * The size of the class' rings where one event of it asks for such dumps, beside a side-band one.
+ * The ring size of a class that has one event with those dumps, in a plan with a side-band event.
  */
 static size_t size_of(enum mt_event_class class, enum mt_event_role role, uint32_t dump)
 {
@@ -39,7 +39,7 @@ MT_TEST(rare_events_have_more_where_they_have_dumps)
 	MT_CHECK_EQ(size_of(MT_CLASS_RARE, MT_ROLE_SAMPLE, 0), 1 * MIB);
 }
 
-/* Page faults and calls, both with dumps, beside side-band. */
+/* Page faults and calls, both with dumps, alongside the side-band. */
 MT_TEST(where_there_are_many_cpus_or_little_memory_rings_are_smaller)
 {
 	struct mt_planned_event events[] = {

@@ -1,6 +1,6 @@
 /*
- * unwind/rule and unwind/cache: which rows fit into 8 bytes, what they become, and where they are
- * kept.
+ * unwind/rule and unwind/cache: the rows that fit into 8 bytes, their rules, and the cache of
+ * rules.
  */
 #include "unwind/rule.h"
 
@@ -128,7 +128,7 @@ static void keep(struct mt_cache_entry *cache, uint64_t pc, uint32_t generation,
 	*entry = (struct mt_cache_entry){.tag = tag, .rule = numbered(n)};
 }
 
-/* A pc of another 64 KiB, in this generation, that falls into the same slot. */
+/* A pc in another 64 KiB, of the same generation, that uses the same slot. */
 static uint64_t rival(struct mt_cache_entry *cache, uint64_t pc, uint64_t beyond)
 {
 	const struct mt_cache_entry *slot = mt_cache_entry(cache, pc, mt_cache_tag(pc, 1));

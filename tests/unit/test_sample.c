@@ -1,6 +1,6 @@
 /*
- * formats/records/sample, formats/records/attr: every field a sample can carry, alone and all
- * together, whole, cut apart and cut short.
+ * formats/records/sample, formats/records/attr: every field of a sample, alone and all together,
+ * whole, with the dump separate, and cut short.
  */
 #include "formats/records/sample.h"
 
@@ -94,7 +94,7 @@ static void put_variable(struct kernel_bytes *k, const struct mt_attr *attr)
 	}
 }
 
-/* Gives the offset of the dump's size field, 0 without one. */
+/* Adds the stack; returns the offset of the dump's size field, 0 if there is no dump. */
 static size_t put_stack(struct kernel_bytes *k, uint64_t type)
 {
 	size_t offset = k->size;
@@ -146,7 +146,7 @@ static struct kernel_bytes sample_of(const struct mt_attr *attr, size_t *stack)
 	return k;
 }
 
-/* What is sampled has the value that sample_of() gave it, the rest what stands for absent. */
+/* Sampled fields have the values of sample_of(); other fields have the values for absent ones. */
 static void check_scalars(const struct mt_sample *s, uint64_t type)
 {
 	MT_CHECK_EQ(s->misc, MT_CPUMODE_USER);
@@ -204,7 +204,7 @@ static void check_sample(const struct mt_attr *attr, const uint8_t *record, size
 	check_dump(&s, attr->sample_type);
 }
 
-/* As the recorder does: the dump's bytes out, the rest closed up. */
+/* Like the recorder: removes the dump's bytes and closes the gap. */
 static void check_apart(const struct mt_attr *attr, const struct kernel_bytes *k, size_t stack)
 {
 	struct mt_dump_apart apart = {.cut = (uint32_t)stack + 8,
@@ -256,7 +256,7 @@ MT_TEST(weight_struct_is_where_weight_does)
 	check_attr(&attr);
 }
 
-/* Each length is copied, so that a sanitizer sees a read behind it. */
+/* Each length is copied, so that a sanitizer reports a read past its end. */
 MT_TEST(cut_at_every_length)
 {
 	size_t stack;
@@ -281,7 +281,7 @@ static size_t read_size(uint64_t format, int values)
 	struct kernel_bytes k = kernel_begin(MT_KERNEL_SAMPLE, 0);
 	struct mt_sample s;
 
-	put64(&k, 3); /* the value, or how many */
+	put64(&k, 3); /* the value, or the number of values */
 	put_values(&k, values - 1, 0);
 	put64(&k, 1);
 	put64(&k, 0x777);
@@ -377,7 +377,8 @@ MT_TEST(a_dump_may_hold_no_valid_byte)
 	MT_CHECK(DECODE(&attr, &s, 8, 0xaaaa, 0));
 	MT_CHECK_EQ(s.dump_asked, 8);
 	MT_CHECK_EQ(s.dump_size, 0);
-	MT_CHECK(!DECODE(&attr, &s, 8, 0xaaaa, 9)); /* more valid than asked */
+	MT_CHECK(!DECODE(&attr, &s, 8, 0xaaaa,
+			 9)); /* the valid size is larger than the requested size */
 }
 
 MT_TEST(an_empty_branch_stack_with_or_without_its_index)
@@ -505,11 +506,11 @@ MT_TEST(attrs_of_every_age)
 		MT_CHECK_EQ(attr.sample_max_stack, size > 108 ? 13 : 0);
 	}
 	memcpy(bytes, attr_bytes, sizeof(bytes));
-	bytes[4] = 80; /* its own size counts, not the bytes behind it */
+	bytes[4] = 80; /* the attr's size field counts, not the number of bytes */
 	MT_CHECK(mt_attr_decode(bytes, sizeof(bytes), &attr));
 	MT_CHECK_EQ(attr.branch_sample_type, 9);
 	MT_CHECK_EQ(attr.sample_regs_user, 0);
-	bytes[4] = 0; /* the kernel's word for the first size */
+	bytes[4] = 0; /* the kernel takes 0 as the first size */
 	MT_CHECK(mt_attr_decode(bytes, sizeof(bytes), &attr));
 	MT_CHECK_EQ(attr.config1, 7);
 	MT_CHECK_EQ(attr.config2, 0);

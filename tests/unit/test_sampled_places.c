@@ -1,4 +1,7 @@
-/* record/carry/sampled_places: which places of code words point to, whatever comes first. */
+/*
+ * record/carry/sampled_places: places in code that words point to, in any order of mappings and
+ * words.
+ */
 #include "record/carry/sampled_places.h"
 
 #include <stdlib.h>
@@ -31,14 +34,14 @@ static void deliver(struct mt_sampled_places *seen, uint64_t word, uint64_t time
 	mt_sampled_places_words(seen, &word, 1, time);
 }
 
-/* Words that point nowhere, as many as make room for. */
+/* Reports so many words that point nowhere that room must be made. */
 static void report_many(struct mt_sampled_places *seen, size_t count, uint64_t time)
 {
 	for (size_t i = 0; i < count; i++)
 		deliver(seen, UINT64_C(0x550000000000) + 8 * i, time);
 }
 
-/* Checks that the image's news are these offsets. */
+/* Checks that the image's new offsets are these. */
 static void check(struct mt_sampled_places *seen, uint32_t image, const uint64_t *wanted,
 		  size_t count)
 {
@@ -87,7 +90,7 @@ MT_TEST(what_ends_before_the_word_is_shown_too)
 
 	map(seen, image, START, 5);
 	deliver(seen, START + 0x1000, 10);
-	deliver(seen, START + 0x4000, 10); /* behind the last byte */
+	deliver(seen, START + 0x4000, 10); /* one past the last byte */
 	mt_sampled_places_settle_all(seen);
 	check(seen, image, (uint64_t[]){OFFSET + 0xff0, OFFSET + 0x1000, OFFSET + 0x3ff0}, 3);
 	mt_sampled_places_destroy(seen);
@@ -99,7 +102,7 @@ MT_TEST(a_mapping_may_come_late)
 	uint32_t image = image_of(seen, "one");
 
 	deliver(seen, START + 0x108, 10);
-	mt_sampled_places_settle(seen, 10); /* the word's time is not below that: it waits */
+	mt_sampled_places_settle(seen, 10); /* the word's time is not below 10, so it waits */
 	mt_sampled_places_settle(seen, 10);
 	deliver(seen, START + 0x208, 20);
 	map(seen, image, START, 5);
@@ -216,7 +219,7 @@ MT_TEST(an_image_that_is_mapped_over_and_over_is_a_whole_one)
 							      .image = wide});
 	for (uint64_t i = 1; i <= 2000; i++)
 		map(seen, many, START - i * 0x1000, 5);
-	deliver(seen, START + 0x3108, 10); /* only the first of many are near */
+	deliver(seen, START + 0x3108, 10); /* only the first ones of many are near */
 	mt_sampled_places_settle_all(seen);
 	check(seen, one, (uint64_t[]){OFFSET + 0x3100}, 1);
 	MT_CHECK(is_whole(seen, wide));
@@ -234,7 +237,7 @@ MT_TEST(an_image_that_is_mapped_over_and_over_is_a_whole_one)
 	mt_sampled_places_destroy(seen);
 }
 
-/* Of a program that is started over and over at the same addresses. */
+/* The same program is started over and over at the same addresses. */
 MT_TEST(the_same_mapping_takes_no_room_again)
 {
 	struct mt_sampled_places *seen = mt_sampled_places_create();
@@ -251,7 +254,7 @@ MT_TEST(the_same_mapping_takes_no_room_again)
 	mt_sampled_places_destroy(seen);
 }
 
-/* Whoever maps a file chooses the offset: the kernel takes up to 2^63. */
+/* The process that maps a file chooses the offset: the kernel accepts up to 2^63. */
 MT_TEST(what_is_mapped_past_the_end_of_a_file_shows_nothing)
 {
 	const struct mt_image_record record = {.size = 0x9000, .build_id = {"small", 5}};

@@ -1,7 +1,7 @@
 /*
- * Skeletons of which only seen code was carried: whatever addresses were seen, those have the name
- * and the unwind row that the whole file gives them, by its own tables and by made ones of every
- * odd kind; and nothing damaged does harm.
+ * Skeletons that carry only seen code: every seen address has the name and the unwind row that the
+ * whole file gives it. Tested with the file's tables and with made tables of unusual shapes.
+ * Damaged skeletons do no harm.
  */
 #include "symbols/carried/seen_code.h"
 
@@ -46,7 +46,7 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)((state >> 33) % n);
 }
 
-/* About one in `every` of the units of [from, to). */
+/* Notes about one in `every` of the units of [from, to) as seen. */
 static void see(struct seen *seen, uint64_t from, uint64_t to, uint32_t every)
 {
 	size_t count = seen->code.count;
@@ -119,7 +119,7 @@ static bool carry(struct mt_elf *elf, const struct mt_seen_code *seen, struct ca
 	return !err && open_carried(&(struct mt_span){out->bytes, out->size, 0}, 1, out);
 }
 
-/* Entries follow one another up to the section's end. */
+/* Entries are contiguous up to the section's end. */
 static void check_frames(struct mt_elf *elf)
 {
 	struct mt_cfi_section section = {.span = mt_elf_section(elf, ".eh_frame")};
@@ -146,7 +146,7 @@ static void check_places(struct mt_symtab *symtab, struct mt_cfi *cfi,
 	MT_CHECK_EQ(rows, 0);
 }
 
-/* Elsewhere there is no row, or the right one. */
+/* Unseen addresses have no row, or the right one. */
 static void check_others(struct mt_elf *elf, struct mt_cfi *cfi, const struct carried *carried)
 {
 	struct mt_span text = mt_elf_section(elf, ".text");
@@ -206,7 +206,7 @@ MT_TEST(seen_code_of_the_c_library_is_named_and_unwound_as_from_its_file)
 	check_file(path);
 }
 
-/* Each unit is in one of the parts, by chance; the last has none. */
+/* Each unit is in one of the first two parts, at random; the last part has none. */
 static bool carry_parts(struct mt_elf *elf, const struct seen *seen, struct carried parts[3])
 {
 	static struct seen some[3];
@@ -293,7 +293,7 @@ static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* By the recorder, which reads what it is told of and no more. */
+/* The recorder reads only the bytes that were requested. */
 MT_TEST(bytes_are_asked_for_first)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
@@ -342,7 +342,7 @@ static Elf64_Sym random_symbol(uint32_t name)
 	};
 }
 
-/* Crowded at the front, so that symbols share starts, lie in others and across their ends. */
+/* Most symbols are near the start, so that symbols share starts, contain others and overlap. */
 static void add_random_symbols(bool dynamic)
 {
 	static Elf64_Sym symbols[SYMBOLS + 1];
@@ -410,7 +410,7 @@ MT_TEST(odd_symbols_name_seen_code_as_all_of_them_do)
 	MT_CHECK(left_out > 3000);
 }
 
-/* ---- Entries of every kind ---- */
+/* ---- Entries of every shape ---- */
 
 #define FRAME 0x8000u
 #define FUNCTIONS 30u
@@ -418,7 +418,7 @@ MT_TEST(odd_symbols_name_seen_code_as_all_of_them_do)
 
 static struct cfi_builder entries;
 
-/* Ends amid them, as the linker leaves some of what it is given, make gaps of all small sizes. */
+/* Terminators in the middle, as linkers leave from some inputs, make gaps of all small sizes. */
 static struct mt_elf *make_entries(void)
 {
 	struct mt_elf *elf = NULL;
@@ -475,7 +475,7 @@ MT_TEST(odd_entries_unwind_seen_code_as_all_of_them_do)
 	MT_CHECK(none > 100000);
 }
 
-/* Functions half a page long on pages of their own. */
+/* Functions of half a page, each on its own page. */
 static struct mt_elf *make_pages(void)
 {
 	struct mt_elf *elf = NULL;
@@ -496,7 +496,7 @@ static struct mt_elf *make_pages(void)
 	return elf;
 }
 
-/* That nothing tells of code before it says something of calls that lead there, too. */
+/* That seen code has no unwind tables matters for the calls that lead there, too. */
 MT_TEST(where_nothing_reports_of_seen_code_all_before_it_is_kept)
 {
 	const uint64_t units[] = {TEXT + 0x2000, TEXT + 0x14c00, TEXT + 0x17000};
@@ -516,7 +516,7 @@ MT_TEST(where_nothing_reports_of_seen_code_all_before_it_is_kept)
 
 /* ---- Damage ---- */
 
-/* The first section means nothing, whatever it says: here, that it is kept. */
+/* The first section has no meaning, whatever its header claims: here, that it is kept. */
 MT_TEST(a_first_section_with_bytes_is_left_out)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = make_pages(), *hostile = NULL;
@@ -538,7 +538,7 @@ MT_TEST(a_first_section_with_bytes_is_left_out)
 	MT_CHECK(carried.size < builder.size);
 }
 
-/* The C library's: its unwind tables are so large that their index is used. */
+/* Reads the C library: its unwind tables are so large that their index is used. */
 static uint8_t *read_library(size_t *size)
 {
 	MT_CLEANUP_FREE char *path = NULL;
@@ -560,7 +560,7 @@ static uint8_t *read_library(size_t *size)
 	return whole;
 }
 
-/* Where a section of the file is, and how large. */
+/* The place and size of a section in the file. */
 static size_t section_in(struct mt_elf *elf, const char *name, size_t *size)
 {
 	struct mt_span span = mt_elf_section(elf, name), all = mt_elf_whole(elf);
@@ -657,7 +657,7 @@ MT_TEST(tables_that_are_cut_short_do_no_harm)
 	}
 }
 
-/* A file that others write to between planning and writing. */
+/* The file is changed between planning and writing. */
 MT_TEST(as_much_is_written_as_was_planned)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;

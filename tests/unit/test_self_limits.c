@@ -1,4 +1,4 @@
-/* record/rings/self_limits: how the recorder's memory is shared out. */
+/* record/rings/self_limits: how the recorder divides its memory. */
 #include "record/rings/self_limits.h"
 
 #include "formats/stacks/stack_encoder.h"
@@ -41,7 +41,7 @@ MT_TEST(unwinding_has_its_part_of_it)
 	MT_CHECK(spent(&share, 4) + share.tables * 3 / 2 + share.hold <= (160 - 32) * MIB);
 	MT_CHECK(share.blocks >= 80);
 	share = mt_memory_share(32 * MIB, 4, &use);
-	MT_CHECK(share.bytes > 32 * MIB && share.bytes < 80 * MIB); /* more than was asked for */
+	MT_CHECK(share.bytes > 32 * MIB && share.bytes < 80 * MIB); /* more than requested */
 	MT_CHECK(share.tables >= 6 * MIB && share.hold >= 2 * MT_SPOOL_BLOCK);
 	share = mt_memory_share(0, 4, &(struct mt_memory_use){0});
 	MT_CHECK(!share.tables && !share.hold);

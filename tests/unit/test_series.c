@@ -1,11 +1,11 @@
-/* Gauges over time: bounded, and described in words. */
+/* Gauges over time: bounded memory, and descriptions in words. */
 #include "report/gauges/series.h"
 #include "tests/unit/unit.h"
 
 #define SECOND ((uint64_t)1000000000)
 #define MB ((double)(1 << 20))
 
-/* A value a second. */
+/* A series with one value a second. */
 static struct mt_series make(const double *values, size_t count)
 {
 	struct mt_series series = {0};

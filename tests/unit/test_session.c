@@ -13,9 +13,7 @@
 #include "tests/unit/unit.h"
 #include "unwind/unwind.h"
 
-/*
- * What a session gave, as text: "time comm pid/tid event weight root;...;leaf", one sample a line.
- */
+/* Samples of a session as text: "time comm pid/tid event weight root;...;leaf", one a line. */
 struct reported {
 	char text[8192];
 	size_t used;
@@ -64,7 +62,7 @@ static void deliver(struct reported *reported, struct mt_session *session,
 	reported->generation = s->space->generation;
 }
 
-/* Reads the recording as it is built so far. */
+/* Reads the recording as built so far. */
 static void see(struct mt_builder *b, struct reported *reported)
 {
 	char kallsyms[32];
@@ -195,7 +193,7 @@ MT_TEST(user_frames_are_in_the_images_mapped_just_then)
 			      &(struct report_sample){
 				      .time = 41, .pid = 5, .tid = 5, .user = {0x40010, 0x10020}});
 	report_records_fork(&b, 50, 6, 7, 6); /* a thread shares it */
-	report_records_sample(		      /* what is not mapped yet is not kept in mind */
+	report_records_sample(		      /* a later mapping does not apply */
 			      &b, &(struct report_sample){
 					  .time = 52, .pid = 6, .tid = 7, .user = {0x60010}});
 	report_records_mmap(&b, 55, 6, 0x60000, 0x10000, "/no/such/libz.so");
@@ -216,7 +214,7 @@ MT_TEST(user_frames_are_in_the_images_mapped_just_then)
 	mt_builder_deinit(&b);
 }
 
-/* What a place of each sample is named, after all that is read ahead of it. */
+/* The name of an address at each sample, after everything that is read before the sample. */
 static void report_places(struct mt_session *session, uint64_t address, struct reported *reported)
 {
 	struct mt_session_sample sample;
@@ -375,7 +373,7 @@ MT_TEST(weights_hold_from_their_time_on)
 	mt_builder_deinit(&b);
 }
 
-/* Twins are one event for the user; what HEAD expected of one, STATE knows in the end. */
+/* Variants are one event for the user. The weight in STATE replaces the estimate in HEAD. */
 MT_TEST(weights_of_variants_hold_for_the_whole_recording)
 {
 	struct mt_weight_record weight = {.event = VARIANT, .numerator = 50, .denominator = 1};
@@ -444,7 +442,7 @@ static void build_mixture(struct mt_builder *b)
 	report_records_end(b);
 }
 
-/* The times of the samples that a selection leaves, in seconds. */
+/* Checks the times of the selected samples, in seconds. */
 static void check_selection(struct reported *reported, const char *times)
 {
 	struct mt_builder b;
@@ -489,7 +487,8 @@ MT_TEST(selectors_select)
 }
 
 /*
- * No record is told of by two LOSS records; the kernel's own LOST records tell of the same again.
+ * Each lost record is counted in one LOSS record; the kernel's LOST records count the same loss
+ * again.
  */
 MT_TEST(losses_are_what_loss_records_sum_up_to)
 {

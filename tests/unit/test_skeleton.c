@@ -1,6 +1,6 @@
 /*
- * Skeletons of real files: whatever address is asked for, they give the name and the unwind row
- * that the file gives. And of damaged files: something, or an error.
+ * Skeletons of real files give every address the name and the unwind row that the file gives.
+ * Damaged files give a skeleton or an error.
  */
 #include "symbols/carried/skeleton.h"
 
@@ -25,7 +25,7 @@ MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
 
 static const struct mt_skeleton_wish everything = {.names = true, .unwind = true};
 
-/* The path of the C library in this process. */
+/* Finds the path of the C library in this process. */
 static int find_libc(struct dl_phdr_info *info, size_t size, void *context)
 {
 	(void)size;
@@ -35,7 +35,7 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *context)
 	return 1;
 }
 
-/* The skeleton of a file, opened; *bytes is the caller's to free behind it. */
+/* Opens the skeleton of a file; the caller frees *bytes after destroying it. */
 static struct mt_elf *skeleton_of(struct mt_elf *elf, const struct mt_skeleton_wish *wish,
 				  uint8_t **bytes, size_t *size)
 {
@@ -47,7 +47,7 @@ static struct mt_elf *skeleton_of(struct mt_elf *elf, const struct mt_skeleton_w
 	return skeleton;
 }
 
-/* What is kept of all the code around an address is what its row says. */
+/* Whether the rules kept for the code around an address agree with its row. */
 static bool same_kept(struct mt_cfi *cfi, uint64_t vaddr)
 {
 	const struct mt_cfi_rules *rules = mt_cfi_rules_at(cfi, vaddr);
@@ -61,7 +61,7 @@ static bool same_kept(struct mt_cfi *cfi, uint64_t vaddr)
 	return found == MT_CFI_FOUND && !memcmp(&kept, &rule, sizeof(rule));
 }
 
-/* Every STEP-th address of the file's code. */
+/* Compares every STEP-th address of the file's code. */
 static void compare_all(struct mt_elf *elf, struct mt_elf *skeleton, uint64_t step)
 {
 	MT_CLEANUP(mt_symtab_destroy_p) struct mt_symtab *symtab = mt_symtab_create(elf, elf);
@@ -168,7 +168,7 @@ MT_TEST(only_what_is_wished_for_is_kept)
 }
 
 /* A file in which bytes were changed gives a skeleton that can be read, or an error. */
-/* A section that is called .eh_frame, is said to be code and has no bytes. */
+/* A section named .eh_frame that is marked as code and has no bytes. */
 MT_TEST(unwind_tables_without_bytes_are_not_kept)
 {
 	static const char hdr[] = "\1\x1b\3\x3b\0\0\0\x60\0\0\0\0";
@@ -216,7 +216,9 @@ MT_TEST(damaged_files_do_no_harm)
 		struct mt_error *err;
 
 		random = random * 1103515245 + 12345;
-		/* half of the time in the headers: the file's and programs', or the sections' */
+		/*
+		 * half of the damage is in the headers: of the file and of segments, or of sections
+		 */
 		at = round % 2 ? random % 1024 : size - 8 - random % 4096;
 		memcpy(old, whole + at, 8);
 		for (int i = 0; i < 8; i++)

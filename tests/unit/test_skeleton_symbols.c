@@ -1,7 +1,7 @@
 /*
- * symbols/carried/skeleton_symbols: large tables, whole and as far as all their code was seen. Half
- * of the dynamic symbols are in the other table too, and some names are longer than what is looked
- * at at a time: all that is kept names its function as the file does.
+ * symbols/carried/skeleton_symbols: large tables, whole and limited to seen code, with all code
+ * seen. Half of the dynamic symbols are in .symtab too, and some names are longer than the buffer.
+ * Every symbol that is kept gives its function the same name as the file.
  */
 #include "symbols/carried/skeleton_symbols.h"
 
@@ -21,19 +21,19 @@
 #include "tests/unit/elf_builder.h"
 
 #define EACH_TABLE 60000u /* symbols */
-#define SHARED 30000u	  /* the last ones of .symtab are the first ones of .dynsym */
+#define SHARED 30000u	  /* the last symbols of .symtab are the first ones of .dynsym */
 #define FUNCTIONS (2 * EACH_TABLE - SHARED)
 #define TEXT 0x100000u
 #define EACH 16u
 #define LONG_EVERY 20000u
-#define LONG 65530u /* bytes of a name, and one more each time */
+#define LONG 65530u /* bytes of a name; each next long name is one byte longer */
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
 
 static struct elf_builder builder;
 
-/* Function i has its place by a number that jumps about: tables are in no order of address. */
+/* The address of function i, scrambled, so that tables are not sorted by address. */
 static uint64_t address_of(uint32_t i)
 {
 	return TEXT + (uint64_t)(i * 7919u % FUNCTIONS) * EACH;
@@ -53,7 +53,7 @@ static size_t put_name(uint32_t i, char *at)
 	return size + 1;
 }
 
-/* The symbols of functions from the i-th on. */
+/* Adds the symbols of functions from the i-th on. */
 static void add_table(uint32_t i, bool dynamic)
 {
 	static Elf64_Sym symbols[EACH_TABLE + 1];
@@ -89,7 +89,7 @@ static struct mt_elf *make_file(void)
 	return elf;
 }
 
-/* How many functions a skeleton does not name as the file does. */
+/* Number of functions whose name in a skeleton differs from that in the file. */
 static size_t wrong_names(struct mt_elf *elf, const struct mt_seen_code *seen)
 {
 	const struct mt_skeleton_wish wish = {.names = true, .seen = seen};

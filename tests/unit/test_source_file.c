@@ -1,4 +1,4 @@
-/* report/outputs/annotate/source_file: what debug information may bring onto a page. */
+/* report/outputs/annotate/source_file: which files debug information may bring onto a page. */
 #include "report/outputs/annotate/source_file.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "tests/unit/unit.h"
 
-/* A folder of source.c, passwords (no source), private.c, and links to them. */
+/* Makes a folder with source.c, passwords (no source), private.c, and links to them. */
 static bool make_folder(char folder[256])
 {
 	static const char *const files[] = {"source.c", "passwords", "private.c"};
@@ -33,7 +33,7 @@ static bool make_folder(char folder[256])
 	return true;
 }
 
-/* Why DIR/NAME is not shown; "" where it is. */
+/* The reason why DIR/NAME is not shown; "" if it is shown. */
 static const char *why(const char *folder, const char *name, const struct mt_source_paths *paths)
 {
 	struct mt_source_file file;

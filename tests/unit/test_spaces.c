@@ -1,4 +1,4 @@
-/* report/stacks/spaces: which task runs in which address space, as forks, execs and exits say. */
+/* report/stacks/spaces: the address space of each task, through forks, execs and exits. */
 #include "report/stacks/spaces.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void map_file(struct world *w, int pid, uint64_t start, const char *path)
 								       .name = path}));
 }
 
-/* The path mapped at an address of a task's space, "" where nothing is. */
+/* The path mapped at an address of a task's space; "" if there is none. */
 static const char *mapped(struct world *w, int pid, int tid, uint64_t at)
 {
 	const struct mt_task *task = mt_spaces_task(w->spaces, pid, tid);
@@ -134,8 +134,10 @@ MT_TEST(a_process_is_in_the_cgroup_that_it_was_moved_to)
 						    .cgroup = {lines, sizeof(lines) - 1}}));
 	fork_task(w, 5, 6, 5, 5);
 	MT_CHECK_STR(cgroup(w, 5), "/old");
-	MT_CHECK(mt_spaces_move(w->spaces, 5, 9, &path)); /* memory is not accounted to those */
-	MT_CHECK(mt_spaces_move(w->spaces, 6, 4, &path)); /* a thread's number, and nobody's */
+	MT_CHECK(mt_spaces_move(w->spaces, 5, 9,
+				&path)); /* memory is not accounted to this hierarchy */
+	MT_CHECK(mt_spaces_move(w->spaces, 6, 4,
+				&path)); /* a thread's number, then an unknown process */
 	MT_CHECK(mt_spaces_move(w->spaces, 77, 4, &path));
 	MT_CHECK_STR(cgroup(w, 5), "/old");
 	MT_CHECK(mt_spaces_move(w->spaces, 5, 4, &path));
@@ -178,7 +180,7 @@ MT_TEST(exec_begins_a_new_empty_space)
 	MT_CHECK(mt_spaces_task(w->spaces, 5, 5)->space != before);
 	MT_CHECK_EQ(mt_spaces_task(w->spaces, 5, 5)->space->generation, 1);
 	MT_CHECK_STR(mapped(w, 5, 5, 0x1000), "");
-	map_file(w, 5, 0x1000, "/bin/ls"); /* goes into the new one */
+	map_file(w, 5, 0x1000, "/bin/ls"); /* goes into the new space */
 	MT_CHECK_STR(mapped(w, 5, 5, 0x1000), "/bin/ls");
 	world_end(w);
 }
@@ -194,7 +196,7 @@ MT_TEST(a_pid_used_again_is_another_task)
 	fork_task(w, 5, 5, 1, 1);
 	MT_CHECK_STR(comm(w, 5, 5), "init");
 	MT_CHECK_STR(mapped(w, 5, 5, 0x1000), "");
-	/* A tid that turns up in another process without a word is another task too. */
+	/* A tid that appears in another process without a fork record is another task too. */
 	MT_CHECK(mt_spaces_task(w->spaces, 900, 5)->space !=
 		 mt_spaces_task(w->spaces, 5, 5)->space);
 	world_end(w);
@@ -214,10 +216,10 @@ MT_TEST(maps_of_the_long_gone_are_let_go)
 	for (int pid = 10; pid < 1000; pid++) {
 		fork_task(w, pid, pid, 1, 1);
 		exit_task(w, pid, pid);
-		exit_task(w, pid, pid); /* told twice */
+		exit_task(w, pid, pid); /* reported twice */
 	}
 	MT_CHECK(first->map == NULL);
-	MT_CHECK_STR(mapped(w, 2, 2, 0x1000), ""); /* not resolved any more, but not gone */
+	MT_CHECK_STR(mapped(w, 2, 2, 0x1000), ""); /* no longer resolved, but not removed */
 	MT_CHECK_STR(mapped(w, 1, 1, 0x1000), "/sbin/init");
 	MT_CHECK_EQ(mt_spaces_task(w->spaces, 1, 1)->space->threads, 1);
 	world_end(w);
@@ -241,7 +243,7 @@ MT_TEST(kernel_mappings_and_impossible_ones_are_left_out)
 	world_end(w);
 }
 
-/* The path of the program that a task runs. */
+/* The path of the program of a task. */
 static const char *program(struct world *w, int pid)
 {
 	return mt_strings_get(w->strings, mt_spaces_task(w->spaces, pid, pid)->space->exe);
@@ -266,7 +268,7 @@ MT_TEST(a_process_runs_what_its_task_says_or_the_first_program_that_it_maps)
 	world_end(w);
 }
 
-/* The path to show of /bin/box, which its first process was found to be started by as "sh". */
+/* The path to show for /bin/box, whose first process was started as "sh". */
 static const char *shown_box(const char *first, const char *second)
 {
 	static char shown[16];

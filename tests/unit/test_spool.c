@@ -1,4 +1,4 @@
-/* record/rings/spool: a bounded pool and an ordered queue, between threads. */
+/* record/rings/spool: a bounded pool and an ordered queue between threads. */
 #include "record/rings/spool.h"
 
 #include <pthread.h>
@@ -150,7 +150,7 @@ MT_TEST(closing_wakes_who_waits_for_a_block)
 	mt_spool_destroy(spool);
 }
 
-/* Blocks that can be had at once. */
+/* Takes all available blocks. */
 static size_t take_all(struct mt_spool *spool, struct mt_block **blocks)
 {
 	size_t taken = 0;
@@ -177,7 +177,7 @@ MT_TEST(a_pool_that_shrinks_gives_back_what_is_free)
 	for (size_t i = 0; i < 8; i++)
 		mt_spool_release(spool, blocks[i]);
 	mt_spool_shrink(spool, 1000);
-	MT_CHECK_EQ(take_all(spool, blocks), 0); /* those that are queued are 16 and more */
+	MT_CHECK_EQ(take_all(spool, blocks), 0); /* at least 16 blocks are queued */
 	for (size_t i = 0; i < 20; i++)
 		mt_spool_release(spool, mt_spool_pop(spool));
 	mt_spool_shrink(spool, 0);
@@ -195,7 +195,7 @@ static void count_call(void *context)
 	++*(int *)context;
 }
 
-/* A pool begins small; whoever takes of the last few has more of it wanted, up to the bound. */
+/* A pool starts small. Taking one of its last few blocks requests growth, up to the bound. */
 MT_TEST(the_pool_grows_ahead_of_who_takes)
 {
 	struct mt_spool *spool = mt_spool_create(20);

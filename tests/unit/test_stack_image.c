@@ -1,6 +1,6 @@
 /*
- * PACKED records: what the encoder stores, the decoder gives back; what no encoder wrote is
- * refused. Coding 1, which is only read, is tests/golden/recording/corpus.py's.
+ * PACKED records: the decoder gives back what the encoder stores, and refuses bodies that no
+ * encoder wrote. tests/golden/recording/corpus.py tests coding 1, which is only read.
  */
 #include "formats/stacks/sample_record.h"
 #include "formats/stacks/stack_encoder.h"
@@ -26,7 +26,7 @@ static uint64_t kernel[KERNEL_MAX];
 static _Alignas(8) uint8_t body[BOUND + 64];
 static _Alignas(8) uint8_t decoded[MT_STACK_UNPACKED_MAX];
 
-/* A small generator of its own: the same numbers everywhere. */
+/* A small random generator: the same numbers on every machine. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
@@ -43,8 +43,8 @@ static void fill_random(uint8_t *to, size_t size, uint64_t *state)
 }
 
 /*
- * A sample of so many words of the kernel's, the last two of which tell the dump's size and the
- * one before them where it stands.
+ * A sample with `words` words of the kernel. The last two words are the dump's size; the word
+ * before them is the dump's address.
  */
 static struct mt_sample_pieces pieces_of(size_t words, uint64_t address, const uint8_t *dump,
 					 size_t size)
@@ -72,7 +72,7 @@ static size_t code(struct mt_stack_encoder *encoder, uint64_t time, uint64_t add
 	return mt_stack_encode(encoder, time, &pieces, body);
 }
 
-/* Whether the body decodes to the pieces' bytes. */
+/* Whether the body decodes to the bytes of the pieces. */
 static bool comes_back(struct mt_stack_decoder *decoder, uint64_t time, size_t size,
 		       const struct mt_sample_pieces *pieces)
 {
@@ -108,7 +108,10 @@ MT_TEST(one_sample_comes_back)
 	mt_stack_decoder_destroy(decoder);
 }
 
-/* Sizes, alignments and places of every kind, few words changed and many: the same bytes. */
+/*
+ * All sizes, alignments and places, with few and many changed words: both encoders give the same
+ * bytes.
+ */
 MT_TEST(wide_and_portable_code_the_same_bytes)
 {
 	struct mt_stack_encoder *wide = mt_stack_encoder_create(4);
@@ -155,7 +158,7 @@ MT_TEST(the_same_again_costs_only_a_bit_map)
 	mt_stack_encoder_destroy(encoder);
 }
 
-/* Word 1 is the time, word 2 the instruction pointer, which is word 9 as well. */
+/* Word 1 is the time. Word 2 is the instruction pointer, and so is word 9. */
 MT_TEST(time_is_not_stored_and_the_instruction_pointer_once)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
@@ -189,7 +192,7 @@ MT_TEST(time_is_not_stored_and_the_instruction_pointer_once)
 	mt_stack_decoder_destroy(decoder);
 }
 
-/* Where there was a dump, the words behind the registers are left out with them. */
+/* If a sample has a dump, the words after the registers are left out together with them. */
 MT_TEST(words_are_reported_without_registers)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
@@ -215,7 +218,7 @@ MT_TEST(words_are_reported_without_registers)
 	mt_stack_encoder_destroy(encoder);
 }
 
-/* Codes a sample of the thread; the slot that it went through. */
+/* Codes a sample of the thread and checks it; returns its slot. */
 static unsigned slot_for(struct mt_stack_encoder *encoder, struct mt_stack_decoder *decoder,
 			 uint32_t tid)
 {
@@ -230,7 +233,7 @@ static unsigned slot_for(struct mt_stack_encoder *encoder, struct mt_stack_decod
 	return head.slot;
 }
 
-/* Threads beyond the slots that have memory share these; more are wanted where they come back. */
+/* Threads share the slots that have memory. If threads come back, more slots are wanted. */
 MT_TEST(slots_without_memory_are_not_used)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(12);
@@ -253,7 +256,7 @@ MT_TEST(slots_without_memory_are_not_used)
 	mt_stack_decoder_destroy(decoder);
 }
 
-/* A host where processes come and go for ever: their number does not make the recorder grow. */
+/* Processes come and go for ever: their number does not make the recorder grow. */
 MT_TEST(threads_that_do_not_come_back_want_no_slots)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(64);
@@ -278,7 +281,7 @@ static long faults_so_far(void)
 	return usage.ru_minflt;
 }
 
-/* Real-time threads code: they are to find every page there, however the slots came to be. */
+/* Real-time threads run the encoder: no page may fault, for any history of the slots. */
 MT_TEST(coding_into_populated_slots_faults_no_page)
 {
 	static uint8_t probe[4096] __attribute__((aligned(4096)));
@@ -304,7 +307,7 @@ MT_TEST(coding_into_populated_slots_faults_no_page)
 	mt_stack_encoder_destroy(encoder);
 }
 
-/* One sample of a random course. */
+/* One sample of a random sequence. */
 static struct mt_sample_pieces random_pieces(uint64_t *state, uint64_t time, bool large)
 {
 	size_t size = 8 * (next_random(state) % (large ? 8192 : 600));
@@ -326,7 +329,9 @@ static struct mt_sample_pieces random_pieces(uint64_t *state, uint64_t time, boo
 	return pieces;
 }
 
-/* Threads, depths, small changes and resets at random: every sample must come back. */
+/*
+ * Threads, depths, small changes and resets at random: every sample is decoded to the same bytes.
+ */
 MT_TEST(a_long_random_course_comes_back)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(3);
@@ -389,7 +394,10 @@ MT_TEST(a_dump_may_reach_the_last_address)
 	mt_stack_decoder_destroy(decoder);
 }
 
-/* Every shortened body is refused; one with a bit flipped, or harmless: within its bounds. */
+/*
+ * Every shortened body is refused. A body with a flipped bit is refused or decoded within its
+ * bounds.
+ */
 MT_TEST(damaged_bodies_are_refused_or_harmless)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(1);

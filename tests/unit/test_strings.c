@@ -1,4 +1,7 @@
-/* formats/base/strings and array: each distinct string once, ids in order of first sight. */
+/*
+ * formats/base/strings and array: each distinct string is stored once; ids are in order of first
+ * use.
+ */
 #include "formats/base/strings.h"
 
 #include <stdlib.h>

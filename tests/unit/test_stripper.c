@@ -1,4 +1,4 @@
-/* record/write/stripper: samples wait for what is mapped, and leave as frames. */
+/* record/write/stripper: samples wait for the mappings and are written as frames. */
 #include "formats/stacks/sample_record.h"
 #include "record/write/stripper.h"
 
@@ -29,7 +29,7 @@
 #define STACK UINT64_C(0x7ffe00001000)
 #define CODE UINT64_C(0x10000)
 
-/* A sample: id, ip, pid and tid, time, then three registers and the dump, as the kernel has it. */
+/* A sample in the kernel's layout: id, ip, pid and tid, time, then registers and the dump. */
 struct sample {
 	uint32_t type;
 	uint16_t misc, size;
@@ -90,7 +90,7 @@ static struct mt_strip *create(size_t hold)
 	return create_with(1 << 20, hold);
 }
 
-/* Two frames in JIT code: the frame pointer leads to a return address, and that one to none. */
+/* Two frames in JIT code: the frame pointer leads to a return address, which leads no further. */
 static struct sample sample_at(uint64_t time, uint64_t ip)
 {
 	struct sample s = {.type = MT_KERNEL_SAMPLE,
@@ -153,7 +153,7 @@ static struct mt_block block_of(uint32_t stream)
 	return block;
 }
 
-/* The i-th record that came out. */
+/* The i-th record of the output. */
 static bool nth(size_t n, uint32_t *type, uint64_t *time, struct mt_kernel_bytes *out)
 {
 	size_t at = 0;
@@ -192,7 +192,7 @@ MT_TEST(frames_leave_and_nothing_of_the_stack)
 	mt_stack_encoder_reset(encoder);
 	for (uint64_t t = 10; t < 14; t++) {
 		s = sample_at(t, CODE + 0x10);
-		put(&block, t % 2 ? encoder : NULL, &s); /* PACKED, and SAMPLE */
+		put(&block, t % 2 ? encoder : NULL, &s); /* PACKED and SAMPLE in turn */
 	}
 	mt_strip_hold(strip, &block);
 	MT_CHECK_EQ(mt_strip_held(strip), block.used);
@@ -239,11 +239,11 @@ MT_TEST(what_another_ring_reports_later_counts_at_its_time)
 	MT_REQUIRE(nth(0, &type, &time, &back));
 	MT_CHECK(type == MT_RECORD_FRAMES && time == 10);
 	MT_CHECK_EQ(back.unwound.count, 2);
-	MT_CHECK(!nth(2, &type, &time, &back)); /* beside the mapping */
+	MT_CHECK(!nth(2, &type, &time, &back)); /* only the mapping follows */
 	mt_strip_put(strip, UINT64_MAX);
 	MT_REQUIRE(nth(2, &type, &time, &back));
 	MT_CHECK(type == MT_RECORD_FRAMES && time == 20);
-	MT_CHECK_EQ(back.unwound.count, 1); /* of that file there are no tables */
+	MT_CHECK_EQ(back.unwound.count, 1); /* there are no tables for that file */
 	MT_CHECK_EQ(back.unwound.end, MT_END_NO_ELF);
 	MT_CHECK(!mt_strip_held(strip) && !mt_strip_counts(strip).early);
 	destroy(strip);
@@ -303,7 +303,7 @@ MT_TEST(what_does_not_decode_is_left_out)
 	destroy(strip);
 }
 
-/* ---- Code that the process makes ---- */
+/* ---- Generated code ---- */
 
 MT_TEST(made_code_is_unwound_by_frame_pointers)
 {

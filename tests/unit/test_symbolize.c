@@ -1,4 +1,4 @@
-/* Names for addresses of this very program, of its kernel, and of what has no symbols. */
+/* Names of addresses of this program, of its kernel, and of files without symbols. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +146,7 @@ MT_TEST(a_build_id_that_comes_late_takes_names_back)
 
 static uint8_t *carried_bytes;
 
-/* This program as a recording cut short carries it: without main in its symbols. */
+/* Opens this program as a truncated recording carries it: without main in its symbols. */
 static struct mt_error *open_without_main(void *context, const struct mt_image_identity *identity,
 					  struct mt_elf **out, char **found_at)
 {

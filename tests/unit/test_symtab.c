@@ -1,5 +1,6 @@
 /*
- * The table of functions: which name an address has, held against its rules on made ELF files.
+ * The table of functions: the name of each address in made ELF files, compared with the table's
+ * rules.
  */
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
 
 static struct elf_builder builder;
 
-/* Symbols to be, with their names in one string table. */
+/* The symbols to add, with their names in one string table. */
 static struct {
 	Elf64_Sym symbols[MAX_SYMBOLS];
 	size_t count;
@@ -59,7 +60,7 @@ static void function(const char *name, uint64_t at, uint64_t size)
 	add(name, STB_GLOBAL, STT_FUNC, at, size);
 }
 
-/* The made file with the symbols, open. */
+/* Builds the file with the symbols and opens it. */
 static struct mt_elf *finish(bool dynamic)
 {
 	struct mt_elf *elf = NULL;
@@ -76,7 +77,7 @@ static struct mt_elf *finish(bool dynamic)
 	MT_CLEANUP(mt_symtab_destroy_p)                                    \
 	struct mt_symtab *symtab = mt_symtab_create(elf, elf);
 
-/* Checks the name at an offset of .text; NULL: there is none. */
+/* Checks the name at an offset of .text; NULL if there must be none. */
 static void check_at(struct mt_symtab *symtab, uint64_t at, const char *expected)
 {
 	uint64_t from;
@@ -113,7 +114,7 @@ MT_TEST(a_symbol_without_size_reaches_to_the_next)
 	check_at(symtab, 0x3f, "bare");
 	check_at(symtab, 0x40, "two");
 	check_at(symtab, 0xfff, "last");
-	check_at(symtab, 0x1000, NULL); /* not out of its section */
+	check_at(symtab, 0x1000, NULL); /* does not reach past its section */
 }
 
 MT_TEST(global_before_weak_before_local)
@@ -189,7 +190,7 @@ MT_TEST(of_nested_symbols_the_innermost)
 	function("outer", 0, 0x100);
 	function("inner", 0x10, 0x20);
 	function("innermost", 0x18, 0x8);
-	function("crossing", 0x28, 0x20); /* begins in inner, ends after it */
+	function("crossing", 0x28, 0x20); /* begins in inner and ends after it */
 	MT_MADE_TABLE(false)
 
 	check_at(symtab, 0x08, "outer");
@@ -259,8 +260,8 @@ MT_TEST(absurd_symbols_are_survived)
 MT_TEST(plt_stubs_have_the_name_of_their_slot)
 {
 	/*
-	 * two stubs of 16 bytes behind a header: jmp *disp(%rip); the second slot's relocation
-	 * comes first
+	 * two stubs of 16 bytes after a header: jmp *disp(%rip); the second slot's relocation comes
+	 * first
 	 */
 	uint8_t plt[48] = {0};
 	Elf64_Rela rela[] = {
@@ -301,7 +302,7 @@ MT_TEST(random_overlaps_equal_a_slow_search)
 		start();
 		for (int i = 0; i < 200; i++) {
 			snprintf(name, sizeof(name), "f%d", i);
-			/* distinct starts: equal ones are other tests' */
+			/* starts are distinct: other tests have equal ones */
 			function(name, (uint64_t)i * 5 + (uint64_t)rand() % 5,
 				 1 + (uint64_t)rand() % (round % 2 ? 60 : 6));
 		}

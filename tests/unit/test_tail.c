@@ -1,4 +1,7 @@
-/* formats/base/tail: with how many words two runs end alike, and what stays of the last one. */
+/*
+ * formats/base/tail: the number of equal words at the ends of two runs, and the words kept of the
+ * last run.
+ */
 #include "formats/base/tail.h"
 
 #include "tests/unit/unit.h"

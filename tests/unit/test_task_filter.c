@@ -1,4 +1,4 @@
-/* record/rings/task_filter: whose samples are kept, as threads are seen, renamed and forked. */
+/* record/rings/task_filter: which samples are kept, as threads appear, are renamed and fork. */
 #include "record/rings/task_filter.h"
 
 #include <linux/perf_event.h>
@@ -107,7 +107,7 @@ MT_TEST(a_child_begins_as_its_parent_is)
 	struct world world = {.threads = {{10, 0, "nginx"}, {11, 0, "bash"}}};
 	struct mt_task_filter *filter = filter_for(&world, "nginx", NULL);
 
-	see_fork(filter, 10, 20, 1 * MS); /* both are gone before anybody looks at them */
+	see_fork(filter, 10, 20, 1 * MS); /* both have ended before the filter looks at them */
 	see_fork(filter, 11, 21, 1 * MS);
 	MT_CHECK(mt_task_filter_wants(filter, 20, 2 * MS));
 	MT_CHECK(!mt_task_filter_wants(filter, 21, 2 * MS));
@@ -128,7 +128,7 @@ MT_TEST(a_reused_number_is_a_new_thread)
 	mt_task_filter_destroy(filter);
 }
 
-/* The name is told in one CPU's ring, where the thread began in another's. */
+/* The name is read from one CPU's ring before the thread's start is read from another's. */
 MT_TEST(names_that_are_read_before_the_beginning_hold)
 {
 	struct world world = {.threads = {{10, 0, "nginx"}, {11, 0, "bash"}}};
@@ -143,7 +143,7 @@ MT_TEST(names_that_are_read_before_the_beginning_hold)
 	MT_CHECK(mt_task_filter_wants(filter, 21, 3 * MS));
 	MT_CHECK(!mt_task_filter_wants(filter, 21, 6 * MS));
 	see_comm(filter, 21, "nginx", false,
-		 4 * MS); /* too late to matter, but for what was before */
+		 4 * MS); /* late: matters only for the time before 5 ms */
 	MT_CHECK(!mt_task_filter_wants(filter, 21, 6 * MS));
 	mt_task_filter_destroy(filter);
 }
@@ -153,14 +153,14 @@ MT_TEST(who_was_met_is_known_after_its_end)
 	struct world world = {.threads = {{10, 0, "nginx"}, {11, 0, "bash"}, {12, 0, "bash"}}};
 	struct mt_task_filter *filter = filter_for(&world, "^nginx$", NULL);
 
-	see_comm(filter, 12, "nginx", false, 1 * MS); /* was in a ring before /proc had it */
+	see_comm(filter, 12, "nginx", false, 1 * MS); /* in a ring before /proc shows it */
 	for (uint32_t tid = 10; tid <= 13; tid++)
 		mt_task_filter_meet(filter, tid, 2 * MS);
 	world.threads[0].tid = world.threads[1].tid = world.threads[2].tid = 0; /* they end */
 	MT_CHECK_EQ(mt_task_filter_wants(filter, 10, 5 * MS), MT_TASK_KEPT);
 	MT_CHECK_EQ(mt_task_filter_wants(filter, 11, 5 * MS), MT_TASK_DROPPED);
 	MT_CHECK_EQ(mt_task_filter_wants(filter, 12, 5 * MS), MT_TASK_KEPT);
-	MT_CHECK_EQ(mt_task_filter_wants(filter, 13, 5 * MS), MT_TASK_KEPT); /* nobody knows */
+	MT_CHECK_EQ(mt_task_filter_wants(filter, 13, 5 * MS), MT_TASK_KEPT); /* not known */
 	mt_task_filter_destroy(filter);
 }
 
@@ -170,7 +170,7 @@ MT_TEST(a_user_who_changes_is_noticed)
 	struct mt_task_filter *filter = filter_for(&world, NULL, "33");
 
 	MT_CHECK(!mt_task_filter_wants(filter, 10, 1 * MS));
-	world.threads[0].uid = 33; /* setuid: no record tells */
+	world.threads[0].uid = 33; /* setuid: there is no record */
 	MT_CHECK(!mt_task_filter_wants(filter, 10, 100 * MS));
 	MT_CHECK(mt_task_filter_wants(filter, 10, 300 * MS));
 	world.threads[0].uid = 34;
@@ -236,7 +236,7 @@ static bool refused(const char *comm, const char *user, const char *message)
 	return ok && !filter;
 }
 
-/* As a drain does. */
+/* As a drain decides at the end. */
 static bool wants_in_the_end(struct mt_task_filter *filter, uint32_t tid, uint64_t time)
 {
 	enum mt_task_verdict verdict;
@@ -279,7 +279,7 @@ MT_TEST(once_started_no_look_up_is_the_callers)
 	see_in_the_end(filter, PERF_RECORD_FORK, 11, 99, NULL, 2 * MS);
 	MT_CHECK(!wants_in_the_end(filter, 9, 3 * MS));
 	MT_CHECK(wants_in_the_end(filter, 10, 3 * MS));
-	MT_CHECK(wants_in_the_end(filter, 11, 3 * MS)); /* of whose parent nothing is known */
+	MT_CHECK(wants_in_the_end(filter, 11, 3 * MS)); /* nothing is known about its parent */
 	for (unsigned i = 0; i < 100; i++) {
 		see_in_the_end(filter, PERF_RECORD_COMM, 9, 0, i % 2 ? "a" : "b", (4 + i) * MS);
 		MT_CHECK_EQ(wants_in_the_end(filter, 9, (4 + i) * MS), i % 2);

@@ -1,7 +1,4 @@
-/*
- * report/tables/text: numbers as people read them, and names from outside that cannot harm a
- * terminal.
- */
+/* report/tables/text: readable numbers, and names from outside that cannot harm a terminal. */
 #include "report/tables/text.h"
 
 #include <locale.h>

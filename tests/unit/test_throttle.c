@@ -1,9 +1,12 @@
-/* The throttle: down at once, up only when it has been calm, never past what exists. */
+/* The throttle: lowers the rate at once, raises it only after calm, and stays within the levels. */
 #include "record/plan/throttle.h"
 
 #include "tests/unit/unit.h"
 
-/* A tenth of a second with so many events a second, seen through the twin of `level`. */
+/*
+ * The input of a tenth of a second at a rate of `events` a second, counted with the variant of
+ * `level`.
+ */
 static struct mt_throttle_input moment(double events, int level, unsigned fill)
 {
 	uint64_t samples = (uint64_t)(events / 10 / mt_levels[level].thinning);
@@ -18,7 +21,7 @@ static struct mt_throttle_input moment(double events, int level, unsigned fill)
 					  .dump_size = 16384};
 }
 
-/* Where the level settles under a steady load. */
+/* The level that is reached under a steady load. */
 static int settle(const struct mt_throttle_limits *limits, double events, unsigned fill)
 {
 	struct mt_throttle throttle = {.level = mt_throttle_start(limits)};

@@ -1,4 +1,4 @@
-/* report/verdicts/tierless_paths: one path whatever a runtime compiled meanwhile. */
+/* report/verdicts/tierless_paths: one path, regardless of the tiers a runtime compiled. */
 #include <string.h>
 
 #include "formats/base/strings.h"
@@ -29,7 +29,7 @@ static void world_end(struct world *w)
 	mt_stacks_destroy(w->stacks);
 }
 
-/* Names, innermost first, up to a NULL. */
+/* A path of names, innermost first, up to a NULL. */
 static uint32_t path(struct world *w, const char *const *names)
 {
 	uint32_t ids[16];

@@ -1,5 +1,5 @@
 /*
- * report/session/trace_format: tracepoints' fields as text, by formats as the kernel writes them.
+ * report/session/trace_format: fields of tracepoints as text, by the kernel's format descriptions.
  */
 #include "report/session/trace_format.h"
 
@@ -19,7 +19,7 @@ static const uint8_t raw[] = {
 	28,   0,    5,	  0,	'/', 't', '\n', 'p', 0, /* path, and its text */
 };
 
-/* What the format makes of the first `size` bytes; holds until the next call. */
+/* The first `size` bytes printed by the format; valid until the next call. */
 static const char *print(const char *text, size_t size)
 {
 	static char out[128];

@@ -1,4 +1,4 @@
-/* record/tracepoints/tracefs: a tracepoint that is not to be had says what kept it. */
+/* record/tracepoints/tracefs: the reason why a tracepoint cannot be used. */
 #include "record/tracepoints/tracefs.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "record/open/perf_event.h"
 #include "tests/unit/unit.h"
 
-/* No further file can be opened from here on. */
+/* Makes opening any further file fail. */
 static struct rlimit take_files(void)
 {
 	struct rlimit before, none;

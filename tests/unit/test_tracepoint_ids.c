@@ -1,5 +1,6 @@
 /*
- * record/tracepoints/tracepoint_ids: a list that root writes and others read; it may be anything.
+ * record/tracepoints/tracepoint_ids: a list that root writes and others read; it may have any
+ * contents.
  */
 #include "record/tracepoints/tracepoint_ids.h"
 

@@ -60,7 +60,9 @@ MT_TEST(equal_siblings_are_in_order_of_their_names)
 	mt_strings_destroy(strings);
 }
 
-/* More children than a lookup walks, each met again when it is the latest and when it is not. */
+/*
+ * More children than a lookup searches; each is looked up as the latest one and as an earlier one.
+ */
 MT_TEST(a_name_has_one_node_among_many_siblings)
 {
 	enum {

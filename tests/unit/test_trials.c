@@ -1,4 +1,4 @@
-/* record/open/trials: what is opened on trial stays open until the trials end. */
+/* record/open/trials: events opened on trial stay open until the trials end. */
 #include "record/open/trials.h"
 
 #include <fcntl.h>

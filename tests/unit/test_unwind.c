@@ -1,6 +1,6 @@
 /*
- * unwind: stacks of hand-made functions. One image holds a function of each kind; a test lays the
- * words of a stack and says which frames, sources and end must come of it.
+ * unwind: stacks of made functions. One image holds a function of each kind. A test sets the words
+ * of a stack and checks the frames, their sources and the end.
  */
 #include "unwind/unwind.h"
 
@@ -23,21 +23,21 @@
 #define FRAMES 16
 #define ROUNDS 8000
 
-/* Functions, 0x40 bytes each from the start of the code on. */
+/* Functions, of 0x40 bytes each from the start of the code. */
 enum function {
 	PLAIN,	      /* CFA = rsp + 16, nothing saved */
 	FRAMED,	      /* CFA = rbp + 16, rbp saved */
 	SAVING,	      /* CFA = rsp + 24, rbp saved at CFA - 16 */
 	OUTERMOST,    /* return address undefined */
 	WITHOUT,      /* no CFI; a call at 0x10, so that 0x15 is a return address */
-	BROKEN,	      /* its program is no program */
+	BROKEN,	      /* its program is invalid */
 	REALIGNED,    /* CFA = *(rbp - 8), rbp saved at rbp + 0 */
-	IN_RBX,	      /* CFA = rbx + 16, rbp = rbx's word */
+	IN_RBX,	      /* CFA = rbx + 16, rbp is in rbx */
 	SAVES_RBX,    /* CFA = rsp + 16, rbx saved at CFA - 16 */
-	POPPED,	      /* CFA = rsp + 8, rbp still said to be saved at CFA - 16 */
+	POPPED,	      /* CFA = rsp + 8, but the row still has rbp at CFA - 16 */
 	SIGNAL,	      /* the C library's signal return */
 	BEFORE_CHILD, /* no CFI, */
-	CHILD,	      /* and behind it, return address undefined */
+	CHILD,	      /* and after it, return address undefined */
 	FUNCTIONS
 };
 
@@ -47,7 +47,7 @@ struct world {
 	struct mt_image_set *images;
 	struct mt_image_map *map;
 	struct mt_unwinder *unwinder;
-	uint64_t words[WORDS]; /* from STACK up */
+	uint64_t words[WORDS]; /* from STACK upwards */
 	struct mt_unwind_input input;
 	struct mt_frame frames[FRAMES];
 	struct mt_stack stack;
@@ -172,7 +172,7 @@ static uint64_t slot(size_t word)
 	return STACK + word * 8;
 }
 
-/* Unwinds from pc, with rbp and rbx. */
+/* Unwinds from pc with those values of rbp and rbx. */
 static void unwind(const char *method, uint64_t pc, uint64_t rbp, uint64_t rbx)
 {
 	w.input.regs.value[3] = rbx;
@@ -240,8 +240,8 @@ MT_TEST(the_second_time_comes_from_the_cache)
 }
 
 /*
- * A call that never returns may be a function's last instruction: its return address is in the next
- * one.
+ * A call that never returns may be the last instruction of a function: its return address is in the
+ * next one.
  */
 MT_TEST(a_return_address_is_looked_up_one_before)
 {
@@ -292,7 +292,7 @@ MT_TEST(every_end_has_its_reason)
 	teardown();
 }
 
-/* As objcopy --only-keep-debug leaves a file: sections with a size and without bytes. */
+/* A file of objcopy --only-keep-debug: sections have a size and no bytes. */
 MT_TEST(unwind_tables_without_bytes_are_none)
 {
 	void *state = NULL;
@@ -346,7 +346,7 @@ MT_TEST(frames_that_are_there_already_stay)
 	teardown();
 }
 
-/* rbp's slot is below the dump: popped already, rbp is the caller's. */
+/* rbp's slot is below the dump: rbp was popped and is the caller's. */
 MT_TEST(an_epilogue_that_has_popped_rbp_keeps_it)
 {
 	setup();
@@ -359,8 +359,8 @@ MT_TEST(an_epilogue_that_has_popped_rbp_keeps_it)
 }
 
 /*
- * A realigned frame's slots are seen from rbp. When that is not below the CFA it is the caller's
- * again.
+ * A realigned frame's slots are addressed from rbp. If rbp is not below the CFA, it is the
+ * caller's.
  */
 MT_TEST(a_realigned_epilogue_that_has_popped_rbp_keeps_it)
 {
@@ -387,7 +387,7 @@ MT_TEST(realigned_frames_find_their_cfa_in_memory)
 }
 
 /*
- * The row of the second frame needs rbx, which the first one saved: all registers are brought up to
+ * The row of the second frame needs rbx, which the first frame saved: all registers are restored to
  * it.
  */
 MT_TEST(rows_that_need_other_registers_get_them)
@@ -412,8 +412,8 @@ static void lay_signal_frame(size_t word, uint64_t pc, uint64_t sp, uint64_t rbp
 }
 
 /*
- * Above it the interrupted pc is looked up as it stands: the first byte of a function is that
- * function.
+ * After a signal frame the pc is looked up as it is: at the first byte of a function, it is in that
+ * one.
  */
 MT_TEST(signal_frames_lead_to_the_interrupted_code)
 {
@@ -439,7 +439,7 @@ MT_TEST(a_signal_on_another_stack_ends_there_and_says_so)
 }
 
 /*
- * The signal frame's registers are the kernel's: where CFI needs rbx later on, it comes from there.
+ * The registers of a signal frame come from the kernel: if CFI needs rbx later, it is found there.
  */
 MT_TEST(all_registers_come_back_from_a_signal_frame)
 {
@@ -457,9 +457,9 @@ MT_TEST(code_without_cfi_is_stepped_over_by_frame_pointer)
 {
 	setup();
 	w.words[4] = slot(8);
-	w.words[5] = at(WITHOUT, 0x15); /* behind its call */
+	w.words[5] = at(WITHOUT, 0x15); /* after its call */
 	w.words[8] = 0;
-	w.words[9] = at(OUTERMOST, 8); /* not behind a call: nops */
+	w.words[9] = at(OUTERMOST, 8); /* not after a call: nops */
 	unwind("auto", at(WITHOUT, 0), slot(4), 0);
 	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 0), at(WITHOUT, 0x15));
 	MT_CHECK_EQ(w.frames[1].source, MT_FRAME_FP);
@@ -498,17 +498,17 @@ MT_TEST(a_guess_goes_by_the_call)
 {
 	setup_guessing();
 	w.words[1] = at(PLAIN, 8);	/* no call there */
-	w.words[2] = at(WITHOUT, 0x15); /* CFI tells of no caller */
+	w.words[2] = at(WITHOUT, 0x15); /* CFI gives no caller */
 	w.words[3] = at(OUTERMOST, CALL + 5);
 	w.words[4] = NOWHERE;
 	w.words[5] = at(SAVING, CALL + 5); /* which called FRAMED */
 	unwind("auto", at(WITHOUT, 1), 0, 0);
 	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1));
-	/* through a pointer, where there is nothing better */
+	/* through a pointer, as no better candidate exists */
 	w.words[6] = at(OUTERMOST, CALL + 2);
 	unwind("auto", at(WITHOUT, 1), 0, 0);
 	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1), at(OUTERMOST, CALL + 2));
-	/* and a direct one to that code before it, wherever it stands */
+	/* and a direct call to that code has priority, wherever it is */
 	w.words[10] = at(PLAIN, CALL + 5);
 	w.words[12] = at(OUTERMOST, CALL + 2);
 	unwind("auto", at(WITHOUT, 1), 0, 0);
@@ -587,15 +587,15 @@ MT_TEST(where_no_code_was_known_is_remembered_until_some_comes)
 	teardown();
 }
 
-/* 0 in rax, behind the system call: CFI goes on with the child's own code, which is outermost. */
+/* 0 in rax after the system call: CFI continues with the child's code, which is outermost. */
 MT_TEST(the_return_of_clone_in_the_child_is_the_root)
 {
 	setup();
-	w.words[0] = at(PLAIN, 0); /* what it is to call */
+	w.words[0] = at(PLAIN, 0); /* the function to call */
 	w.input.regs.value[0] = 0;
 	unwind("auto", at(BEFORE_CHILD, 0x38), 0, 0);
 	CHECK_STACK(MT_END_ROOT, at(BEFORE_CHILD, 0x38));
-	w.input.regs.value[0] = 4711; /* the parent's */
+	w.input.regs.value[0] = 4711; /* in the parent */
 	unwind("auto", at(BEFORE_CHILD, 0x38), 0, 0);
 	CHECK_STACK(MT_END_NO_CFI, at(BEFORE_CHILD, 0x38));
 	w.input.regs.value[0] = 0;
@@ -625,8 +625,7 @@ MT_TEST(jit_code_is_stepped_over_while_frame_pointers_rise)
 }
 
 /*
- * The chain is spliced on where following frame pointers through the dump leads to the last frame's
- * own.
+ * The chain is spliced on if the frame pointers in the dump lead to the last frame's frame pointer.
  */
 MT_TEST(the_kernels_chain_reaches_past_the_dump)
 {
@@ -634,7 +633,7 @@ MT_TEST(the_kernels_chain_reaches_past_the_dump)
 	uint64_t chain[4];
 
 	setup();
-	chain[0] = at(FRAMED, 0); /* only now is the image there */
+	chain[0] = at(FRAMED, 0); /* the image exists only now */
 	chain[1] = at(FRAMED, 8);
 	chain[2] = at(FRAMED, 16);
 	chain[3] = at(OUTERMOST, 8);
@@ -648,7 +647,7 @@ MT_TEST(the_kernels_chain_reaches_past_the_dump)
 	chain[3] = at(FRAMED, 24);
 	unwind("auto", at(FRAMED, 0), slot(4), 0);
 	CHECK_STACK(MT_END_DUMP, at(FRAMED, 0), at(FRAMED, 8), at(FRAMED, 16), at(FRAMED, 24));
-	chain[1] = at(FRAMED, 9); /* another stack's */
+	chain[1] = at(FRAMED, 9); /* of another stack */
 	unwind("auto", at(FRAMED, 0), slot(4), 0);
 	CHECK_STACK(MT_END_DUMP, at(FRAMED, 0), at(FRAMED, 8));
 	unwind("dwarf", at(FRAMED, 0), slot(4), 0);
@@ -656,14 +655,14 @@ MT_TEST(the_kernels_chain_reaches_past_the_dump)
 	teardown();
 }
 
-/* Code without CFI may use rbp for anything: the kernel took it for a frame pointer. */
+/* Code without CFI may use rbp for anything, but the kernel took it for a frame pointer. */
 MT_TEST(a_chain_by_no_frame_pointer_is_not_believed)
 {
 	uint64_t chain[3];
 
 	setup();
 	chain[0] = at(WITHOUT, 0x38), chain[1] = chain[2] = w.words[5] = at(FRAMED, 8);
-	w.words[4] = slot(4); /* a list's head, which is its own next */
+	w.words[4] = slot(4); /* a list head that points to itself */
 	w.input.chain = chain;
 	w.input.chain_count = 3;
 	unwind("auto", at(WITHOUT, 0x38), slot(4), 0);
@@ -694,7 +693,7 @@ MT_TEST(without_a_dump_the_chain_is_the_stack)
 	teardown();
 }
 
-/* The word that stands where the outermost frame has no return address may be any. */
+/* If the outermost frame has no return address, the word in its place may be any value. */
 MT_TEST(a_return_address_in_no_mapping_is_no_frame)
 {
 	setup();
@@ -707,7 +706,7 @@ MT_TEST(a_return_address_in_no_mapping_is_no_frame)
 	w.words[3] = slot(WORDS) + 64; /* a frame pointer past the dump changes nothing */
 	unwind("auto", at(PLAIN, 0), 1, 2);
 	CHECK_STACK(MT_END_NO_IMAGE, at(PLAIN, 0), at(SAVING, 8));
-	map_image(NOWHERE - 0x8000, "//anon", PROT_NONE); /* as JIT code's memory is known */
+	map_image(NOWHERE - 0x8000, "//anon", PROT_NONE); /* as for memory of JIT code */
 	unwind("auto", at(PLAIN, 0), 1, 2);
 	CHECK_STACK(MT_END_DUMP, at(PLAIN, 0), at(SAVING, 8), NOWHERE);
 	teardown();
@@ -751,14 +750,14 @@ MT_TEST(a_chain_ends_with_its_last_entry_in_a_mapping)
 
 static uint32_t number;
 
-/* The next of a fixed run of numbers below n. */
+/* The next pseudo-random number below n. */
 static uint32_t below(uint32_t n)
 {
 	number = number * 1664525 + 1013904223;
 	return (number >> 8) % n;
 }
 
-/* Odd words are return addresses, even ones saved frame pointers that lead further up, mostly. */
+/* Odd words are return addresses; even ones are mostly saved frame pointers that point up. */
 static uint64_t any_word(size_t i)
 {
 	static const enum function usual[] = {PLAIN, PLAIN, PLAIN, FRAMED, WITHOUT, WITHOUT};
@@ -768,7 +767,7 @@ static uint64_t any_word(size_t i)
 		return at((enum function)below(FUNCTIONS), below(0x40));
 	case 1:
 	case 2:
-		return slot(below(WORDS)) + below(9); /* some are no place of a word */
+		return slot(below(WORDS)) + below(9); /* some are not aligned to a word */
 	case 3:
 		return below(2) ? 0 : NOWHERE;
 	case 4:
@@ -780,7 +779,7 @@ static uint64_t any_word(size_t i)
 	}
 }
 
-/* Memory without a file comes or goes, where JIT code is or around the stack. */
+/* Maps or unmaps memory without a file, where JIT code is or around the stack. */
 static void any_map(void)
 {
 	uint64_t start = below(2) ? JIT : STACK;
@@ -791,7 +790,7 @@ static void any_map(void)
 		mt_image_map_remove(w.map, start, start + 0x10000);
 }
 
-/* The same sample by one that has seen no other. */
+/* Whether an unwinder that has seen no other sample gives the same stack. */
 static bool as_if_first(const struct mt_stack *stack)
 {
 	const struct mt_unwind_options options = {.max_frames = FRAMES};
@@ -811,7 +810,7 @@ static bool as_if_first(const struct mt_stack *stack)
 	return same;
 }
 
-/* A thread's stacks, each a little different from the one before. */
+/* Stacks of one thread, each a little different from the previous one. */
 MT_TEST(what_is_recalled_is_what_walking_gives)
 {
 	uint64_t pc = 0, rbp = 0;
@@ -849,7 +848,7 @@ MT_TEST(what_is_recalled_is_what_walking_gives)
 	teardown();
 }
 
-/* Frame pointers lead to JIT code because memory is mapped there: then it is not. */
+/* Frame pointers lead to JIT code because memory is mapped there; then the mapping is removed. */
 MT_TEST(what_a_mapping_decided_is_recalled_with_it_alone)
 {
 	setup();

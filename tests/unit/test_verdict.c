@@ -1,4 +1,4 @@
-/* What histories of memory are taken for: shapes over hours, the same cut short, and noise. */
+/* Verdicts on histories of memory: shapes over hours, the same shapes cut short, and noise. */
 #include "report/verdicts/verdict.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static struct mt_verdict judge(struct program *p, uint64_t end)
 	return verdict;
 }
 
-/* A shape of 600 steps that take `length` in all, of which the first `part` is seen. */
+/* A shape of 600 steps that take `length` in all; only the first `part` is observed. */
 static struct mt_verdict observe(void (*step)(struct program *, int, uint64_t), uint64_t length,
 				 double part)
 {
@@ -62,7 +62,7 @@ static void leak(struct program *p, int i, uint64_t time)
 	reserve(p, time);
 }
 
-/* Two of three pieces are given back. */
+/* Two of three pieces are freed. */
 static void leak_among_others(struct program *p, int i, uint64_t time)
 {
 	reserve(p, time);
@@ -99,7 +99,7 @@ static void plateau(struct program *p, int i, uint64_t time)
 		reserve(p, time);
 }
 
-/* What is full replaces its oldest. */
+/* A full cache replaces its oldest piece. */
 static void full_cache(struct program *p, int i, uint64_t time)
 {
 	reserve(p, time);
@@ -107,7 +107,7 @@ static void full_cache(struct program *p, int i, uint64_t time)
 		give_back(p, time);
 }
 
-/* Full after half of the time, and then any piece goes, the oldest as likely as the youngest. */
+/* Full after half of the time; then random pieces are freed, old and young alike. */
 static void used_cache(struct program *p, int i, uint64_t time)
 {
 	uint64_t *any, given;
@@ -143,7 +143,7 @@ static void once(struct program *p, int i, uint64_t time)
 static const struct shape {
 	void (*step)(struct program *, int, uint64_t);
 	const char *name;
-	const char *in_seconds; /* what it is called in its first 5 minutes; NULL: the same */
+	const char *in_seconds; /* verdict in the first 5 minutes; NULL: the same */
 } shapes[] = {
 	{.step = leak, .name = "leak", .in_seconds = "grows steadily"},
 	{.step = leak_among_others, .name = "leak"},
@@ -193,7 +193,7 @@ MT_TEST(seconds_are_too_little_data)
 	}
 }
 
-/* Keys are overwritten while a cache of 600 fills: older pieces are given back more often. */
+/* Keys are overwritten while a cache of 600 fills: older pieces are freed more often. */
 static void overwritten_cache(struct program *p, int i, uint64_t time)
 {
 	size_t held = p->to - p->from, key = (size_t)i * 7919 % 600;

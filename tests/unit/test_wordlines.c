@@ -1,6 +1,6 @@
 /*
- * report/outputs/parts/wordlines: lines come out as sorting their text would have it, held against
- * that.
+ * report/outputs/parts/wordlines: lines come out in the order of their sorted text, and are
+ * compared with it.
  */
 #include "report/outputs/parts/wordlines.h"
 
@@ -10,7 +10,7 @@
 #include "report/tables/limited_table.h"
 #include "tests/unit/unit.h"
 
-/* Prefixes of each other, and what follows them below and above a semicolon. */
+/* Prefixes of each other, continued by characters below and above a semicolon. */
 static const char *const texts[] = {
 	"a",	 "a b", "a<b>",	   "a:",       "ab",	  "",	       "A",	     "\xc3\xa4",
 	"a b c", "b",	"seven b", "eight by", "eight b", "eight by.", "eight by 9", "eight by:"};
@@ -19,7 +19,7 @@ enum {
 	TEXTS = sizeof(texts) / sizeof(*texts),
 	LINES = 3000,
 	DEPTH = 6,
-	ROOTS = 20, /* before those, in half of the lines */
+	ROOTS = 20, /* first words of half of the lines */
 };
 
 static char *print(struct mt_wordlines *lines, size_t skip)
@@ -38,7 +38,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What the sorted texts come to, equal ones counted. */
+/* The expected output: sorted texts, with equal ones counted. */
 static char *expected(char **sorted, size_t count)
 {
 	char *text = NULL;
@@ -63,7 +63,7 @@ static char *add_random_line(struct mt_wordlines *lines, const uint32_t *words)
 	char text[512] = "";
 
 	for (size_t i = 0; i < count; i++) {
-		/* the first columns mostly equal, as the roots of stacks are */
+		/* the first columns are mostly equal, like the roots of stacks */
 		int which = i < roots + 2 && rand() % (i < roots ? 64 : 8) ? 0 : rand() % TEXTS;
 
 		line[i] = words[which];

@@ -1,5 +1,6 @@
 /*
- * formats/writer: what arrives is what was given, and an output that fails ends with a whole chunk.
+ * formats/writer: the output holds the records that were given; an output that fails ends with a
+ * whole chunk.
  */
 #include "formats/stacks/sample_record.h"
 #include "formats/writer.h"
@@ -22,9 +23,10 @@
 
 #define BLOCK_SIZE (256u << 10)
 
-static unsigned takes_nothing; /* so many calls of writev(): a limit, should they be repeated */
+static unsigned
+	takes_nothing; /* number of writev() calls that fail: a limit, in case they are repeated */
 
-/* In the place of the C library's. */
+/* Replaces the C library's writev(). */
 ssize_t writev(int fd, const struct iovec *pieces, int count)
 {
 	if (!takes_nothing)
@@ -68,7 +70,7 @@ static struct mt_error *put_head(struct fixture *f, struct mt_writer *writer, in
 	return mt_writer_write(writer, &f->block, level);
 }
 
-/* A DATA chunk full of records; random bytes do not compress. */
+/* Writes a DATA chunk full of records; random bytes do not compress. */
 static struct mt_error *put_data(struct fixture *f, struct mt_writer *writer, int level,
 				 uint64_t time, bool random)
 {
@@ -93,7 +95,7 @@ static uint64_t file_size(const char *path)
 	return stat(path, &status) ? 0 : (uint64_t)status.st_size;
 }
 
-/* How many records the reader finds below the path; all of its chunks are good. */
+/* Number of records that the reader finds in the file; all of its chunks are good. */
 static uint64_t records_in(const char *path, uint64_t chunks)
 {
 	struct mt_reader *reader = NULL;
@@ -169,7 +171,7 @@ static size_t words_in(const struct mt_block *block)
 	return count;
 }
 
-/* Where nothing is found out of a block, all words of it are told; and of DATA alone. */
+/* Every nonzero word of a DATA block is reported, and no word of HEAD. */
 MT_TEST(words_of_data_are_reported)
 {
 	static const int levels[] = {0, 1};
@@ -266,7 +268,7 @@ MT_TEST(the_error_says_why_and_what_is_left)
 	end(&f);
 }
 
-/* Copies a pipe to the fixture's file, a little at a time. */
+/* Copies a pipe to the fixture's file, in small pieces. */
 struct copier {
 	int from, to;
 };
@@ -320,7 +322,7 @@ MT_TEST(a_narrow_pipe_gets_everything)
 
 MT_TEST(a_pipe_that_does_not_block_gets_everything)
 {
-	/* ssh and others leave their ends so, and the flag belongs to both sides */
+	/* ssh and others set O_NONBLOCK on their end, and the flag applies to both ends */
 	check_pipe(O_NONBLOCK);
 }
 

@@ -1,4 +1,4 @@
-/* Unpacking xz files: whole ones, several in a row, and those that lie. */
+/* Unpacking xz files: whole ones, several in a row, and malformed ones. */
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
 
 static uint8_t text[TEXT_SIZE];
 
-/* Some of it repeats, some does not. */
+/* Some of the text repeats. */
 static void make_text(void)
 {
 	srand(1);
@@ -33,7 +33,7 @@ static size_t pack(const void *bytes, size_t size, uint8_t *out, size_t capacity
 		       : 0;
 }
 
-/* From a copy of exactly that size, so that a sanitizer sees what reads on. */
+/* Unpacks a copy of exactly that size, so that a sanitizer reports a read past its end. */
 static struct mt_error *unpack(const uint8_t *bytes, size_t size, size_t max, uint8_t **out,
 			       size_t *out_size)
 {
@@ -101,7 +101,7 @@ MT_TEST(every_changed_byte_and_every_end_is_noticed)
 MT_TEST(a_dictionary_beyond_the_limit_is_refused)
 {
 	static uint8_t packed[1024];
-	static const uint8_t lzma2[] = {LZMA_FILTER_LZMA2, 1}; /* and one byte of properties */
+	static const uint8_t lzma2[] = {LZMA_FILTER_LZMA2, 1}; /* then one byte of properties */
 	uint8_t *block = packed + LZMA_STREAM_HEADER_SIZE, *filter;
 	size_t size = pack("words", 5, packed, sizeof(packed)), block_size;
 

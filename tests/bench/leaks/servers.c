@@ -26,7 +26,7 @@ struct block {
 	struct block *next;
 };
 
-/* Numbers that the seed determines: three from 0 to 1, and the state of the generator. */
+/* Determined by the seed: the state of the generator, and two numbers from 0 to 1. */
 static unsigned short drawn[3];
 static double a, b;
 
