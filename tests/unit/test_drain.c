@@ -1,4 +1,4 @@
-/* record/rings/drain: waiting for drains that do not answer. */
+/* record/rings/drain: waiting for drains that do not respond. */
 #include "record/rings/drain.h"
 
 #include "formats/events.h"
@@ -9,7 +9,7 @@
 #define DRAINS 20
 #define DEADLINE_NS 100000000ull
 
-/* Threads that never run, without rings. */
+/* Drains whose threads never run and that have no rings. */
 MT_TEST(one_deadline_is_for_all)
 {
 	struct mt_ring none[MT_CLASSES] = {0};

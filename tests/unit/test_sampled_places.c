@@ -34,7 +34,7 @@ static void deliver(struct mt_sampled_places *seen, uint64_t word, uint64_t time
 	mt_sampled_places_words(seen, &word, 1, time);
 }
 
-/* Reports so many words that point nowhere that room must be made. */
+/* Delivers `count` distinct words that point nowhere. */
 static void report_many(struct mt_sampled_places *seen, size_t count, uint64_t time)
 {
 	for (size_t i = 0; i < count; i++)

@@ -167,7 +167,7 @@ MT_TEST(only_what_is_wished_for_is_kept)
 	MT_CHECK(mt_elf_section(unwound, ".eh_frame").bytes);
 }
 
-/* A file in which bytes were changed gives a skeleton that can be read, or an error. */
+/* A file with changed bytes gives a skeleton that can be read, or an error. */
 /* A section named .eh_frame that is marked as code and has no bytes. */
 MT_TEST(unwind_tables_without_bytes_are_not_kept)
 {

@@ -412,8 +412,8 @@ static void lay_signal_frame(size_t word, uint64_t pc, uint64_t sp, uint64_t rbp
 }
 
 /*
- * After a signal frame the pc is looked up as it is: at the first byte of a function, it is in that
- * one.
+ * Above a signal frame the pc is looked up unchanged: the first byte of a function belongs to that
+ * function.
  */
 MT_TEST(signal_frames_lead_to_the_interrupted_code)
 {

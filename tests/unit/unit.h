@@ -1,5 +1,5 @@
 /*
- * The frame of a unit test program: TAP on stdout, exit 1 where a check failed.
+ * The frame of a unit test program: TAP on stdout, exit 1 if a check failed.
  *
  *	#include "tests/unit/unit.h"
  *
@@ -24,7 +24,7 @@
 
 #include "formats/base/err.h"
 
-/* AddressSanitizer costs time, keeps freed memory, and keeps memory of its own about memory. */
+/* AddressSanitizer takes time, keeps freed memory, and uses additional memory. */
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
@@ -42,8 +42,8 @@ struct mt_unit_test {
 
 static struct {
 	struct mt_unit_test *first, **last;
-	unsigned int failures; /* of the test that runs */
-	const char *skipped;   /* why, NULL where it is not */
+	unsigned int failures; /* of the current test */
+	const char *skipped;   /* the reason, or NULL if the test is not skipped */
 } mt_unit;
 
 static inline void mt_unit_add(struct mt_unit_test *test)
@@ -174,28 +174,28 @@ static inline int mt_unit_main(int argc, char **argv)
 		return mt_unit_main(argc, argv); \
 	}
 
-/* Each gives whether it held. MT_CHECK_EQ compares integers, enums and pointers. */
+/* Each macro returns whether the check held. MT_CHECK_EQ compares integers, enums and pointers. */
 #define MT_CHECK(cond) mt_unit_check((cond), __FILE__, __LINE__, #cond)
 #define MT_CHECK_EQ(a, b) \
 	mt_unit_check_eq((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
 #define MT_CHECK_STR(a, b) mt_unit_check_str((a), (b), __FILE__, __LINE__, #a " is " #b)
 
 /*
- * For functions that return a struct mt_error *, which is destroyed: there is none, or there is one
- * of that kind.
+ * For functions that return a struct mt_error *: MT_CHECK_OK expects none, MT_CHECK_ERR one of that
+ * kind. The error is destroyed.
  */
 #define MT_CHECK_OK(call) mt_unit_check_ok((call), __FILE__, __LINE__, #call)
 #define MT_CHECK_ERR(call, kind) \
 	mt_unit_check_err((call), (kind), __FILE__, __LINE__, #call " fails with " #kind)
 
-/* As MT_CHECK, but the test ends here where it does not hold. */
+/* Like MT_CHECK, but a failure ends the test. */
 #define MT_REQUIRE(cond)             \
 	do {                         \
 		if (!MT_CHECK(cond)) \
 			return;      \
 	} while (0)
 
-/* Ends the test as skipped; why is a string literal. */
+/* Ends the test as skipped; `why` is a string literal. */
 #define MT_SKIP(why)                     \
 	do {                             \
 		mt_unit.skipped = (why); \

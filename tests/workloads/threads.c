@@ -1,6 +1,6 @@
 /*
- * threads N [CHURN]: N threads that sleep; with CHURN, threads that touch fresh memory start and
- * end all the time.
+ * threads N [CHURN]: N threads that sleep. With CHURN, threads also start, touch fresh memory and
+ * end, all the time.
  */
 #include <pthread.h>
 #include <stdio.h>

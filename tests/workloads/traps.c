@@ -6,7 +6,7 @@
  *
  * advise: fills a mapping and gives it back by MADV_DONTNEED, over and over.
  *
- * prefork: two workers, of which the second one leaks.
+ * prefork: two workers; the second one leaks.
  *
  * ended: a child grows, holds its memory for a moment and ends; the parent stays.
  */
