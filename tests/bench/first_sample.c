@@ -52,8 +52,7 @@ static uint64_t pc_of(uint64_t offset, uint64_t size, unsigned int i)
  */
 static double first_sample(const char *path, uint64_t offset, uint64_t size)
 {
-	uint64_t dump[2 * CALLS] = {
-		0}; /* saved rbp and return address of each frame; the last ones are 0 */
+	uint64_t dump[2 * CALLS] = {0}; /* rbp and return address of each frame; the last are 0 */
 	struct mt_frame frames[FRAMES];
 	struct mt_stack stack = {.frames = frames, .capacity = FRAMES};
 	struct mt_unwind_input input = {.have_regs = true,

@@ -25,8 +25,7 @@ enum {
 
 struct decoded {
 	struct mt_attr attrs[EVENTS_MAX];
-	unsigned int
-		sum; /* of all bytes seen, so that the sanitizer reports a range that is too long */
+	unsigned int sum; /* of all bytes seen: the sanitizer reports bad ranges */
 };
 
 static void touch(struct decoded *d, const void *bytes, size_t size)

@@ -27,8 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct decoded {
 	struct mt_attr attr;
 	bool has_attr;
-	unsigned int
-		sum; /* of all bytes seen, so that the sanitizer reports a range that is too long */
+	unsigned int sum; /* of all bytes seen: the sanitizer reports bad ranges */
 };
 
 static void touch(struct decoded *d, const void *bytes, size_t size)

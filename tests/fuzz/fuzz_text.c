@@ -14,8 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static unsigned int
-	sum; /* of all bytes seen, so that the sanitizer reports a range that is too long */
+static unsigned int sum; /* of all bytes seen: the sanitizer reports bad ranges */
 
 static void touch(struct mt_text text)
 {

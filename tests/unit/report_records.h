@@ -32,9 +32,9 @@ enum {
 struct report_sample {
 	uint64_t time; /* relative to REPORT_START */
 	int pid, tid;
-	uint32_t event; /* 0 is EVENT_FAULTS */
+	uint32_t event; /* 0 means EVENT_FAULTS */
 	uint32_t cpu;
-	uint64_t period;	     /* 0 stands for 1 */
+	uint64_t period;	     /* 0 means 1 */
 	uint64_t kernel[4], user[4]; /* innermost first; ends with 0 */
 };
 

@@ -177,8 +177,7 @@ MT_TEST(a_million_blocks_take_less_than_120_MB)
 	for (uint64_t i = 1; i <= MANY; i++)
 		give(map, i * 48, 40, i);
 	took = mallinfo2().uordblks + mallinfo2().hblkhd - before;
-	MT_CHECK(took < 120000000 ||
-		 !took); /* 0 under a sanitizer: its allocator counts elsewhere */
+	MT_CHECK(took < 120000000 || !took); /* 0 under a sanitizer's allocator */
 	MT_CHECK_EQ(mt_block_map_count(map), MANY);
 	for (uint64_t i = 1; i <= MANY; i += 2)
 		MT_CHECK_EQ(freed(map, i * 48), MT_FREED_LIVE);

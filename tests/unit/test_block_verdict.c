@@ -385,8 +385,7 @@ MT_TEST(heaps_are_reported_by_their_parts)
 		"those of other rows included; 5.0 MB free or allocated before, 0 B untouched");
 	heap = (struct mt_heap_parts){.mapped = 200e3, .live = 80e3};
 	mt_verdict_judge_heap(&heap, &verdict);
-	MT_CHECK_STR(mt_verdict_name(verdict.kind),
-		     "in use"); /* glibc keeps this much on purpose */
+	MT_CHECK_STR(mt_verdict_name(verdict.kind), "in use"); /* glibc keeps this on purpose */
 }
 
 MT_TEST_MAIN

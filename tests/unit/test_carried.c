@@ -181,8 +181,7 @@ MT_TEST(pieces_are_put_together)
 	MT_CHECK(holds(carried, 0, "a\nb\nd\n"));
 	MT_CHECK_EQ(mt_carried_time(carried, 0), 5);
 	MT_CHECK(holds(carried, 1, "x\ny\n"));
-	MT_CHECK_EQ(mt_carried_time(carried, 1),
-		    UINT64_MAX); /* the map's last piece was not carried */
+	MT_CHECK_EQ(mt_carried_time(carried, 1), UINT64_MAX); /* its last piece is missing */
 	MT_CHECK(holds(carried, 2, "other\n"));
 	MT_CHECK_EQ(mt_carried_time(carried, 2), 6);
 	MT_CHECK(!mt_carried_bytes(carried, 3));

@@ -180,8 +180,7 @@ static enum mt_cfi_found program_outcome(const uint8_t *program, size_t size)
 MT_TEST(broken_programs_are_broken_and_not_absent)
 {
 	MT_CHECK_EQ(program_outcome(BYTES(0x3f, 0, 0)), MT_CFI_BROKEN); /* unknown */
-	MT_CHECK_EQ(program_outcome(BYTES(0x0b)),
-		    MT_CFI_BROKEN); /* restores without a remembered state */
+	MT_CHECK_EQ(program_outcome(BYTES(0x0b)), MT_CFI_BROKEN);	/* no remembered state */
 	MT_CHECK_EQ(program_outcome(BYTES(0x0f, 0x7f, 0x77)),
 		    MT_CFI_BROKEN); /* expression is too long */
 	MT_CHECK_EQ(program_outcome(BYTES(0x0f, 1, 0x30, 0x0e, 8)),

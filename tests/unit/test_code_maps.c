@@ -133,8 +133,7 @@ MT_TEST(who_exited_long_ago_is_forgotten)
 	mt_code_maps_settle(maps);
 	MT_CHECK(mt_code_maps_count(maps) <= 513);
 	MT_CHECK_STR(at(maps, PID, CODE, time), "/bin/one");
-	MT_CHECK_STR(at(maps, 19999, CODE, time),
-		     "/bin/two"); /* late samples of it are still resolved */
+	MT_CHECK_STR(at(maps, 19999, CODE, time), "/bin/two"); /* late samples are resolved */
 	mt_code_maps_destroy(maps);
 	mt_image_set_destroy(set);
 }

@@ -64,8 +64,7 @@ static void make_rust_bomb(char *bomb, size_t size)
 	static const char digits[] =
 		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	int at = snprintf(bomb, size, "_RINvC1a1fNtC1au4004_%04000d_kva", 0);
-	int target =
-		8; /* of the back references: the start of the last type, counted from after "_R" */
+	int target = 8; /* of the back references: the last type, counted after "_R" */
 
 	for (int i = 0; i < 11; i++) {
 		int start = at - 2, number = target - 1;

@@ -274,8 +274,7 @@ MT_TEST(offsets_become_addresses)
 	MT_CHECK(!mt_elf_offset_to_vaddr(elf, UINT64_MAX, &vaddr));
 	MT_CHECK(mt_elf_bytes_at(elf, 0, 4) == builder.bytes);
 	MT_CHECK(!mt_elf_bytes_at(elf, 0x2800, 0x1001));
-	MT_CHECK(!mt_elf_bytes_at(elf, 0x37ff,
-				  1)); /* within the segment, but after the end of the file */
+	MT_CHECK(!mt_elf_bytes_at(elf, 0x37ff, 1)); /* past the end of the file */
 }
 
 MT_TEST(sections_are_found_by_address)

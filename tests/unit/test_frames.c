@@ -20,8 +20,7 @@ MT_TEST(a_frame_has_no_only_name_before_any_is_named)
 	struct mt_frames *frames = mt_frames_create(&namer);
 	uint32_t id = mt_frames_intern(frames, &(struct mt_frame_key){0});
 
-	MT_CHECK(!mt_frames_only_name(frames,
-				      id)); /* there is no array yet, so no pointer into it */
+	MT_CHECK(!mt_frames_only_name(frames, id)); /* there is no array yet */
 	MT_CHECK_OK(mt_frames_resolve(frames));
 	MT_CHECK(mt_frames_only_name(frames, id));
 	MT_CHECK_OK(mt_frames_resolve(frames));

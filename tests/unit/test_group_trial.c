@@ -34,9 +34,7 @@ MT_TEST(a_group_is_possible_where_the_kernel_opens_it)
 	MT_CHECK_EQ(trials.kept.count, 3);
 	attrs[2].sample_period = UINT64_C(1) << 63; /* an invalid value for the kernel */
 	MT_CHECK(!mt_group_trial_together(&trial, attrs, 3));
-	attrs[0].sample_period =
-		UINT64_C(1)
-		<< 63; /* the first event is invalid alone, so the group is not the cause */
+	attrs[0].sample_period = UINT64_C(1) << 63; /* invalid alone: not the group's fault */
 	MT_CHECK(mt_group_trial_together(&trial, attrs, 3));
 	MT_CHECK(mt_group_trial_together(&trial, attrs + 1, 1));
 	MT_CHECK(!mt_group_trial_together(&trial, attrs, 1));

@@ -316,8 +316,7 @@ MT_TEST(swapped_stacks_are_not_mixed)
 	for (size_t i = 0; i < 4; i++)
 		MT_CHECK(add(joiner, &made[i]));
 	MT_CHECK(!made[1].stack.frames); /* no root of the second stack was seen */
-	MT_CHECK(!made[2].stack.frames); /* frames of the first may have returned in the meantime,
-					    and they have */
+	MT_CHECK(!made[2].stack.frames); /* frames of the first stack have returned meanwhile */
 	teardown(joiner, made, 4);
 }
 

@@ -47,8 +47,7 @@ MT_TEST(functions_reach_to_the_next)
 	MT_KERNEL_GUARD symbols = parse(text, sizeof(text) - 1);
 
 	check(symbols, 0xffffffff80ffffff, NULL, 0, NULL);
-	check(symbols, 0xffffffff81000080, "startup_64", 0x80,
-	      NULL); /* the last name, as perf chooses */
+	check(symbols, 0xffffffff81000080, "startup_64", 0x80, NULL); /* the last, as in perf */
 	check(symbols, 0xffffffff81000250, "local_one", 0x150, NULL); /* data is no function */
 	check(symbols, 0xffffffff81000310, "strong_one", 0x10, NULL);
 }

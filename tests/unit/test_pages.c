@@ -37,8 +37,7 @@ MT_TEST(what_is_made_ready_keeps_what_it_holds_and_faults_no_more)
 
 	MT_REQUIRE(bytes != MAP_FAILED);
 	bytes[5 * page + 7] = 42;
-	mt_pages_ready(bytes + 3,
-		       (PAGES - 1) * page); /* from the middle of a page to the last page */
+	mt_pages_ready(bytes + 3, (PAGES - 1) * page); /* from within a page to the last page */
 	MT_CHECK_EQ(bytes[5 * page + 7], 42);
 	before = faults();
 	write_pages(bytes, page);

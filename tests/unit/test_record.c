@@ -491,8 +491,7 @@ MT_TEST(frames_with_their_places)
 	MT_CHECK_EQ(sp, 0x7000);
 	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 1, sp), 0x7040);
 	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 2, 0x7040), 0);
-	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 1, 0),
-		    0); /* after a frame whose place is not known */
+	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 1, 0), 0); /* after an unknown place */
 	MT_REQUIRE(mt_unwound_get(body(), body_size() - 8, &back));
 	MT_CHECK(!back.unwound.steps); /* cut short: places are not known */
 }

@@ -377,8 +377,7 @@ MT_TEST(a_dump_may_hold_no_valid_byte)
 	MT_CHECK(DECODE(&attr, &s, 8, 0xaaaa, 0));
 	MT_CHECK_EQ(s.dump_asked, 8);
 	MT_CHECK_EQ(s.dump_size, 0);
-	MT_CHECK(!DECODE(&attr, &s, 8, 0xaaaa,
-			 9)); /* the valid size is larger than the requested size */
+	MT_CHECK(!DECODE(&attr, &s, 8, 0xaaaa, 9)); /* more valid than requested */
 }
 
 MT_TEST(an_empty_branch_stack_with_or_without_its_index)

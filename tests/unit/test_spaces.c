@@ -134,10 +134,8 @@ MT_TEST(a_process_is_in_the_cgroup_that_it_was_moved_to)
 						    .cgroup = {lines, sizeof(lines) - 1}}));
 	fork_task(w, 5, 6, 5, 5);
 	MT_CHECK_STR(cgroup(w, 5), "/old");
-	MT_CHECK(mt_spaces_move(w->spaces, 5, 9,
-				&path)); /* memory is not accounted to this hierarchy */
-	MT_CHECK(mt_spaces_move(w->spaces, 6, 4,
-				&path)); /* a thread's number, then an unknown process */
+	MT_CHECK(mt_spaces_move(w->spaces, 5, 9, &path)); /* not the memory hierarchy */
+	MT_CHECK(mt_spaces_move(w->spaces, 6, 4, &path)); /* a thread, then an unknown pid */
 	MT_CHECK(mt_spaces_move(w->spaces, 77, 4, &path));
 	MT_CHECK_STR(cgroup(w, 5), "/old");
 	MT_CHECK(mt_spaces_move(w->spaces, 5, 4, &path));

@@ -23,8 +23,7 @@
 
 #define BLOCK_SIZE (256u << 10)
 
-static unsigned
-	takes_nothing; /* number of writev() calls that fail: a limit, in case they are repeated */
+static unsigned takes_nothing; /* calls of writev() that take no byte; the last aborts */
 
 /* Replaces the C library's writev(). */
 ssize_t writev(int fd, const struct iovec *pieces, int count)

@@ -36,8 +36,7 @@ int main(void)
 	char *first, *second, *third;
 	static char line[4096];
 
-	setvbuf(stdout, line, _IOFBF,
-		sizeof(line)); /* so that nothing else is reserved meanwhile */
+	setvbuf(stdout, line, _IOFBF, sizeof(line)); /* reserves nothing else meanwhile */
 	say("started", 0);
 	first = reserve(8 * MIB);
 	say("first", 8 * MIB);

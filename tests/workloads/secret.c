@@ -33,8 +33,7 @@ static __attribute__((noinline)) void middle(size_t page)
 {
 	char secret[] = "no,uid,ru`bj,5600";
 
-	for (size_t i = 0; i < sizeof(secret) - 1;
-	     i++) /* assembled here, so that the program file does not contain it */
+	for (size_t i = 0; i < sizeof(secret) - 1; i++) /* so that the program file lacks it */
 		secret[i] = (char)(secret[i] ^ 1);
 	__asm__ volatile("" : : "r"(secret) : "memory");
 	inner(page);
