@@ -40,13 +40,13 @@ skip() {
 	echo "ok $tests_run - $1 # SKIP $2"
 }
 
-# skip_all WHY: none of this file can run here.
+# skip_all WHY: no test of this file can run here.
 skip_all() {
 	echo "1..0 # SKIP $1"
 	exit 0
 }
 
-# expect STATUS DESCRIPTION COMMAND...: its exit status; what it printed stays in $out and $err (files).
+# expect STATUS DESCRIPTION COMMAND...: the command has this exit status; its output stays in $out and $err (files).
 out=$TMPDIR/out
 err=$TMPDIR/err
 expect() {
@@ -64,12 +64,12 @@ expect() {
 	fi
 }
 
-# check DESCRIPTION COMMAND...: that it succeeds.
+# check DESCRIPTION COMMAND...: the command succeeds.
 check() {
 	expect 0 "$@"
 }
 
-# says DESCRIPTION REGEX [FILE]: that the last command's stderr (or FILE) has a matching line.
+# says DESCRIPTION REGEX [FILE]: the stderr of the last command (or FILE) has a matching line.
 says() {
 	if grep -Eq -- "$2" "${3:-$err}"; then
 		pass "$1"
@@ -82,7 +82,7 @@ says() {
 	fi
 }
 
-# needs_perf, needs_shared, needs_command NAME: skip the whole file where that is absent.
+# needs_perf, needs_shared, needs_command NAME: skip the whole file if it is absent.
 needs_perf() {
 	[ -z "${MT_NO_PERF:-}" ] || skip_all "$MT_NO_PERF"
 }
@@ -97,7 +97,7 @@ needs_command() {
 
 # Live tests of the recorder --------------------------------------------------------------------------------------------
 
-# needs_mtrec: skip the whole file where it is not built, or where perf events do not open.
+# needs_mtrec: skip the whole file if mtrec is not built, or if perf events do not open.
 needs_mtrec() {
 	needs_perf
 	mtrec=$MT_BUILD/mtrec
@@ -108,7 +108,7 @@ needs_root() {
 	[ "$(id -u)" -eq 0 ] || skip_all "$1 needs root"
 }
 
-# put_program DIR PROGRAM: copies it there with all it is loaded with, to be run by: /ld.so --library-path / /PROGRAM
+# put_program DIR PROGRAM: copies the program with its loader and libraries, to run as: /ld.so --library-path / /PROGRAM
 put_program() {
 	cp "$2" "$1/" || exit 1
 	ldd "$2" | awk '$2 == "=>" && $3 ~ "^/" { print $3 } $1 ~ "^/.*/ld" { print $1 }' | while read -r library; do
@@ -116,8 +116,8 @@ put_program() {
 	done
 }
 
-# prepare_nothing PROGRAM...: puts them into $TMPDIR/empty, for in_nothing; skips the file where a place of its own for what is
-# mounted is not to be had.
+# prepare_nothing PROGRAM...: copies the programs into $TMPDIR/empty, for in_nothing; skips the file if no separate mount
+# namespace can be made.
 prepare_nothing() {
 	local program
 	unshare -m true 2>/dev/null || skip_all 'unshare -m is not allowed here'
@@ -125,7 +125,7 @@ prepare_nothing() {
 	for program in "$(type -P mount)" "$@"; do put_program "$TMPDIR/empty" "$program"; done
 }
 
-# in_nothing PROGRAM ARGUMENT...: runs one of those in a mount namespace in which /usr, /lib and the like hold nothing.
+# in_nothing PROGRAM ARGUMENT...: runs one of these programs in a mount namespace in which /usr, /lib and the like are empty.
 in_nothing() {
 	unshare -m bash -c '
 		empty=$1 program=$2
@@ -149,7 +149,7 @@ write_node_script() {
 	END
 }
 
-# build_steps: $steps is tests/workloads/steps.c, compiled, or the whole file is skipped.
+# build_steps: compiles tests/workloads/steps.c to $steps, or skips the whole file.
 build_steps() {
 	command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
 	steps=$TMPDIR/steps
@@ -157,7 +157,7 @@ build_steps() {
 	${CC:-cc} -D_GNU_SOURCE -O1 -g -pthread -o "$steps" "$MT_TOP/tests/workloads/steps.c" || exit 1
 }
 
-# swap_group NAME BYTES: $group is a cgroup of that limit, with swap in memory; or the whole file is skipped.
+# swap_group NAME BYTES: makes the cgroup $group with that limit and swap in memory, or skips the whole file.
 swap_group() {
 	local memory=/sys/fs/cgroup/memory
 	[ -w "$memory/cgroup.procs" ] || skip_all 'no cgroup of version 1 that accounts for memory, or not root'
@@ -177,7 +177,7 @@ end_swap_group() {
 	rmdir "$group" 2>/dev/null
 }
 
-# build_faulter: ../shared's faulter and its plugin in $TMPDIR; false where the sources are not there.
+# build_faulter: builds ../shared's faulter and its plugin in $TMPDIR; false if the sources are missing.
 build_faulter() {
 	local flags=(-O2 -g -std=c++17) sources=$MT_SHARED/targets
 	[ -f "$sources/faulter.cpp" ] || return 1
@@ -185,7 +185,7 @@ build_faulter() {
 		"${CXX:-g++}" "${flags[@]}" -fPIC -shared "$sources/plugin.cpp" -o "$TMPDIR/plugin.so" || exit 1
 }
 
-# dump FILE: its records as text in $dump, by the second decoder. Slow for large ones.
+# dump FILE: writes the records of FILE as text to $dump, with the second decoder. Slow for large files.
 dump=$TMPDIR/dump
 dump() {
 	"$MT_TOP/scripts/mtdump" --records "$1" >"$dump"
@@ -230,7 +230,7 @@ between() {
 	fi
 }
 
-# until_true COMMAND...: waits for it to succeed, 10 s at most.
+# until_true COMMAND...: waits until the command succeeds, 10 s at most.
 until_true() {
 	local i
 	for ((i = 0; i < 200; i++)); do
@@ -240,7 +240,7 @@ until_true() {
 	return 1
 }
 
-# left_probes [PID]: the recorders that ended and still have probes in tracefs; or that one, if it has any.
+# left_probes [PID]: the recorders that ended and still have probes in tracefs; with PID only this one.
 left_probes() {
 	local pid
 	for pid in $(sed -nE 's/^[^ ]*:mtrec_([0-9]+)_.*/\1/p' /sys/kernel/tracing/uprobe_events | sort -u); do
@@ -248,8 +248,8 @@ left_probes() {
 	done
 }
 
-# probes_are_gone [PID]: waits until tracefs has no probe of a recorder that ended, or of that one. A process that it leaves behind
-# removes many, each in a tenth of a second.
+# probes_are_gone [PID]: waits until tracefs has no probe of a recorder that ended, or of PID. A background process of the
+# recorder removes many probes, each in a tenth of a second.
 probes_are_gone() {
 	local i
 	for ((i = 0; i < 300; i++)); do
@@ -263,22 +263,23 @@ runs_with() {
 	grep -qxE "$2" "/proc/$1/comm" && grep -q "r-xp.*$3" "/proc/$1/maps"
 }
 
-# until_runs PID NAME FILE: until the process is that program and has mapped the file's code: the shell that it was had a libc, too.
+# until_runs PID NAME FILE: waits until the process runs that program and has mapped the code of FILE. Both are checked because
+# the shell before exec has a libc, too.
 until_runs() {
 	until_true runs_with "$@"
 }
 
-# until_recording PID FILE: until that mtrec has written the file's head and waits for what ends it: all its events are on then.
+# until_recording PID FILE: waits until that mtrec has written the head of the file and waits for its end: all events are on then.
 until_recording() {
 	until_true test -s "$2" && until_true grep -qs '^271 ' "/proc/$1/syscall" # ppoll
 }
 
-# vmsize PID: the size of its address space, in bytes.
+# vmsize PID: the size of the process's address space, in bytes.
 vmsize() {
 	awk '/^VmSize:/ { printf "%d", $2 * 1024 }' "/proc/$1/status"
 }
 
-# until_still PID: until that has stayed as it is for a second: threads end some time after their connections; 20 s at most.
+# until_still PID: waits until vmsize has not changed for a second, 20 s at most: threads end some time after their connections.
 until_still() {
 	local before='' i
 	for ((i = 0; i < 20; i++)); do
@@ -288,8 +289,8 @@ until_still() {
 	done
 }
 
-# start_mariadb NAME...: $server is the pid of a database server with an empty data folder, $server_socket where it listens;
-# tests that want its other programs name them. Else $no_mariadb says why there is none, and $server is empty.
+# start_mariadb NAME...: $server is the pid of a database server with an empty data folder, $server_socket its socket; NAME are
+# further programs of MariaDB that the test needs. Otherwise $no_mariadb says why there is none, and $server is empty.
 start_mariadb() {
 	local name
 	server=
