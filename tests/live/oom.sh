@@ -54,7 +54,7 @@ else
 fi
 "$report" -q oom.mtr >first
 says 'the first screen names the victim' "^ +OOM-killed: steps $pid( \(peak [0-9.]+ MB\))?\$" first
-says '... and --oom' '^ +mtreport --oom oom.mtr$' first
+says '... and --oom' '^ +mtreport --oom oom.mtr( |$)' first
 "$report" -q --oom oom.mtr >screen
 check '... within 80 columns, but for names' awk 'length > 80 && !/^ / { exit 1 }' screen
 "$report" -q --host oom.mtr >host

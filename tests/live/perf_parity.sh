@@ -45,8 +45,9 @@ hot() {
 compare() {
 	local name=$1 least=$2 perf_event=$3 event=$4
 	shift 4
-	for _ in 1 2 3; do # counts are equal where neither lost samples
-		if ! perf record -q -m 32M --call-graph dwarf,16384 -e "$perf_event" -c 1 -o perf.data "$@" >/dev/null 2>"$err"; then
+	# counts are equal where neither lost samples; the ring of perf holds all samples (some 4,000 of 16 KiB)
+	for _ in 1 2 3; do
+		if ! perf record -q -m 128M --call-graph dwarf,16384 -e "$perf_event" -c 1 -o perf.data "$@" >/dev/null 2>"$err"; then
 			skip "$name: the same hot stacks as perf" "perf record failed: $(head -n 1 "$err")"
 			return
 		fi
