@@ -16,6 +16,7 @@ enum mt_variants {
 	MT_VARIANTS_ALL,    /* all levels for all events: --budget, --max-rate */
 };
 
+/* Adds the selected variants to the plan. */
 struct mt_error *mt_plan_add_variants(struct mt_plan *plan, enum mt_variants which);
 
 /*
