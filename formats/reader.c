@@ -15,7 +15,7 @@
 struct mt_reader {
 	char *path;
 	struct mt_input own;	      /* if none was passed */
-	const struct mt_input *input; /* index of the recording that is being read */
+	const struct mt_input *input; /* &own, or the growing input that was passed */
 	const struct mt_source_ops *ops;
 	void *source;
 	uint64_t given;

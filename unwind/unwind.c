@@ -68,7 +68,7 @@ static void finish(struct mt_walk *walk, enum mt_stack_end end)
 	counts->ends[end]++;
 }
 
-/* Ends that the kernel's chain may reach past. */
+/* Whether the kernel's callchain may continue a stack that ended for this reason. */
 static bool chain_may_help(enum mt_stack_end end)
 {
 	return end != MT_END_ROOT && end != MT_END_LIMIT;
@@ -144,7 +144,10 @@ static void unwind_lbr(struct mt_unwinder *unwinder, const struct mt_unwind_inpu
 	finish(&walk, mt_branches_whole(&walk));
 }
 
-/* Drops the stack from branch records: it is only built to read the code that it needs. */
+/*
+ * Building a stack from branch records reads code that unwind_auto() may not read. That is its only
+ * purpose here; the stack is dropped.
+ */
 static void unwind_thorough(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 			    struct mt_stack *stack)
 {

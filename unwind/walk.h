@@ -85,25 +85,31 @@ int mt_all_registers_step(struct mt_walk *walk);
 bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool call_return,
 		struct mt_position *next);
 
-/* The same from a return address, in place, if the address it finds is in the cache (fp.c). */
+/*
+ * The same step, from a return address only; updates *at. False unless the return address that it
+ * finds is in the cache (fp.c).
+ */
 bool mt_fp_step_seen(const struct mt_walk *walk, struct mt_position *at);
 
-/* Whether a word is an address after a call in a file's code, as far as it is available (fp.c). */
+/*
+ * Whether a word is an address in the code of a file. If that code is available, a call must end at
+ * the address (fp.c).
+ */
 bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word);
 
 /* Whether the bytes before a return address end in a call instruction (fp.c). */
 #define MT_CALL_CODE 7 /* bytes of the longest call instruction */
 bool mt_fp_ends_in_call(const uint8_t code[MT_CALL_CODE]);
 
-/* The size of the call instruction at `code`, which has n bytes; 0: it is no call (fp.c). */
+/* The size of the call instruction at `code`, which has n bytes; 0: not a call (fp.c). */
 size_t mt_fp_call_size(const uint8_t *code, size_t n);
 
 /* Scans the dump for callers past `end`, and returns that end (word_scan.c). */
 enum mt_stack_end mt_scan_splice(struct mt_walk *walk, enum mt_stack_end end);
 
 /*
- * Cached facts of the code at an address; direct-mapped, by the map's version, which differs for
- * any two different maps.
+ * A cached fact about the code at an address. The cache is direct-mapped; its key is the address
+ * and the map's version. Two different maps never have the same version.
  */
 struct mt_seen_code {
 	uint64_t pc;
@@ -118,8 +124,8 @@ struct mt_seen_code {
 #define MT_FP_SPAN_MAX ((uint64_t)8 << 20)
 
 /*
- * The callchain as the whole stack; and as the proven continuation of a stack whose dump ended with
- * `end` (chain.c).
+ * mt_chain_whole() makes the callchain the whole stack. mt_chain_splice() appends the rest of the
+ * callchain to a stack whose dump ended with `end`, if it is proven to be the same stack (chain.c).
  */
 enum mt_stack_end mt_chain_whole(struct mt_walk *walk);
 enum mt_stack_end mt_chain_splice(struct mt_walk *walk, enum mt_stack_end end);

@@ -15,14 +15,14 @@
 enum mt_foreign_links {
 	MT_LINKS_ALL,	   /* for paths that the kernel made, or that the user named */
 	MT_LINKS_TRUSTED,  /* links that root or this user owns; nothing below /proc and /sys */
-	MT_LINKS_NOT_LAST, /* as TRUSTED, and the last component of the path is no link */
+	MT_LINKS_NOT_LAST, /* as TRUSTED, and the last component must not be a link */
 };
 
 /*
  * Opens a regular file for reading: O_CLOEXEC, O_NONBLOCK, O_NOCTTY. Returns -1 with errno: EINVAL
  * or EISDIR if the file is not regular, EPERM for a link that is not followed.
  *
- * root: a directory that neither ".." nor a link leaves, and from which an absolute path starts;
+ * root: a directory. Absolute paths start there, and neither ".." nor a link leads out of it.
  * AT_FDCWD: as for open(). MT_LINKS_ALL takes AT_FDCWD only.
  */
 int mt_foreign_open(int root, const char *path, enum mt_foreign_links links, struct stat *status);

@@ -1,7 +1,7 @@
 /*
  * The last sequence of words, kept to find how many words at its end the next sequence shares.
- * Consecutive stacks mostly share their outer frames; aligned at the end of the buffer, shared
- * words are not copied again.
+ * Consecutive stacks mostly share their outer frames. The words are kept at the end of the buffer,
+ * so that shared words need not be copied again.
  */
 #ifndef MT_FORMATS_BASE_TAIL_H
 #define MT_FORMATS_BASE_TAIL_H

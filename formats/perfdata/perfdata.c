@@ -160,7 +160,7 @@ static void see_time(struct mt_perf_facts *facts, const struct mt_perf_record *r
 /* Reads the whole file for the facts in perf's records and for the times of the samples. */
 static struct mt_error *survey(struct perfdata *p)
 {
-	struct mt_damage passed = {0}; /* counted again when they are returned */
+	struct mt_damage passed = {0}; /* of the records, which are read and counted again */
 	struct mt_perf_record record;
 	struct mt_error *err;
 	bool more;

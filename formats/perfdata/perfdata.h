@@ -4,7 +4,7 @@
  * perf.data through reader.h.
  *
  * Functions that return bool return false out of memory, unless they say otherwise. Malformed data
- * is left out, so that one damaged feature does not cost the file.
+ * is left out, so that the rest of a file with one damaged feature can still be read.
  */
 #ifndef MT_FORMATS_PERFDATA_PERFDATA_H
 #define MT_FORMATS_PERFDATA_PERFDATA_H
@@ -299,7 +299,7 @@ struct mt_perf_waiting {
 };
 
 struct mt_perf_queue {
-	MT_ARRAY(struct mt_perf_waiting) waiting; /* valid from `next` on; sorted before `sorted` */
+	MT_ARRAY(struct mt_perf_waiting) waiting; /* valid from [next] on; sorted up to [sorted] */
 	MT_ARRAY(struct mt_perf_waiting) spare;	  /* second buffer for merging */
 	size_t next, sorted;
 	uint64_t sequence;

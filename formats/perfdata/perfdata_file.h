@@ -44,7 +44,7 @@ struct mt_perf_closing {
 		clock_time; /* the same moment of CLOCK_REALTIME and of `clock`; 0: unknown */
 };
 
-/* Borrows fd, at the beginning of a seekable file; else an error. */
+/* Borrows fd. An error if its file is not seekable or fd is not at the beginning. */
 struct mt_error *mt_perf_file_create(int fd, struct mt_perf_file **out);
 void mt_perf_file_destroy(struct mt_perf_file *file);
 

@@ -50,7 +50,7 @@ static const char *const caches[] = {
 	"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node",
 };
 
-/* By operation: of accesses, of misses. */
+/* For each operation: the name of its accesses, and of its misses. */
 static const char *const cache_results[][2] = {
 	{"loads", "load-misses"},
 	{"stores", "store-misses"},

@@ -1,8 +1,8 @@
 /*
  * Orders the records of a perf.data file. perf copies its rings one after the other, in rounds. A
  * record may be older than records of the previous round, but not older than records of the round
- * before that. So records wait for the second end of a round. Without rounds, records wait for the
- * end of the file or for a memory limit.
+ * before that. So a record waits, at the longest, for the end of the next round. Without rounds,
+ * records wait for the end of the file or for a memory limit.
  *
  * Each ring is sorted, so the queue consists of a few sorted runs, which are merged.
  */

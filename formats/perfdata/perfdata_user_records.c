@@ -1,6 +1,6 @@
 /*
- * perf's own records, which hold in a pipe the facts of a file's header and features. Types without
- * facts (TIME_CONV, THREAD_MAP, ID_INDEX ...) are skipped.
+ * perf's own records. In a pipe they hold the facts that a file has in its header and features.
+ * Types without facts (TIME_CONV, THREAD_MAP, ID_INDEX ...) are skipped.
  */
 #include <string.h>
 

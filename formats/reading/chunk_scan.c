@@ -298,8 +298,8 @@ static void decode_mark_or_end(const struct mt_scanner *s, struct mt_recording *
 }
 
 /*
- * HEAD, STATE and DATA are listed for reading later; so are FILE, and all others, in separate
- * lists.
+ * Lists the chunk so that it can be read later. There is one list for HEAD, STATE and DATA, one for
+ * FILE, and one for all others.
  */
 static struct mt_error *list_chunk(struct mt_scanner *s, const struct mt_chunk_ref *ref)
 {

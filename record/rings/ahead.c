@@ -1,4 +1,4 @@
-/* The thread that sleeps until blocks or stack images get short. */
+/* The thread that sleeps until few free blocks or stack images (stack_image.h) are left. */
 #include "record/rings/ahead.h"
 
 #include <errno.h>

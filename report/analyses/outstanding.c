@@ -1,7 +1,7 @@
 /*
  * --outstanding: memory reserved and not returned, by its reserver. A process that ended or called
- * exec counts as of the moment before. With --timeline, each interval shows bytes reserved minus
- * bytes returned; the intervals add up to the outstanding bytes at the end.
+ * exec counts with the memory that it had just before. With --timeline, each interval shows bytes
+ * reserved minus bytes returned; the intervals add up to the outstanding bytes at the end.
  */
 #include <stdlib.h>
 
@@ -31,8 +31,8 @@ struct outstanding {
 };
 
 /*
- * Whether a program requested the memory. Pages of files do not count, nor do mappings of the
- * program made by exec.
+ * Whether a program requested the memory. Pages of files do not count, nor do mappings that exec
+ * made for the program.
  */
 static bool counts(const struct outstanding *o, const struct mt_ledger_space *space,
 		   const struct mt_extent *region, const struct mt_origin *origin,
@@ -108,8 +108,8 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 }
 
 /*
- * Memory that gets its first access moves from the call that had reserved it to the call that gives
- * access.
+ * When a call (mprotect) gives access to memory that had none, the memory moves from the call that
+ * had reserved it to this call.
  */
 static bool add_access(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)

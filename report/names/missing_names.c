@@ -1,6 +1,7 @@
 /*
- * Lists images without names in one line, since a recording may have hundreds, and images without
- * lines in another; --info lists each.
+ * Prints one line of output about images without function names, and one about images without
+ * source lines. A recording may have hundreds of them, so each line names only a few; --info lists
+ * each.
  */
 #include "report/names/missing_names.h"
 

@@ -1,7 +1,7 @@
 /*
  * --summary: one screen. It shows which processes grew, on which path, whether that is a leak, and
- * what the recording lacks. For a recording without facts on memory it shows what happened how
- * often and where.
+ * what the recording lacks. For a recording without facts on memory it shows which events occurred,
+ * how often, and where.
  */
 #include <string.h>
 #include <time.h>
@@ -179,7 +179,7 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 
 	if (err)
 		return err;
-	/* Sums by --by: the answer for a recording without facts on memory. */
+	/* A recording without facts on memory, grouped with --by: the table of sums is printed. */
 	if (!s.growth && !s.resident && !s.blocks &&
 	    mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
 		return mt_output_write(&mt_output_table, view, table, to);
