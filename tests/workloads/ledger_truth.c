@@ -58,6 +58,7 @@
 
 #define PAGE 4096ul
 #define ARENA_PAGES 1024ul
+#define GUARD_PAGES 128ul /* around the arena, whose neighbour would be the main thread's TLS */
 #define HEAP_PAGES 128ul
 #define FILE_PAGES 64ul
 #define MARKER 0x6d7472000000ul
@@ -561,9 +562,10 @@ static void set_up(struct world *world)
 			shmget(IPC_PRIVATE, (2 + 3 * (size_t)i) * PAGE, IPC_CREAT | 0600);
 		must(world->segments[i] >= 0, "shmget");
 	}
-	world->arena = (unsigned long)mmap(NULL, ARENA_PAGES * PAGE, PROT_NONE,
+	world->arena = (unsigned long)mmap(NULL, (ARENA_PAGES + 2 * GUARD_PAGES) * PAGE, PROT_NONE,
 					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	must(world->arena != (unsigned long)MAP_FAILED, "mmap");
+	world->arena += GUARD_PAGES * PAGE;
 	begun = malloc(64); /* malloc's heap is below the memory that we move */
 	free(begun);
 	world->heap = (unsigned long)sbrk(0);
