@@ -6,7 +6,7 @@
  * A perf.data file is returned in the same form: its header and features as INFO, EVENT, CLOCK,
  * IMAGE and NOTE records, its kernel records as KERNEL (see struct mt_record.bare). It counts as
  * ended in order unless it was cut short. Folded stacks are returned as kernel records, too, with
- * the names of each sample's frames (mt_record.told).
+ * the names of each sample's frames (mt_record.reported).
  *
  * Truncated or damaged input is data (struct mt_damage), not an error. Errors are for files that
  * cannot be read at all: no such file, not a recording, an unknown version or critical chunk, out
@@ -42,8 +42,8 @@ struct mt_damage {
 
 struct mt_recording {
 	const char *foreign; /* "perf.data", "folded stacks"; NULL: of mtrec, and has header */
-	bool reported;	     /* samples name their frames (mt_record.told) and have no addresses */
-	bool pairs;	     /* folded stacks with two counts a line: before and now */
+	bool reported; /* samples name their frames (mt_record.reported) and have no addresses */
+	bool pairs;    /* folded stacks with two counts a line: before and now */
 	struct mt_header_record header;
 	uint64_t size;			/* bytes of the file up to the next recording */
 	uint64_t chunks;		/* chunks with an intact header, without strays */

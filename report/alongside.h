@@ -3,10 +3,10 @@
  * of the files. The summary gets the tables on memory. A page of the recording gets all other
  * analyses.
  *
- *	mt_alongside_listen(options, session, baseline, &beside);
+ *	mt_alongside_listen(options, session, baseline, &alongside);
  *	...					the analysis reads both sessions to their ends
- *	mt_alongside_finish(beside);
- *	mt_alongside_show(beside, &view);
+ *	mt_alongside_finish(alongside);
+ *	mt_alongside_show(alongside, &view);
  */
 #ifndef MT_REPORT_ALONGSIDE_H
 #define MT_REPORT_ALONGSIDE_H

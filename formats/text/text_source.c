@@ -1,7 +1,8 @@
 /*
  * The source of folded stacks. Each line becomes a sample of a software event, with the names of
- * its frames (mt_record.told). A COMM record precedes it if the command differs from that of the
- * previous line. One EVENT record comes first. Output of perf script is recognized, and refused.
+ * its frames (mt_record.reported). A COMM record precedes it if the command differs from that of
+ * the previous line. One EVENT record comes first. Output of perf script is recognized, and
+ * refused.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -381,7 +381,7 @@ static void carry_kernel(struct mt_embed_names *names, uint64_t time, bool last)
 	sum = put_lines(names, time, lines, last);
 	names->kernel_whole = all || !sum;
 	if (!sum)
-		notify(names, mt_kernel_files.symbols, "it tells no addresses (kptr_restrict)");
+		notify(names, mt_kernel_files.symbols, "it shows no addresses (kptr_restrict)");
 	names->kernel.count = 0;
 }
 

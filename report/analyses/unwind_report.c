@@ -49,7 +49,7 @@ static const char *const helps[MT_END_REASONS] = {
 	[MT_END_PAGE] =
 		"record without mtrec --no-prefault; keep frame pointers: the kernel continues",
 	[MT_END_STACK] = "nothing: one stack is dumped",
-	[MT_END_NO_IMAGE] = "a recording without losses: a mapping is not told of",
+	[MT_END_NO_IMAGE] = "a recording without losses: a mapping is not reported",
 	[MT_END_NO_ELF] = "--symfs DIR or --debug-dir DIR with the recorded files",
 	[MT_END_NO_CFI] =
 		"--unwind auto; build with -fasynchronous-unwind-tables, or frame pointers",

@@ -408,7 +408,7 @@ static struct mt_error *add_kernel(struct seal *s, size_t recording, struct part
 	if (!err && size)
 		return write_content(s, 0, &file, (const uint8_t *)text);
 	lack(s, "kernel symbols are not carried: %s",
-	     err ? err->message : "kallsyms tells no addresses (kptr_restrict)");
+	     err ? err->message : "kallsyms shows no addresses (kptr_restrict)");
 	mt_error_destroy(err);
 	return NULL;
 }

@@ -108,6 +108,6 @@ void mt_missing_names_print(const struct mt_symbolizer *symbolizer, bool asked, 
 	if (absent)
 		fputs("; --symfs DIR names where files of the recorded machine are", to);
 	if (nameless)
-		fputs("; --info tells of each\n", to);
+		fputs("; --info lists each\n", to);
 	print_lineless(symbolizer, prefix, to);
 }

@@ -355,7 +355,7 @@ def a_broken_promise():
     return ended(writer.chunk(DATA, faults(1300)), 2)
 
 
-@recording({FAULTS: 2}, check="3 samples told, 2 are in the file")
+@recording({FAULTS: 2}, check="3 samples reported, 2 are in the file")
 def a_false_total():
     return ended(state(begun()).chunk(DATA, faults(1000, 1001)), 3)
 
