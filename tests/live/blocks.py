@@ -11,6 +11,7 @@ import xml.etree.ElementTree
 
 BUILD, SHARED = os.environ["MT_BUILD"], os.environ.get("MT_SHARED", "")
 CALLS, LEAK = 20000, 10
+ATTEMPTS, NONE_LOST = 3, "0 lost"
 DEPTHS = {7: 0, 10: 1, 13: 2, 15: 3}  # of mallocer's recursion, by path
 U64 = (1 << 64) - 1
 
@@ -64,8 +65,14 @@ def skip(why):
 
 
 def record(path, *command):
-    done = subprocess.run([f"{BUILD}/mtrec", "-e", "malloc", "-o", path, *command], capture_output=True, text=True)
-    return done.stderr if done.returncode else re.search(r"(\S+) lost", done.stderr).group(1) + " lost"
+    """What the last of at most three recordings said of losses, or its error. A host that takes the CPU away from the drains
+    for some ten ms loses samples of a burst; then the recording is repeated, because figures are exact only without losses."""
+    for _ in range(ATTEMPTS):
+        done = subprocess.run([f"{BUILD}/mtrec", "-e", "malloc", "-o", path, *command], capture_output=True, text=True)
+        said = done.stderr if done.returncode else re.search(r"(\S+) lost", done.stderr).group(1) + " lost"
+        if said == NONE_LOST:
+            break
+    return said
 
 
 def blocks(path, *options):
@@ -114,8 +121,10 @@ def function_of(row):
 def mallocer(tap, folder):
     for threads in (1, 3):
         path = os.path.join(folder, "mallocer.mtr")
-        tap.same(record(path, os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "20000", str(threads)), "0 lost",
-                 f"mallocer is recorded, {threads} threads")
+        lost = record(path, os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "20000", str(threads))
+        tap.same(lost, NONE_LOST, f"mallocer is recorded without losses in one of {ATTEMPTS} attempts, {threads} threads")
+        if lost != NONE_LOST:
+            continue
         rows, said = blocks(path)
         tap.same(sums(rows, path_of), simulated(threads), "... its paths, blocks and bytes are exact")
         tap.same(bool(re.search("blocks? (freed|not seen|given at)", said)), False, "... every free is of a block that lived")
@@ -155,7 +164,10 @@ def heaptrack(folder):
 def others(tap, folder):
     """The same program as other tools see it, which restart it, or interpret it."""
     path = os.path.join(folder, "others.mtr")
-    record(path, os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "0", "1")
+    lost = record(path, os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "0", "1")
+    tap.same(lost, NONE_LOST, f"mallocer at its full speed is recorded without losses in one of {ATTEMPTS} attempts")
+    if lost != NONE_LOST:
+        return
     ours = sums(blocks(path)[0], path_of)
     for tool, want in (("valgrind", lambda: (memcheck(folder), ours)), ("heaptrack", lambda: (
             heaptrack(folder), {path: size for path, (_, size) in ours.items()}))):
@@ -168,7 +180,7 @@ def others(tap, folder):
 
 def keeper(tap, folder):
     path = os.path.join(folder, "keeper.mtr")
-    tap.same(record(path, os.path.join(folder, "keeper")), "0 lost", "a program that calls each function is recorded")
+    tap.same(record(path, os.path.join(folder, "keeper")), NONE_LOST, "a program that calls each function is recorded")
     rows, said = blocks(path, "--by", "process,stack")
     got = sums([row for row in rows if "exited" in row["process"]], function_of)
     tap.same({name: got.get(name) for name in ("local_aligned", "zeroed", "grown", "child")}, {
