@@ -87,6 +87,23 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 		low_;                                       \
 	})
 
+/* Appends a value; false out of memory, with the array unchanged. */
+#define mt_array_append(array, ...)                     \
+	(mt_array_reserve(array, (array)->count + 1) && \
+	 ((array)->items[(array)->count] = (__VA_ARGS__), ++(array)->count))
+
+/* Appends n elements, which are not of the array; false out of memory, with the array unchanged. */
+#define mt_array_extend(array, from, n)                                       \
+	({                                                                    \
+		const size_t more_ = (n);                                     \
+		bool fits_ = mt_array_reserve(array, (array)->count + more_); \
+		if (fits_ && more_) /* `from` may be NULL */                  \
+			memcpy((array)->items + (array)->count, (from),       \
+			       more_ * sizeof(*(array)->items));              \
+		(array)->count += fits_ ? more_ : 0;                          \
+		fits_;                                                        \
+	})
+
 #define mt_array_deinit(array)                          \
 	do {                                            \
 		free((array)->items);                   \

@@ -30,11 +30,7 @@ void mt_perf_queue_deinit(struct mt_perf_queue *queue)
 bool mt_perf_queue_put(struct mt_perf_queue *queue, const struct mt_perf_record *record,
 		       uint64_t time, uint32_t event)
 {
-	struct mt_perf_waiting *waiting = mt_array_push(&queue->waiting);
-
-	if (!waiting)
-		return false;
-	*waiting = (struct mt_perf_waiting){
+	const struct mt_perf_waiting waiting = {
 		.time = time,
 		.sequence = queue->sequence++,
 		.bytes = record->bytes,
@@ -42,6 +38,9 @@ bool mt_perf_queue_put(struct mt_perf_queue *queue, const struct mt_perf_record 
 		.size = (uint32_t)record->size,
 		.event = event,
 	};
+
+	if (!mt_array_append(&queue->waiting, waiting))
+		return false;
 	record->piece->references++;
 	if (time > queue->last_time)
 		queue->last_time = time;

@@ -212,21 +212,17 @@ static struct content *find_content(const struct mt_carried *carried,
 /* Makes it a content; one with pieces if the first piece is continued. NULL out of memory. */
 static struct content *expose(struct mt_carried *carried, struct content *listed)
 {
-	struct content **slot = mt_array_push(&carried->contents), *whole = listed;
+	bool continued = is_continued(&listed->fields);
+	struct content *whole = continued ? calloc(1, sizeof(*whole)) : listed;
 
-	if (slot && is_continued(&listed->fields)) {
-		whole = calloc(1, sizeof(*whole));
-		if (whole) {
-			whole->fields = listed->fields;
-			whole->first = whole->last = listed;
-		}
-	}
-	if (!slot || !whole) {
-		carried->contents.count -= slot != NULL;
-		return NULL;
-	}
-	*slot = whole;
-	return whole;
+	if (continued && whole)
+		*whole =
+			(struct content){.fields = listed->fields, .first = listed, .last = listed};
+	if (whole && mt_array_append(&carried->contents, whole))
+		return whole;
+	if (continued)
+		free(whole);
+	return NULL;
 }
 
 /* Fields that are equal for all pieces of one content. A process may have two dumps of its code. */

@@ -303,18 +303,13 @@ static void decode_mark_or_end(const struct mt_scanner *s, struct mt_recording *
  */
 static struct mt_error *list_chunk(struct mt_scanner *s, const struct mt_chunk_ref *ref)
 {
-	struct mt_chunk_ref *listed;
+	mt_chunk_refs *list = &s->scan->others;
 
 	if (ref->raw_size && ref->type && ref->type <= MT_CHUNK_DATA)
-		listed = mt_array_push(&s->scan->chunks);
+		list = &s->scan->chunks;
 	else if (ref->raw_size && ref->type == MT_CHUNK_FILE)
-		listed = mt_array_push(&s->scan->files);
-	else
-		listed = mt_array_push(&s->scan->others);
-	if (!listed)
-		return mt_error_nomem();
-	*listed = *ref;
-	return check_list(s);
+		list = &s->scan->files;
+	return mt_array_append(list, *ref) ? check_list(s) : mt_error_nomem();
 }
 
 static struct mt_error *note_mark_or_end(struct mt_scanner *s, const struct mt_chunk_ref *ref)
@@ -412,18 +407,9 @@ static struct mt_error *note_inside(struct mt_scanner *s, const struct mt_chunk_
 	}
 }
 
-/* Lists a chunk that is skipped for its type or codec, with a type that no reader knows. */
-static struct mt_error *list_unknown(struct mt_scanner *s, const struct mt_chunk_ref *ref)
-{
-	struct mt_chunk_ref unknown = *ref;
-
-	unknown.type = 0;
-	return list_chunk(s, &unknown);
-}
-
 /* A chunk with a good header whose payload is complete, as far as known. */
 static struct mt_error *note_chunk(struct mt_scanner *s, const struct mt_chunk_header *header,
-				   const struct mt_chunk_ref *ref)
+				   struct mt_chunk_ref *ref)
 {
 	struct mt_error *err;
 	bool known;
@@ -440,9 +426,10 @@ static struct mt_error *note_chunk(struct mt_scanner *s, const struct mt_chunk_h
 	err = known_check(header, ref, &known);
 	if (err)
 		return err;
-	if (!known)
-		return list_unknown(s, ref);
-	return note_inside(s, header, ref);
+	if (known)
+		return note_inside(s, header, ref);
+	ref->type = 0; /* no reader knows that type */
+	return list_chunk(s, ref);
 }
 
 /*

@@ -22,10 +22,12 @@ struct mt_scanned {
 	size_t first_other, others; /* its range of mt_scan.others */
 };
 
+typedef MT_ARRAY(struct mt_chunk_ref) mt_chunk_refs;
+
 struct mt_scan {
-	MT_ARRAY(struct mt_chunk_ref) chunks; /* HEAD, STATE and DATA in file order */
-	MT_ARRAY(struct mt_chunk_ref) files;  /* FILE in file order */
-	MT_ARRAY(struct mt_chunk_ref) others; /* MARK, END, empty chunks and unknown types */
+	mt_chunk_refs chunks; /* HEAD, STATE and DATA in file order */
+	mt_chunk_refs files;  /* FILE in file order */
+	mt_chunk_refs others; /* MARK, END, empty chunks and unknown types */
 	MT_ARRAY(struct mt_scanned) recordings;
 	struct mt_damage before; /* damage before the first recording, which counts it too */
 };

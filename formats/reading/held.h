@@ -25,11 +25,8 @@ static inline bool mt_held_put(struct mt_held *held, void *thing)
 {
 	if (held->first && held->first == held->things.count)
 		held->first = held->things.count = 0;
-	if (!mt_array_push(&held->things))
-		return false;
-	held->things.items[held->things.count - 1].serial = held->given;
-	held->things.items[held->things.count - 1].thing = thing;
-	return true;
+	return mt_array_append(&held->things,
+			       (__typeof__(*held->things.items)){held->given, thing});
 }
 
 /* Takes the oldest buffer if it has no record after `serial`; else NULL. */

@@ -147,14 +147,8 @@ struct mt_error *mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref 
 {
 	drop_ahead(merge);
 	for (size_t i = 0; i < count; i++) {
-		struct mt_chunk_ref *ref;
-
-		if (refs[i].type != MT_CHUNK_DATA)
-			continue;
-		ref = mt_array_push(&merge->waiting);
-		if (!ref)
+		if (refs[i].type == MT_CHUNK_DATA && !mt_array_append(&merge->waiting, refs[i]))
 			return mt_error_nomem();
-		*ref = refs[i];
 	}
 	if (merge->waiting.count > merge->next)
 		qsort(merge->waiting.items + merge->next, merge->waiting.count - merge->next,
@@ -221,13 +215,10 @@ static struct mt_payload *payload_take(struct mt_merge *merge, size_t size)
 /* Keeps the payload's memory for the next chunk. */
 static struct mt_error *payload_release(struct mt_merge *merge, struct mt_payload *payload)
 {
-	struct mt_payload **idle = mt_array_push(&merge->idle);
-
-	if (!idle) {
+	if (!mt_array_append(&merge->idle, payload)) {
 		payload_free(payload);
 		return mt_error_nomem();
 	}
-	*idle = payload;
 	merge->idle_memory += mt_payload_memory(payload);
 	return NULL;
 }
@@ -251,11 +242,10 @@ static struct mt_error *payload_place(struct mt_merge *merge, struct mt_payload 
 {
 	if (mt_payload_empty(payload))
 		return payload_release(merge, payload);
-	if (!mt_array_reserve(&merge->open, merge->open.count + 1)) {
+	if (!mt_array_append(&merge->open, payload)) {
 		payload_free(payload);
 		return mt_error_nomem();
 	}
-	merge->open.items[merge->open.count++] = payload;
 	merge->open_memory += mt_payload_memory(payload);
 	heap_rise(merge->open.items, merge->open.count - 1);
 	return NULL;

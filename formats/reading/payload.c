@@ -322,7 +322,6 @@ static struct mt_error *list_records(struct mt_payload *payload, bool *refused,
 {
 	struct mt_cursor c = mt_cursor_init(payload->raw, payload->ref.raw_size);
 	uint64_t time, key = payload->ref.first_time;
-	struct mt_record_at *at;
 	const uint8_t *record;
 	uint64_t unknown = 0;
 	uint32_t type;
@@ -333,12 +332,11 @@ static struct mt_error *list_records(struct mt_payload *payload, bool *refused,
 			unknown++;
 			continue;
 		}
-		at = mt_array_push(&payload->records);
-		if (!at)
-			return mt_error_nomem();
 		key = time ? time : key;
-		*at = (struct mt_record_at){.key = key,
-					    .offset = (uint32_t)(record - payload->raw)};
+		if (!mt_array_append(&payload->records,
+				     (struct mt_record_at){key, (uint32_t)(record - payload->raw),
+							   0}))
+			return mt_error_nomem();
 	}
 	if (*refused)
 		return NULL;

@@ -77,15 +77,15 @@ static bool take_new(struct mt_carrying *carrying, uint32_t number)
 
 static bool add_parts(struct mt_carrying *carrying, const struct mt_image_file *file)
 {
-	struct image *image = mt_array_push(&carrying->images);
+	const struct image image = {
+		.file = file,
+		.pause = FIRST_PAUSE_NS,
+		.due = mt_clock_monotonic() + FIRST_PAUSE_NS,
+		.lines = carrying->lines || (carrying->lines_elsewhere && file->elsewhere),
+	};
 
-	if (!image)
-		return false;
-	*image = (struct image){.file = file, .pause = FIRST_PAUSE_NS};
-	image->lines = carrying->lines || (carrying->lines_elsewhere && file->elsewhere);
-	image->due = mt_clock_monotonic() + image->pause;
-	carrying->first_due = image->due < carrying->first_due ? image->due : carrying->first_due;
-	return true;
+	carrying->first_due = image.due < carrying->first_due ? image.due : carrying->first_due;
+	return mt_array_append(&carrying->images, image);
 }
 
 /*
@@ -166,13 +166,7 @@ struct mt_error *mt_carrying_create(const struct mt_embed_options *options,
 /* Keeps places for the debug information; out of memory the image gets none. */
 static void keep_places(struct image *image, const struct mt_code_news *news)
 {
-	size_t count = image->places.count;
-
-	image->lines &= mt_array_reserve(&image->places, count + news->count);
-	if (!image->lines)
-		return;
-	memcpy(image->places.items + count, news->offsets, news->count * sizeof(*news->offsets));
-	image->places.count += news->count;
+	image->lines &= mt_array_extend(&image->places, news->offsets, news->count);
 }
 
 static void offer_lines(struct mt_carrying *carrying, struct image *image)

@@ -349,14 +349,11 @@ static int compare_addresses(const void *a, const void *b)
 void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_news *news)
 {
 	MT_CLEANUP_FREE uint64_t *addresses = MT_TAKE(news->addresses);
-	size_t count = names->kernel.count;
 
 	names->kernel_all |= news->all;
 	names->kernel_news |= addresses != NULL;
-	if (!news->count || !mt_array_reserve(&names->kernel, count + news->count))
+	if (!news->count || !mt_array_extend(&names->kernel, addresses, news->count))
 		return;
-	memcpy(names->kernel.items + count, addresses, news->count * sizeof(*addresses));
-	names->kernel.count += news->count;
 	qsort(names->kernel.items, names->kernel.count, sizeof(*addresses), compare_addresses);
 }
 

@@ -100,7 +100,6 @@ static struct process *find_process(struct mt_image_choice *choice, int32_t pid)
 static void remove_process(struct mt_image_choice *choice, int32_t pid)
 {
 	uint64_t i;
-	uint32_t *slot;
 
 	if (pid <= 0 || !mt_map64_get(&choice->index, (uint32_t)pid, &i))
 		return;
@@ -108,9 +107,7 @@ static void remove_process(struct mt_image_choice *choice, int32_t pid)
 	mt_array_deinit(&choice->processes.items[i]->images);
 	free(MT_TAKE(choice->processes.items[i]));
 	mt_map64_remove(&choice->index, (uint32_t)pid);
-	slot = mt_array_push(&choice->free);
-	if (slot)
-		*slot = (uint32_t)i;
+	(void)mt_array_append(&choice->free, (uint32_t)i);
 }
 
 /* A free slot for a process; NULL if there are too many. */
@@ -157,7 +154,6 @@ static bool maps(const struct process *process, const struct mt_image_file *file
 
 void mt_image_choice_map(struct mt_image_choice *choice, int32_t pid, struct mt_image_file *file)
 {
-	struct mt_image_file **slot;
 	struct process *process;
 
 	if (file->chosen || file->number > IMAGES_MAX)
@@ -165,15 +161,11 @@ void mt_image_choice_map(struct mt_image_choice *choice, int32_t pid, struct mt_
 	process = choice->unsampled ? NULL : get_process(choice, pid);
 	if (process && !process->sampled && maps(process, file))
 		return;
-	slot = process && !process->sampled && choice->mapped < MAPPED_MAX
-		       ? mt_array_push(&process->images)
-		       : NULL;
-	if (!slot) {
+	if (process && !process->sampled && choice->mapped < MAPPED_MAX &&
+	    mt_array_append(&process->images, file))
+		choice->mapped++;
+	else
 		choose(choice, file);
-		return;
-	}
-	*slot = file;
-	choice->mapped++;
 }
 
 /*

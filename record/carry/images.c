@@ -248,14 +248,10 @@ bool mt_images_take_answers(struct mt_images *images, uint64_t until, bool patie
 static void map_code(struct mt_images *images, const struct mt_image_file *file,
 		     struct mt_code_mapping mapping)
 {
-	struct waiting *waiting;
-
 	if (file->asked && images->waiting.count >= WAITING_MAX)
 		(void)mt_images_take_answers(images, UINT64_MAX, true);
 	if (file->asked) {
-		waiting = mt_array_push(&images->waiting);
-		if (waiting)
-			*waiting = (struct waiting){mapping, file};
+		(void)mt_array_append(&images->waiting, (struct waiting){mapping, file});
 	} else {
 		mapping.image = file->places;
 		mt_sampled_places_map(images->config.code, &mapping);

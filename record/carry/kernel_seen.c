@@ -41,20 +41,15 @@ void mt_kernel_seen_destroy(struct mt_kernel_seen *seen)
 
 static void add(struct mt_kernel_seen *seen, uint64_t address)
 {
-	uint64_t *cached = &seen->cache[mt_hash64(address) >> (64 - CACHE_BITS)], known, *slot;
+	uint64_t *cached = &seen->cache[mt_hash64(address) >> (64 - CACHE_BITS)], known;
 
 	if (*cached == address)
 		return;
 	*cached = address;
 	if (mt_map64_get(&seen->set, address, &known))
 		return;
-	slot = seen->list.count < SEEN_MAX ? mt_array_push(&seen->list) : NULL;
-	if (!slot || !mt_map64_put(&seen->set, address, 1)) {
-		seen->overflowed = true;
-		seen->list.count -= slot != NULL;
-		return;
-	}
-	*slot = address;
+	seen->overflowed |= seen->list.count >= SEEN_MAX || !mt_map64_put(&seen->set, address, 1) ||
+			    !mt_array_append(&seen->list, address);
 }
 
 void mt_kernel_seen_add(struct mt_kernel_seen *seen, const uint8_t *bytes, size_t size)

@@ -293,16 +293,12 @@ static void sort_mappings(struct mt_sampled_places *seen)
 /* Appends a mapping; false if there is no room. */
 static bool add_mapping(struct mt_sampled_places *seen, const struct mt_code_mapping *mapping)
 {
-	struct mapping *added;
-
 	if (seen->mappings.count >= MAPPINGS_MAX)
 		sort_mappings(seen);
 	if (seen->mappings.count >= MAPPINGS_MAX)
 		forget_whole(seen);
-	added = seen->mappings.count < MAPPINGS_MAX ? mt_array_push(&seen->mappings) : NULL;
-	if (added)
-		*added = (struct mapping){.is = *mapping};
-	return added;
+	return seen->mappings.count < MAPPINGS_MAX &&
+	       mt_array_append(&seen->mappings, (struct mapping){.is = *mapping});
 }
 
 void mt_sampled_places_map(struct mt_sampled_places *seen, const struct mt_code_mapping *mapping)

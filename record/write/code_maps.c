@@ -145,26 +145,19 @@ static struct process *process_of(struct mt_code_maps *maps, int32_t pid)
 /* Call before the map changes or is destroyed: keeps it for times before `time`. */
 static bool keep_past(struct mt_code_maps *maps, struct process *process, uint64_t time)
 {
-	struct past *past;
 	size_t count = mt_image_map_count(process->map);
+	struct mt_image_map *map;
 
 	if (maps->copied + count > COPIED_MAX)
 		return true;
 	maps->copied += count + 1;
-	if (!process->past.count) {
-		struct process **slot = mt_array_push(&maps->changed);
-
-		if (!slot)
-			return false;
-		*slot = process;
-	}
-	past = mt_array_push(&process->past);
-	if (!past)
+	if (!process->past.count && !mt_array_append(&maps->changed, process))
 		return false;
-	*past = (struct past){time, mt_image_map_snapshot(process->map)};
-	if (!past->map)
-		process->past.count--;
-	return past->map;
+	map = mt_image_map_snapshot(process->map);
+	if (map && mt_array_append(&process->past, (struct past){time, map}))
+		return true;
+	mt_image_map_release(map);
+	return false;
 }
 
 static struct mt_image *intern_image(struct mt_code_maps *maps,
@@ -266,14 +259,9 @@ static bool apply_exec(struct mt_code_maps *maps, const struct mt_kernel_record 
 static bool apply_exit(struct mt_code_maps *maps, const struct mt_kernel_record *record)
 {
 	struct process *process = find_process(maps, record->pid);
-	struct exited *exited;
 
-	if (!process || !process->threads || --process->threads)
-		return true;
-	exited = mt_array_push(&maps->exited);
-	if (exited)
-		*exited = (struct exited){process->pid, process->serial};
-	return exited;
+	return !process || !process->threads || --process->threads ||
+	       mt_array_append(&maps->exited, (struct exited){process->pid, process->serial});
 }
 
 bool mt_code_maps_apply(struct mt_code_maps *maps, const struct mt_kernel_record *record,

@@ -182,7 +182,6 @@ static bool is_due(const struct held *held, uint64_t time, uint64_t below)
 
 static bool list_map_records(struct mt_strip *s, const struct held *held, uint64_t below)
 {
-	struct map_record *listed;
 	size_t size;
 
 	for (size_t at = 0; at < held->size; at += size) {
@@ -190,12 +189,10 @@ static bool list_map_records(struct mt_strip *s, const struct held *held, uint64
 		uint64_t time = mt_get_le64(record + 8);
 
 		size = mt_get_le32(record + 4);
-		if (!is_due(held, time, below) || !is_map_record(record))
-			continue;
-		listed = mt_array_push(&s->map_records);
-		if (!listed)
+		if (is_due(held, time, below) && is_map_record(record) &&
+		    !mt_array_append(&s->map_records,
+				     (struct map_record){time, held->stream, record}))
 			return false;
-		*listed = (struct map_record){time, held->stream, record};
 	}
 	return true;
 }
@@ -462,18 +459,16 @@ void mt_strip_end(struct mt_strip *s)
 
 void mt_strip_hold(struct mt_strip *s, const struct mt_block *block)
 {
-	struct held *held;
-
 	if (block->used > s->config.hold - s->used) {
 		s->counts.early++;
 		mt_strip_put(s, UINT64_MAX);
 	}
-	held = mt_array_push(&s->held);
-	if (!held) { /* out of memory for a few bytes */
-		s->counts.left_out += block->records;
+	if (!mt_array_append(&s->held, (struct held){.at = s->used,
+						     .size = block->used,
+						     .stream = block->stream})) {
+		s->counts.left_out += block->records; /* out of memory for a few bytes */
 		return;
 	}
-	*held = (struct held){.at = s->used, .size = block->used, .stream = block->stream};
 	memcpy(s->arena + s->used, block->bytes, block->used);
 	s->used += block->used;
 }

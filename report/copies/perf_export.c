@@ -367,43 +367,30 @@ static void closing_deinit(struct closing *closing)
 /* The events of samples, and the dummy event, which has all other records. */
 static bool describe_events(const struct mt_facts *facts, struct closing *out)
 {
-	struct mt_perf_described *slot;
-
 	out->dummy = (struct mt_attr){.type = TYPE_SOFTWARE, .config = SOFTWARE_DUMMY};
 	for (size_t i = 0; i < facts->events.count; i++) {
 		const struct mt_facts_event *event = &facts->events.items[i];
 
 		if (event->role != MT_ROLE_SAMPLE && !event->selected)
 			continue;
-		slot = mt_array_push(&out->events);
-		if (!slot)
+		if (!mt_array_append(&out->events, (struct mt_perf_described){
+							   .attr = &event->attr,
+							   .id = i + FIRST_ID,
+							   .sample_type = mt_perf_sample_type |
+									  more_of(&event->attr),
+							   .name = event->name,
+							   .format = event->format,
+						   }))
 			return false;
-		*slot = (struct mt_perf_described){
-			.attr = &event->attr,
-			.id = i + FIRST_ID,
-			.sample_type = mt_perf_sample_type | more_of(&event->attr),
-			.name = event->name,
-			.format = event->format,
-		};
 		out->dummy.clockid = event->attr.clockid;
 		out->dummy.flags = event->attr.flags & (uint64_t)1 << MT_ATTR_USE_CLOCKID;
 	}
-	slot = mt_array_push(&out->events);
-	if (slot)
-		*slot = (struct mt_perf_described){.attr = &out->dummy,
-						   .id = SIDEBAND_ID,
-						   .sample_type = mt_perf_sideband_type,
-						   .name = "dummy"};
-	return slot;
-}
-
-static bool add_image(struct closing *out, const struct mt_perf_identified *image)
-{
-	struct mt_perf_identified *slot = mt_array_push(&out->images);
-
-	if (slot)
-		*slot = *image;
-	return slot;
+	return mt_array_append(&out->events, (struct mt_perf_described){
+						     .attr = &out->dummy,
+						     .id = SIDEBAND_ID,
+						     .sample_type = mt_perf_sideband_type,
+						     .name = "dummy",
+					     });
 }
 
 static bool add_kernel_id(const char *hex, struct closing *out)
@@ -417,10 +404,8 @@ static bool add_kernel_id(const char *hex, struct closing *out)
 
 		out->kernel_id[i] = (uint8_t)strtoul(byte, NULL, 16);
 	}
-	return add_image(out, &(struct mt_perf_identified){.path = KERNEL,
-							   .build_id = out->kernel_id,
-							   .build_id_size = size,
-							   .kernel = true});
+	return mt_array_append(&out->images,
+			       (struct mt_perf_identified){KERNEL, out->kernel_id, size, true});
 }
 
 static bool identify_images(const struct perf_export *copy, struct closing *out)
@@ -432,11 +417,9 @@ static bool identify_images(const struct perf_export *copy, struct closing *out)
 		const struct mt_image_identity *identity = &image->identity;
 
 		if (identity->build_id_size && image->kind != MT_IMAGE_KERNEL &&
-		    !add_image(out, &(struct mt_perf_identified){
-					    .path = identity->path,
-					    .build_id = identity->build_id,
-					    .build_id_size = identity->build_id_size,
-				    }))
+		    !mt_array_append(&out->images,
+				     (struct mt_perf_identified){identity->path, identity->build_id,
+								 identity->build_id_size, false}))
 			return false;
 	}
 	return true;

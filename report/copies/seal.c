@@ -87,23 +87,15 @@ static bool is_new(struct mt_map64 *seen, uint64_t number, bool *good)
 static bool touch_frame(struct seal *s, struct part *part, uint32_t frame)
 {
 	const struct mt_frame_key *key = mt_frames_key(mt_session_frames(s->session), frame);
-	uint64_t *address;
-	uint32_t *image;
 	bool good = true;
 
 	if (key->flags & MT_FRAME_IN_KERNEL) {
 		part->in_kernel = true;
-		address = key->offset ? mt_array_push(&part->kernel) : NULL;
-		if (address)
-			*address = key->offset;
-		return address || !key->offset;
+		return !key->offset || mt_array_append(&part->kernel, key->offset);
 	}
 	if (key->image == MT_FRAME_NO_IMAGE || !is_new(&s->images, key->image, &good))
 		return good;
-	image = mt_array_push(&part->images);
-	if (image)
-		*image = key->image;
-	return image && good;
+	return mt_array_append(&part->images, key->image) && good;
 }
 
 static bool touch_stack(struct seal *s, struct part *part, uint32_t stack)

@@ -80,18 +80,14 @@ void mt_code_notes_destroy(struct mt_code_notes *notes)
 static bool add_block(struct mt_code_notes *notes, const struct code_block *block)
 {
 	uint64_t key = mt_hash64(block->number ^ (uint64_t)block->image << 44), i;
-	struct code_block *slot;
 
 	for (; mt_map64_get(&notes->known, key, &i); key++) {
 		if (notes->blocks.items[i].number == block->number &&
 		    notes->blocks.items[i].image == block->image)
 			return true;
 	}
-	slot = mt_array_push(&notes->blocks);
-	if (!slot)
-		return false;
-	*slot = *block;
-	return mt_map64_put(&notes->known, key, notes->blocks.count - 1);
+	return mt_array_append(&notes->blocks, *block) &&
+	       mt_map64_put(&notes->known, key, notes->blocks.count - 1);
 }
 
 void mt_code_notes_add(struct mt_code_notes *notes, uint32_t image, uint64_t vaddr, size_t n)

@@ -109,25 +109,21 @@ static uint64_t address(struct mt_cursor *c, uint8_t size)
 static void read_ranges(struct plan *plan, struct mt_cursor *c, const uint8_t *start, bool wide)
 {
 	uint16_t version = mt_cursor_u16(c);
-	uint64_t offset = wide ? mt_cursor_u64(c) : mt_cursor_u32(c), *unit;
+	uint64_t offset = wide ? mt_cursor_u64(c) : mt_cursor_u32(c);
 	uint8_t size = mt_cursor_u8(c), selector = mt_cursor_u8(c);
 	size_t pair = 2 * (size_t)size, count = plan->units.count;
 
 	plan->all |= version != 2 || selector || (size != 4 && size != 8) ||
 		     (count && plan->units.items[count - 1] >= offset);
-	unit = plan->all ? NULL : mt_array_push(&plan->units);
-	plan->nomem |= !plan->all && !unit;
-	if (!unit)
+	if (plan->all)
 		return;
-	*unit = offset;
+	plan->nomem |= !mt_array_append(&plan->units, offset);
 	mt_cursor_bytes(c, (pair - (size_t)(c->pos - start) % pair) % pair);
 	while (mt_cursor_left(c) >= pair && !plan->nomem) {
 		uint64_t at = address(c, size), length = address(c, size);
-		struct mt_interval *range = mt_array_push(&plan->ranges);
+		const struct mt_interval range = {at, at + length, 0, (uint32_t)count};
 
-		plan->nomem |= !range;
-		if (range)
-			*range = (struct mt_interval){at, at + length, 0, (uint32_t)count};
+		plan->nomem |= !mt_array_append(&plan->ranges, range);
 	}
 }
 

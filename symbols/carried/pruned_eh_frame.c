@@ -154,10 +154,7 @@ static bool keep_entries(struct plan *plan)
 			good = append_fde(plan, &entry, &code);
 			break;
 		case BEFORE:
-			good = mt_array_reserve(&plan->before, plan->before.count + 1);
-			if (good)
-				plan->before.items[plan->before.count++] =
-					(struct fde){entry, code};
+			good = mt_array_append(&plan->before, (struct fde){entry, code});
 			break;
 		case ELSEWHERE:
 			break;

@@ -163,10 +163,7 @@ FOR_EACH_VISITOR bool visit_tables(struct choice *choice, struct mt_kept_symbols
 
 static bool choose(struct choice *choice, uint64_t start)
 {
-	if (!mt_array_reserve(&choice->starts, choice->starts.count + 1))
-		return false;
-	choice->starts.items[choice->starts.count++] = start;
-	return true;
+	return mt_array_append(&choice->starts, start);
 }
 
 static inline uint64_t end_of(uint64_t start, uint64_t size)
@@ -260,9 +257,8 @@ static bool choose_nearest(struct choice *choice)
 		    nearest->reach <= nearest->start)
 			continue; /* symbols that cover both the label and the place are already
 				     chosen */
-		if (!mt_array_reserve(&choice->labels, choice->labels.count + 1))
+		if (!mt_array_append(&choice->labels, nearest->start))
 			return false;
-		choice->labels.items[choice->labels.count++] = nearest->start;
 	}
 	return choice->after == UINT64_MAX || choose(choice, choice->after);
 }
@@ -318,14 +314,11 @@ static inline bool choose_symbol(struct choice *choice, const struct mt_function
 				 const uint8_t *entry)
 {
 	struct mt_kept_symbols *table = choice->table;
-	size_t size = mt_skeleton_symbol_size(table->from), count = table->chosen.count;
+	size_t size = mt_skeleton_symbol_size(table->from);
 
 	(void)place;
-	if (count + size > CHOSEN_MAX || !mt_array_reserve(&table->chosen, count + size))
-		return false;
-	memcpy(table->chosen.items + count, entry, size);
-	table->chosen.count += size;
-	return true;
+	return table->chosen.count + size <= CHOSEN_MAX &&
+	       mt_array_extend(&table->chosen, entry, size);
 }
 
 static inline bool is_any(struct choice *choice, uint64_t start, uint64_t size)

@@ -482,15 +482,13 @@ static bool add_section_names(struct mt_skeleton *b)
 	if (!add_section(b, ".shstrtab", &header))
 		return false;
 	for (size_t i = 0; i < b->sections.count; i++) {
-		size_t size = strlen(b->sections.items[i].name) + 1;
+		const char *name = b->sections.items[i].name;
 
-		if (!mt_array_reserve(&names, names.count + size)) {
+		b->sections.items[i].header.name = (uint32_t)names.count;
+		if (!mt_array_extend(&names, name, strlen(name) + 1)) {
 			mt_array_deinit(&names);
 			return false;
 		}
-		b->sections.items[i].header.name = (uint32_t)names.count;
-		memcpy(names.items + names.count, b->sections.items[i].name, size);
-		names.count += size;
 	}
 	replace(&b->sections.items[b->sections.count - 1], SHT_STRTAB, &names);
 	return true;

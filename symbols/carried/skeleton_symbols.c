@@ -48,11 +48,10 @@ static size_t relocation_size(const struct mt_elf *elf, bool addends)
 static bool renumber(const struct mt_elf *elf, uint8_t *bytes, uint32_t type, uint32_t symbol,
 		     struct mt_kept_symbols *kept)
 {
-	uint32_t *slot = mt_array_push(&kept->relocated), number = (uint32_t)kept->relocated.count;
+	uint32_t number = (uint32_t)kept->relocated.count + 1;
 
-	if (!slot)
+	if (!mt_array_append(&kept->relocated, symbol))
 		return false;
-	*slot = symbol;
 	if (elf->is_64)
 		mt_put_le64(bytes + 8, ELF64_R_INFO((uint64_t)number, type));
 	else
@@ -67,14 +66,8 @@ static bool renumber(const struct mt_elf *elf, uint8_t *bytes, uint32_t type, ui
 static bool add_resolver(const struct mt_elf *elf, const uint8_t *bytes, size_t size,
 			 struct mt_kept_symbols *kept)
 {
-	uint64_t *slot;
-
-	if (!elf->is_64 || size < 24)
-		return true;
-	slot = mt_array_push(&kept->resolvers);
-	if (slot)
-		*slot = mt_get_le64(bytes + 16);
-	return slot;
+	return !elf->is_64 || size < 24 ||
+	       mt_array_append(&kept->resolvers, mt_get_le64(bytes + 16));
 }
 
 /* Copies the relocation at `bytes` if it is one of a stub. */
@@ -88,13 +81,11 @@ static bool collect_relocation(const struct mt_elf *elf, const uint8_t *bytes, s
 
 	if (!mt_plt_is_slot(elf->machine, type, symbol))
 		return true;
-	if (!mt_array_reserve(out, out->count + size))
+	if (!mt_array_extend(out, bytes, size))
 		return false;
-	copy = out->items + out->count;
-	memcpy(copy, bytes, size);
-	out->count += size;
 	if (!kept)
 		return true;
+	copy = out->items + out->count - size;
 	return symbol ? renumber(elf, copy, type, symbol, kept)
 		      : add_resolver(elf, copy, size, kept);
 }
@@ -202,11 +193,7 @@ static void look_at_names(struct naming *naming, size_t i, size_t at)
 
 static bool append(struct mt_made_bytes *to, const void *bytes, size_t size)
 {
-	if (to->count + size > STRINGS_MAX || !mt_array_reserve(to, to->count + size))
-		return false;
-	memcpy(to->items + to->count, bytes, size);
-	to->count += size;
-	return true;
+	return to->count + size <= STRINGS_MAX && mt_array_extend(to, bytes, size);
 }
 
 /* Appends the i-th name with its NUL. False out of memory, or if there are too many bytes. */

@@ -174,8 +174,7 @@ static void read_large_counts(const struct mt_elf *elf, struct file_header *h)
 /* Reads the program headers up to the first that is not in the file. False out of memory. */
 static bool read_program_headers(struct mt_elf *elf, const struct file_header *h)
 {
-	struct mt_elf_program_header p, *kept;
-	struct mt_segment *segment;
+	struct mt_elf_program_header p;
 	uint64_t end;
 
 	for (uint64_t i = 0; i < h->headers_count && read_program_header(elf, h, i, &p); i++) {
@@ -183,22 +182,12 @@ static bool read_program_headers(struct mt_elf *elf, const struct file_header *h
 		    __builtin_add_overflow(p.vaddr, p.memory_size, &end) ||
 		    __builtin_add_overflow(p.vaddr, p.file_size, &end))
 			continue;
-		kept = mt_array_push(&elf->headers);
-		if (!kept)
+		const struct mt_segment segment = {p.vaddr, p.memory_size, p.offset, p.file_size,
+						   p.flags};
+
+		if (!mt_array_append(&elf->headers, p) ||
+		    (p.type == PT_LOAD && !mt_array_append(&elf->segments, segment)))
 			return false;
-		*kept = p;
-		if (p.type != PT_LOAD)
-			continue;
-		segment = mt_array_push(&elf->segments);
-		if (!segment)
-			return false;
-		*segment = (struct mt_segment){
-			.vaddr = p.vaddr,
-			.memory_size = p.memory_size,
-			.offset = p.offset,
-			.file_size = p.file_size,
-			.flags = p.flags,
-		};
 	}
 	return true;
 }
@@ -206,13 +195,11 @@ static bool read_program_headers(struct mt_elf *elf, const struct file_header *h
 /* Reads the section headers up to the first that is not in the file. False out of memory. */
 static bool read_section_headers(struct mt_elf *elf, const struct file_header *h)
 {
-	struct mt_elf_section_header s, *kept;
+	struct mt_elf_section_header s;
 
 	for (uint64_t i = 0; i < h->sections_count && read_section_header(elf, h, i, &s); i++) {
-		kept = mt_array_push(&elf->sections);
-		if (!kept)
+		if (!mt_array_append(&elf->sections, s))
 			return false;
-		*kept = s;
 	}
 	if (h->names_index < elf->sections.count)
 		elf->section_names = mt_elf_raw_section(elf, h->names_index);

@@ -44,18 +44,11 @@ static bool same_image(const struct mt_elf *a, const struct mt_elf *b)
 /* Adds a piece to elf's list; drops a piece of another image. False out of memory. */
 static bool add_piece(struct mt_elf *elf, struct mt_elf *piece)
 {
-	struct mt_elf **slot;
+	bool same = same_image(elf, piece), added = same && mt_array_append(&elf->further, piece);
 
-	if (!same_image(elf, piece)) {
+	if (!added)
 		mt_elf_destroy(piece);
-		return true;
-	}
-	slot = mt_array_push(&elf->further);
-	if (slot)
-		*slot = piece;
-	else
-		mt_elf_destroy(piece);
-	return slot;
+	return added || !same;
 }
 
 struct mt_elf *mt_elf_piece(struct mt_elf *elf, size_t i)

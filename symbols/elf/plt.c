@@ -57,8 +57,7 @@ static bool read_slots(struct mt_elf *elf, const char *section, struct slots *sl
 	bool is_64 = mt_elf_is_64(elf);
 
 	while (mt_cursor_left(&c)) {
-		struct slot slot = {.address = is_64 ? mt_cursor_u64(&c) : mt_cursor_u32(&c)},
-			    *kept;
+		struct slot slot = {.address = is_64 ? mt_cursor_u64(&c) : mt_cursor_u32(&c)};
 		uint64_t info = is_64 ? mt_cursor_u64(&c) : mt_cursor_u32(&c);
 		uint32_t type = is_64 ? (uint32_t)ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
 
@@ -66,10 +65,8 @@ static bool read_slots(struct mt_elf *elf, const char *section, struct slots *sl
 		slot.addend = is_64 ? mt_cursor_u64(&c) : 0;
 		if (c.bad || !mt_plt_is_slot(machine, type, slot.symbol))
 			continue;
-		kept = mt_array_push(&slots->list);
-		if (!kept)
+		if (!mt_array_append(&slots->list, slot))
 			return false;
-		*kept = slot;
 	}
 	return true;
 }

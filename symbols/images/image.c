@@ -135,11 +135,7 @@ void mt_image_set_destroy(struct mt_image_set *set)
 bool mt_image_set_add_source(struct mt_image_set *set, const struct mt_image_source *source,
 			     void *context)
 {
-	struct source *added = mt_array_push(&set->sources);
-
-	if (added)
-		*added = (struct source){.source = source, .context = context};
-	return added;
+	return mt_array_append(&set->sources, (struct source){source, context});
 }
 
 void mt_image_set_set_codec(struct mt_image_set *set, const struct mt_elf_codec *codec)

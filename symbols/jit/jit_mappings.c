@@ -43,16 +43,8 @@ bool mt_jit_mappings_begin(struct mt_jit_mappings *made, struct mt_image_map *ma
 
 	made->image = image;
 	find_era(made, time);
-	for (; m && good; m = mt_image_map_next(map, m->end)) {
-		struct mt_mapping *slot;
-
-		if (!mt_jit_mappings_is_one(m))
-			continue;
-		slot = mt_array_push(&placed);
-		good = slot;
-		if (slot)
-			*slot = *m;
-	}
+	for (; m && good; m = mt_image_map_next(map, m->end))
+		good = !mt_jit_mappings_is_one(m) || mt_array_append(&placed, *m);
 	for (size_t i = 0; i < placed.count && good; i++) {
 		mt_jit_mappings_place(made, &placed.items[i]);
 		good = mt_image_map_insert(map, &placed.items[i]);

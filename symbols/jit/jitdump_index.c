@@ -284,7 +284,6 @@ static bool make_eras(struct mt_jitdump *dump)
 		const struct code *c = &dump->codes.items[i];
 		uint32_t end = (uint32_t)leaf_of(dump, c->start + c->size), painted = 0;
 		uint32_t begin = (uint32_t)leaf_of(dump, c->start);
-		struct era *era;
 
 		for (uint32_t leaf = free_leaf(next, begin); leaf < end;
 		     leaf = free_leaf(next, leaf)) {
@@ -293,10 +292,8 @@ static bool make_eras(struct mt_jitdump *dump)
 		}
 		if (painted == end - begin || !c->time)
 			continue;
-		era = mt_array_push(&dump->eras);
-		if (!era)
+		if (!mt_array_append(&dump->eras, (struct era){c->time, i}))
 			return false;
-		*era = (struct era){c->time, i};
 	}
 	return true;
 }

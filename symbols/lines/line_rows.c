@@ -15,18 +15,14 @@
 static bool add_row(struct mt_line_rows *rows, const struct mt_line_row *row)
 {
 	size_t count = rows->rows.count;
-	struct mt_line_row *last = count ? &rows->rows.items[count - 1] : NULL, *slot;
+	struct mt_line_row *last = count ? &rows->rows.items[count - 1] : NULL;
 
 	if (last && last->address == row->address) {
 		*last = *row;
 		return true;
 	}
-	if (last && last->file == row->file && last->line == row->line)
-		return true;
-	slot = mt_array_push(&rows->rows);
-	if (slot)
-		*slot = *row;
-	return slot;
+	return (last && last->file == row->file && last->line == row->line) ||
+	       mt_array_append(&rows->rows, *row);
 }
 
 /*

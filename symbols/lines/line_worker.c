@@ -80,11 +80,7 @@ static bool receive_all(int fd, void *bytes, size_t size)
 
 static bool put(reply_bytes *reply, const void *bytes, size_t size)
 {
-	if (!mt_array_reserve(reply, reply->count + size))
-		return false;
-	memcpy(reply->items + reply->count, bytes, size);
-	reply->count += size;
-	return true;
+	return mt_array_extend(reply, bytes, size);
 }
 
 /* Puts a byte that says whether there is a text, then the text with its NUL. */

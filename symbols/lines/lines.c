@@ -110,16 +110,12 @@ static void indexing_deinit(struct indexing *indexing)
 static bool add_interval(void *context, uint64_t start, uint64_t end)
 {
 	struct indexing *indexing = context;
-	struct mt_interval *interval;
+	const uint32_t unit = (uint32_t)indexing->lines->units.count - 1;
 
-	if (!is_code(indexing->lines->image, start))
-		return true;
-	interval = mt_array_push(&indexing->intervals);
-	indexing->nomem |= !interval;
-	if (interval)
-		*interval = (struct mt_interval){start, end, 0,
-						 (uint32_t)indexing->lines->units.count - 1};
-	return interval;
+	if (is_code(indexing->lines->image, start))
+		indexing->nomem |= !mt_array_append(&indexing->intervals,
+						    (struct mt_interval){start, end, 0, unit});
+	return !indexing->nomem;
 }
 
 static bool has_code(Dwarf_Die *unit)
@@ -134,7 +130,6 @@ static struct mt_error *index_unit(struct indexing *indexing, const struct unit 
 {
 	const struct mt_range_sink sink = {add_interval, indexing};
 	struct mt_dwarf_file *file = indexing->lines->reader.file;
-	struct unit *slot;
 	Dwarf_Die die;
 
 	if (!mt_dwarf_bound_entry(file, unit->entry, unit->abbrev_offset))
@@ -143,12 +138,8 @@ static struct mt_error *index_unit(struct indexing *indexing, const struct unit 
 		return mt_dwarf_error(".debug_info: unit", unit->entry);
 	if (!has_code(&die))
 		return NULL;
-	slot = mt_array_push(&indexing->lines->units);
-	indexing->nomem |= !slot;
-	if (!slot)
-		return NULL;
-	*slot = *unit;
-	if (!mt_die_ranges(&die, &file->budget, &sink) && !indexing->nomem)
+	indexing->nomem |= !mt_array_append(&indexing->lines->units, *unit);
+	if (!indexing->nomem && !mt_die_ranges(&die, &file->budget, &sink) && !indexing->nomem)
 		return mt_error_create(MT_ERR_FORMAT, ".debug_info: unit at 0x%llx: corrupt ranges",
 				       (unsigned long long)unit->entry);
 	return NULL;

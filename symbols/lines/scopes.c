@@ -79,16 +79,11 @@ bool mt_die_ranges(Dwarf_Die *die, struct mt_dwarf_budget *budget, const struct 
 static bool add_interval(void *context, uint64_t start, uint64_t end)
 {
 	struct reading *reading = context;
-	struct mt_interval *interval;
+	const struct mt_interval interval = {start, end, reading->like.rank, reading->like.value};
 
-	if (!reading->filter->is_code(reading->filter->context, start))
-		return true;
-	interval = mt_array_push(&reading->intervals);
-	reading->nomem |= !interval;
-	if (interval)
-		*interval =
-			(struct mt_interval){start, end, reading->like.rank, reading->like.value};
-	return interval;
+	if (reading->filter->is_code(reading->filter->context, start))
+		reading->nomem |= !mt_array_append(&reading->intervals, interval);
+	return !reading->nomem;
 }
 
 /* Makes a scope of an entry if the entry has code. */
@@ -97,7 +92,6 @@ static bool add_scope(struct reading *reading, Dwarf_Die *die, uint32_t parent,
 {
 	const struct mt_range_sink sink = {add_interval, reading};
 	size_t before = reading->intervals.count;
-	struct mt_scope *scope;
 
 	reading->like.rank = own->rank;
 	reading->like.value = (uint32_t)reading->scopes->items.count;
@@ -106,13 +100,10 @@ static bool add_scope(struct reading *reading, Dwarf_Die *die, uint32_t parent,
 		return false;
 	if (reading->intervals.count == before)
 		return true;
-	scope = mt_array_push(&reading->scopes->items);
-	reading->nomem |= !scope;
-	if (!scope)
-		return false;
-	*scope = (struct mt_scope){.die = *die, .parent = parent};
 	own->scope = reading->like.value;
-	return true;
+	reading->nomem |= !mt_array_append(&reading->scopes->items,
+					   (struct mt_scope){.die = *die, .parent = parent});
+	return !reading->nomem;
 }
 
 static enum mt_die_way visit(void *context, Dwarf_Die *die, int tag,

@@ -312,11 +312,8 @@ static void sweep_to(struct sweep *sweep, uint64_t next)
 
 static bool open_function(struct sweep *sweep, uint32_t i)
 {
-	uint32_t *open = mt_array_push(&sweep->open);
-
-	if (!open)
+	if (!mt_array_append(&sweep->open, i))
 		return false;
-	*open = i;
 	sweep->pos = sweep->symtab->functions.items[i].start;
 	add_piece(sweep, sweep->pos, i);
 	return true;

@@ -116,7 +116,7 @@ static void heap_pop(struct sweep *s)
 static bool mark(struct sweep *s, uint64_t start, uint32_t value)
 {
 	size_t count = s->table->pieces.count;
-	struct piece *last = count ? &s->table->pieces.items[count - 1] : NULL, *piece;
+	struct piece *last = count ? &s->table->pieces.items[count - 1] : NULL;
 
 	if (last && last->start == start) {
 		last->value = value;
@@ -126,10 +126,7 @@ static bool mark(struct sweep *s, uint64_t start, uint32_t value)
 	}
 	if (last ? last->value == value : value == MT_INTERVAL_NONE)
 		return true;
-	piece = mt_array_push(&s->table->pieces);
-	if (piece)
-		*piece = (struct piece){start, value};
-	return piece;
+	return mt_array_append(&s->table->pieces, (struct piece){start, value});
 }
 
 /* Closes intervals that end before `until`, one winner after the other. */
