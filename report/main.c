@@ -16,7 +16,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/foreign_file.h"
-#include "formats/base/heap.h"
+#include "formats/base/memory.h"
 #include "formats/base/pool.h"
 #include "formats/chunks/chunk.h"
 #include "report/alongside.h"
@@ -822,15 +822,27 @@ static enum status answer(const struct mt_report_options *options)
 	return fflush(stdout) ? STATUS_OUTPUT : STATUS_OK;
 }
 
+/* Ends the program on any thread and in a signal handler. */
+static void end_with(const char *text)
+{
+	ssize_t unused = write(STDERR_FILENO, text, strlen(text));
+
+	(void)unused;
+	mt_outfile_unlink_open();
+	_exit(STATUS_UNREADABLE);
+}
+
 /* Files are mapped: a file that is truncated or fails meanwhile ends the report. */
 static void unreadable(int signal_number)
 {
-	static const char text[] = TOOL ": a file became shorter, or failed, while it was read\n";
-	ssize_t unused = write(STDERR_FILENO, text, sizeof(text) - 1);
-
 	(void)signal_number;
-	(void)unused;
-	_exit(STATUS_UNREADABLE);
+	end_with(TOOL ": a file became shorter, or failed, while it was read\n");
+}
+
+static void out_of_memory(void)
+{
+	end_with(TOOL ": out of memory: report a part of the recording (--time, --pid, --comm), or "
+		      "use a machine with more\n");
 }
 
 int main(int argc, char **argv)
@@ -839,7 +851,8 @@ int main(int argc, char **argv)
 	struct mt_error *err;
 	enum status status;
 
-	mt_heap_begin();
+	mt_memory_tune();
+	mt_memory_set_end(out_of_memory);
 	/* Names are UTF-8 in any environment: this gives their widths. */
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		setlocale(LC_CTYPE, "");

@@ -30,6 +30,8 @@ static struct mt_error *failed(const char *path, int errnum)
 	return err;
 }
 
+static struct mt_outfile *opened;
+
 static ssize_t write_all(void *cookie, const char *bytes, size_t size)
 {
 	struct mt_outfile *out = cookie;
@@ -154,6 +156,7 @@ struct mt_error *mt_outfile_open(const char *path, struct mt_outfile *out)
 		return mt_error_nomem();
 	}
 	setvbuf(out->file, NULL, _IOFBF, BUFFER_SIZE);
+	opened = out;
 	return NULL;
 }
 
@@ -191,8 +194,15 @@ struct mt_error *mt_outfile_commit(struct mt_outfile *out)
 	return err;
 }
 
+void mt_outfile_unlink_open(void)
+{
+	if (opened && opened->temporary && !opened->nameless)
+		unlink(opened->temporary);
+}
+
 void mt_outfile_abandon(struct mt_outfile *out)
 {
+	opened = opened == out ? NULL : opened;
 	if (out->file)
 		fclose(MT_TAKE(out->file));
 	if (out->fd >= 0)

@@ -33,6 +33,9 @@ struct mt_error *mt_outfile_open(const char *path, struct mt_outfile *out);
  */
 struct mt_error *mt_outfile_commit(struct mt_outfile *out);
 
+/* Removes the temporary file of the output that is open, for a program that ends at once. */
+void mt_outfile_unlink_open(void);
+
 /* Closes the output and removes the temporary file. Does nothing after a commit. */
 void mt_outfile_abandon(struct mt_outfile *out);
 

@@ -1,15 +1,18 @@
 /*
  * A growing array of one element type. MT_ARRAY(struct foo) names an anonymous struct {items,
- * count, capacity}. mt_array_push() appends one zeroed element, or gives NULL out of memory.
- * Pointers to elements hold until the next push.
+ * count, capacity}. mt_array_push() appends one zeroed element, or gives NULL out of memory (see
+ * memory.h). Pointers to elements hold until the next push.
  */
 #ifndef MT_FORMATS_BASE_ARRAY_H
 #define MT_FORMATS_BASE_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "formats/base/memory.h"
 
 #define MT_ARRAY(type)           \
 	struct {                 \
@@ -24,15 +27,15 @@ static inline bool mt_array_move(void **items, size_t *capacity, size_t want, si
 	size_t grown = *capacity ? *capacity : 8, bytes;
 	void *moved;
 
-	while (grown < want) {
-		if (__builtin_mul_overflow(grown, (size_t)2, &grown))
-			return false;
+	while (grown < want && grown <= SIZE_MAX / 2)
+		grown *= 2;
+	moved = grown < want || __builtin_mul_overflow(grown, element, &bytes)
+			? NULL
+			: realloc(*items, bytes);
+	if (!moved) {
+		mt_memory_failed();
+		return false;
 	}
-	if (__builtin_mul_overflow(grown, element, &bytes))
-		return false;
-	moved = realloc(*items, bytes);
-	if (!moved)
-		return false;
 	*items = moved;
 	*capacity = grown;
 	return true;
@@ -53,6 +56,20 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 		 ? (memset(&(array)->items[(array)->count], 0, sizeof(*(array)->items)), \
 		    &(array)->items[(array)->count++])                                   \
 		 : NULL)
+
+/* The element at `index`, after zeroed elements are appended up to it; NULL out of memory. */
+#define mt_array_at(array, index)                                                            \
+	({                                                                                   \
+		__typeof__(array) array_ = (array);                                          \
+		const size_t index_ = (index);                                               \
+		bool fits_ = index_ < array_->count || mt_array_reserve(array_, index_ + 1); \
+		if (fits_ && index_ >= array_->count) {                                      \
+			memset(&array_->items[array_->count], 0,                             \
+			       (index_ + 1 - array_->count) * sizeof(*array_->items));       \
+			array_->count = index_ + 1;                                          \
+		}                                                                            \
+		fits_ ? &array_->items[index_] : NULL;                                       \
+	})
 
 /* Frees unused capacity; an empty array keeps its memory. */
 #define mt_array_shrink(array)                                                                     \

@@ -98,7 +98,7 @@ static bool map_grow(struct mt_map64 *map)
 	size_t slots = map->slots ? (map->mask + 1) * 2 : 16;
 	struct mt_map64 grown = {.count = map->count, .mask = slots - 1};
 
-	grown.slots = calloc(slots, sizeof(*grown.slots));
+	grown.slots = mt_alloc(slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return false;
 	for (size_t i = 0; map->slots && i <= map->mask; i++) {

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/base/array.h"
+
 struct mt_map64 {
 	struct mt_map64_slot *slots; /* NULL until the first put */
 	size_t count;
@@ -25,6 +27,22 @@ bool mt_map64_add(struct mt_map64 *map, uint64_t key, uint64_t value);
 
 /* True and sets *value if the map has the key; else false, with *value untouched. */
 bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value);
+
+/*
+ * The element of `array` that belongs to key, whose index is the map's value: a zeroed element is
+ * appended for a new key. NULL out of memory, with both unchanged.
+ */
+#define mt_map64_element(map, array, key)                                                       \
+	({                                                                                      \
+		__typeof__(map) map_ = (map);                                                   \
+		__typeof__(array) of_ = (array);                                                \
+		const uint64_t key_ = (key);                                                    \
+		uint64_t at_ = of_->count;                                                      \
+		bool has_ = mt_map64_get(map_, key_, &at_) ||                                   \
+			    (mt_array_reserve(of_, at_ + 1) && mt_map64_put(map_, key_, at_) && \
+			     mt_array_push(of_));                                               \
+		has_ ? &of_->items[at_] : NULL;                                                 \
+	})
 
 /* Removes key; false if the map does not have it. */
 bool mt_map64_remove(struct mt_map64 *map, uint64_t key);

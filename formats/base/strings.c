@@ -28,7 +28,7 @@ struct mt_strings {
 
 struct mt_strings *mt_strings_create(void)
 {
-	struct mt_strings *strings = calloc(1, sizeof(*strings));
+	struct mt_strings *strings = mt_alloc(1, sizeof(*strings));
 
 	if (!strings)
 		return NULL;
@@ -60,7 +60,7 @@ static char *store_bytes(struct mt_strings *strings, const char *string, size_t 
 		block = mt_array_push(&strings->blocks);
 		if (!block)
 			return NULL;
-		*block = malloc(size);
+		*block = mt_alloc(1, size);
 		if (!*block) {
 			strings->blocks.count--;
 			return NULL;
@@ -92,7 +92,7 @@ static size_t slot_of(const struct mt_strings *strings, const char *string, size
 static int table_grow(struct mt_strings *strings)
 {
 	size_t slots = strings->table ? (strings->mask + 1) * 2 : 256;
-	uint32_t *table = calloc(slots, sizeof(*table));
+	uint32_t *table = mt_alloc(slots, sizeof(*table));
 
 	if (!table)
 		return -1;
@@ -114,8 +114,10 @@ uint32_t mt_strings_intern(struct mt_strings *strings, const char *string, size_
 	const char *stored;
 	size_t slot;
 
-	if (length >= UINT32_MAX - 1 || strings->entries.count >= UINT32_MAX - 2)
+	if (length >= UINT32_MAX - 1 || strings->entries.count >= UINT32_MAX - 2) {
+		mt_memory_failed();
 		return MT_STRING_NONE;
+	}
 	if (!strings->table || strings->entries.count + 1 > (strings->mask + 1) / 4 * 3) {
 		if (table_grow(strings))
 			return MT_STRING_NONE;

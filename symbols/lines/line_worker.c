@@ -20,6 +20,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/base/strings.h"
 
 enum {
@@ -250,6 +251,7 @@ static struct mt_error *start(struct mt_line_worker *worker, const struct mt_elf
 		return mt_error_os(errno, "debug information: socketpair");
 	worker->pid = fork();
 	if (!worker->pid) {
+		mt_memory_set_end(NULL); /* what the caller ends with is the caller's */
 		serve(fds[1], image, debug, path);
 		_exit(0);
 	}

@@ -13,8 +13,8 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/base/heap.h"
 #include "formats/base/map64.h"
+#include "formats/base/memory.h"
 #include "symbols/elf/elf.h"
 #include "symbols/lines/lines.h"
 #include "symbols/names/demangle.h"
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
 	bool timed = false;
 	int option, status;
 
-	mt_heap_begin(); /* as in mtreport */
+	mt_memory_tune(); /* as in mtreport */
 	while ((option = getopt(argc, argv, "tm:")) != -1) {
 		timed |= option == 't';
 		copies = option == 'm' ? atol(optarg) : copies;

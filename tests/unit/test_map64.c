@@ -72,6 +72,47 @@ MT_TEST(what_is_added_does_not_replace_what_is_there)
 	mt_map64_deinit(&map);
 }
 
+MT_TEST(a_key_has_one_element)
+{
+	struct mt_map64 map = {0};
+	MT_ARRAY(int) numbers = {0};
+
+	*mt_map64_element(&map, &numbers, 70) = 7;
+	*mt_map64_element(&map, &numbers, 80) = 8;
+	MT_CHECK_EQ(*mt_map64_element(&map, &numbers, 70), 7);
+	MT_CHECK_EQ(numbers.count, 2);
+	*mt_array_at(&numbers, 100) = 9;
+	MT_CHECK_EQ(numbers.count, 101);
+	MT_CHECK(numbers.items[1] == 8 && !numbers.items[2] && !numbers.items[99]);
+	MT_CHECK_EQ(*mt_array_at(&numbers, 100), 9);
+	mt_array_deinit(&numbers);
+	mt_map64_deinit(&map);
+}
+
+static size_t ends;
+
+static void end(void)
+{
+	ends++;
+}
+
+MT_TEST(an_end_is_called_where_memory_runs_out)
+{
+	struct mt_map64 map = {0};
+	MT_ARRAY(int) numbers = {0};
+
+	MT_CHECK(!mt_array_at(&numbers, SIZE_MAX / 2));
+	MT_CHECK_EQ(ends, 0);
+	mt_memory_set_end(end);
+	MT_CHECK(!mt_array_at(&numbers, SIZE_MAX / 2));
+	MT_CHECK_EQ(ends, 1);
+	*mt_map64_element(&map, &numbers, 1) = 1;
+	MT_CHECK_EQ(ends, 1);
+	mt_memory_set_end(NULL);
+	mt_array_deinit(&numbers);
+	mt_map64_deinit(&map);
+}
+
 MT_TEST(hashes_depend_on_every_byte)
 {
 	uint8_t bytes[19 + 3 * 64] = {0}; /* long inputs are hashed in another way */

@@ -1,8 +1,10 @@
-#include "formats/base/heap.h"
+#include "formats/base/memory.h"
 
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,11 +41,68 @@ static void begin_in_huge_pages(void)
 		(void)madvise((void *)first_huge, to - first_huge, MADV_HUGEPAGE);
 }
 
-void mt_heap_begin(void)
+void mt_memory_tune(void)
 {
 	/* freed memory is soon needed again: returned to the kernel, it would be faulted in anew */
 	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
 	mallopt(M_MMAP_THRESHOLD, MAPPED_MEMORY);
 	begin_in_huge_pages();
 	mallopt(M_TOP_PAD, MORE_MEMORY);
+}
+
+static void (*memory_end)(void);
+
+void mt_memory_set_end(void (*end)(void))
+{
+	memory_end = end;
+}
+
+void mt_memory_failed(void)
+{
+	if (memory_end)
+		memory_end();
+}
+
+static void *checked(void *memory)
+{
+	if (!memory)
+		mt_memory_failed();
+	return memory;
+}
+
+void *mt_alloc(size_t count, size_t size)
+{
+	return checked(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *mt_resize(void *items, size_t count, size_t size)
+{
+	return checked(reallocarray(items, count ? count : 1, size));
+}
+
+char *mt_copy_string(const char *string)
+{
+	return checked(strdup(string));
+}
+
+char *mt_copy_bytes(const char *string, size_t length)
+{
+	return checked(strndup(string, length));
+}
+
+char *mt_format(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	return checked(length < 0 ? NULL : text);
+}
+
+FILE *mt_open_text(char **text, size_t *size)
+{
+	return checked(open_memstream(text, size));
 }
