@@ -10,9 +10,9 @@
 
 #include "formats/base/err.h"
 #include "record/cli/check.h"
-#include "record/cli/closing_line.h"
 #include "record/cli/list.h"
 #include "record/cli/options.h"
+#include "record/cli/stats.h"
 #include "record/probes/probe_events.h"
 #include "record/probes/probes.h"
 #include "record/recorder.h"

@@ -13,8 +13,8 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "record/cli/closing_line.h"
 #include "record/cli/options.h"
+#include "record/cli/stats.h"
 #include "record/plan/plan.h"
 #include "record/proc/procfs.h"
 #include "record/recorder.h"

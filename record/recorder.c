@@ -4,6 +4,8 @@
  */
 #include "record/recorder.h"
 
+#include <stdarg.h>
+
 #include "formats/base/cleanup.h"
 #include "record/cli/options.h"
 #include "record/cli/output.h"
@@ -14,6 +16,7 @@
 #include "record/rings/governor.h"
 #include "record/rings/prefault.h"
 #include "record/rings/spool.h"
+#include "record/rings/state_writer.h"
 #include "record/rings/task_filter.h"
 #include "record/state/gauges.h"
 #include "record/targets.h"
@@ -127,4 +130,53 @@ struct mt_error *mt_recorder_run(const struct mt_record_options *options, int ar
 	}
 	*out = result;
 	return NULL;
+}
+
+/* Writes a NOTE now, or as soon as there is a recording. Takes text. */
+void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+	struct mt_note_record note = {.level = level, .text = {text, strlen(text)}};
+	struct mt_waiting_note *waiting;
+
+	if (r->spool && mt_state_begin(&state)) {
+		(void)mt_state_put(&state, mt_note_put, &note);
+		mt_state_flush(&state);
+		free(text);
+		return;
+	}
+	waiting = mt_array_push(&r->waiting_notes);
+	if (waiting)
+		*waiting = (struct mt_waiting_note){level, text};
+	else
+		free(text);
+}
+
+void mt_recorder_put_waiting_notes(struct mt_recorder *r)
+{
+	__typeof__(r->waiting_notes) notes = r->waiting_notes;
+
+	memset(&r->waiting_notes, 0, sizeof(r->waiting_notes));
+	for (size_t i = 0; i < notes.count; i++)
+		mt_recorder_put_note(r, notes.items[i].level, notes.items[i].text);
+	mt_array_deinit(&notes);
+}
+
+/* Levels 0 and 1 are also written into the recording. */
+void mt_recorder_say(struct mt_recorder *r, int level, const char *format, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (!text)
+		return;
+	r->voice->say(r->voice->context, level, text);
+	if (level <= 1)
+		mt_recorder_put_note(r, (uint32_t)level, text);
+	else
+		free(text);
 }

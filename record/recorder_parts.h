@@ -1,7 +1,7 @@
 /*
- * The state of a recorder, shared only by its files: recorder.c (the whole recording), notes.c
- * (messages), preparing.c (before the first event), sampling.c (--malloc-sample), block_budget.c
- * (the budget of blocks), run.c (while events are recorded), polling.c (/proc of the targets),
+ * The state of a recorder, shared only by its files: recorder.c (the whole recording and its
+ * messages), preparing.c (before the first event), block_budget.c (--malloc-sample and the budget
+ * of blocks), run.c (while events are recorded), polling.c (/proc of the targets),
  * ending.c (after the last event), counting.c (--stat).
  */
 #ifndef MT_RECORD_RECORDER_PARTS_H
@@ -29,7 +29,6 @@
 
 struct mt_ahead;
 struct mt_block_budget;
-struct mt_block_rate;
 struct mt_count;
 struct mt_error;
 struct mt_gauges;
@@ -119,23 +118,6 @@ struct mt_error *mt_recorder_open_counters(struct mt_recorder *r, const struct m
 
 /* Applies --malloc-sample to the plan; auto counts for a second. */
 struct mt_error *mt_recorder_sample_blocks(struct mt_recorder *r);
-
-/*
- * Counts for a second the blocks that the targets allocate and free, adds the counts to *rate, and
- * keeps counting. share: the budget as a share of a CPU.
- */
-struct mt_error *mt_recorder_count_blocks(struct mt_recorder *r, double share,
-					  struct mt_block_rate *rate);
-
-/*
- * Leaves out the allocator whose probes cost most in that count, with a note. *rate becomes the
- * rate of the other allocators. *some: there are others.
- */
-struct mt_error *mt_recorder_leave_out_busiest(struct mt_recorder *r, struct mt_block_rate *rate,
-					       bool *some);
-
-/* Begins to check the budget; 1 in one_in blocks is recorded from now on. */
-void mt_recorder_begin_budget(struct mt_recorder *r, uint32_t one_in);
 
 /* Switches the probes off if they cost more than the budget. Call it at r->next_budget. */
 void mt_recorder_keep_budget(struct mt_recorder *r);

@@ -7,32 +7,148 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/foreign_file.h"
-#include "record/allocators/allocator_survey.h"
+#include "formats/base/map64.h"
 #include "record/allocators/allocators.h"
-#include "record/allocators/function_calls.h"
+#include "record/files/mapped_file.h"
+#include "record/open/clock.h"
 #include "record/probes/needed_files.h"
 #include "record/probes/probe_files.h"
 #include "record/proc/numbers.h"
+#include "record/proc/stopping.h"
+#include "record/state/existing.h"
 #include "symbols/elf/elf.h"
+#include "symbols/elf/plt.h"
 
 #define NEW "_Znwm" /* operator new(unsigned long) */
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 
-/* The selection for a command. */
-struct choice {
-	struct mt_probe_files *out;
-	bool has_malloc, has_new; /* found already */
-	bool failed;		  /* out of memory */
-	bool has_go;		  /* one of the files is a Go program */
+/* ---- Calls of a function ---- */
+
+enum {
+	TARGETS_MOST = 8,
+	RELA_SIZE = 24,
+	CODE_MOST = 4096, /* bytes of a function that are searched */
+};
+
+/* The addresses through which the function is called. */
+struct search {
+	struct mt_elf *elf;
+	const char *name;
+	uint64_t targets[TARGETS_MOST]; /* code addresses: the function, its stubs */
+	uint64_t slots[TARGETS_MOST];	/* words that contain its address */
+	size_t target_count, slot_count;
+};
+
+static bool has(const uint64_t *list, size_t count, uint64_t address)
+{
+	while (count && list[count - 1] != address)
+		count--;
+	return count;
+}
+
+static bool take_stub(void *context, const struct mt_plt_stub *stub)
+{
+	struct search *search = context;
+
+	if (stub->name && !strcmp(stub->name, search->name) && search->target_count < TARGETS_MOST)
+		search->targets[search->target_count++] = stub->start;
+	return true;
+}
+
+static void find_symbols(struct search *search, bool dynamic)
+{
+	size_t count = mt_elf_symbol_count(search->elf, dynamic);
+	struct mt_elf_symbol symbol;
+
+	for (size_t i = 0; i < count && search->target_count < TARGETS_MOST; i++) {
+		if (mt_elf_symbol(search->elf, dynamic, i, &symbol) && symbol.section &&
+		    !strcmp(symbol.name, search->name))
+			search->targets[search->target_count++] = symbol.value;
+	}
+}
+
+static void find_slots(struct search *search)
+{
+	struct mt_span table = mt_elf_section(search->elf, ".rela.dyn");
+	struct mt_elf_symbol symbol;
+
+	for (size_t at = 0; at + RELA_SIZE <= table.size && search->slot_count < TARGETS_MOST;
+	     at += RELA_SIZE) {
+		uint64_t info = mt_get_le64(table.bytes + at + 8);
+
+		if ((uint32_t)info == R_X86_64_GLOB_DAT &&
+		    mt_elf_symbol(search->elf, true, info >> 32, &symbol) &&
+		    !strcmp(symbol.name, search->name))
+			search->slots[search->slot_count++] = mt_get_le64(table.bytes + at);
+	}
+}
+
+/*
+ * Returns true if the code at a link-time address calls or jumps to the function `name`: directly,
+ * by its PLT entry, or through its GOT slot (-fno-plt). Searches for the bytes of calls and jumps
+ * without decoding the code; bytes within another instruction match only if they lead to the same
+ * function by chance. Does not follow calls. Returns true for code that cannot be read, including
+ * that of machines other than x86-64.
+ */
+static bool calls_function(struct mt_elf *elf, uint64_t address, uint64_t size, const char *name)
+{
+	struct search search = {.elf = elf, .name = name};
+	const uint8_t *code;
+
+	size = size < CODE_MOST ? size : CODE_MOST;
+	code = mt_elf_machine(elf) == EM_X86_64 ? mt_elf_bytes_at(elf, address, size) : NULL;
+	if (!code)
+		return true;
+	find_symbols(&search, true);
+	find_symbols(&search, false);
+	mt_plt_each(elf, take_stub, &search);
+	find_slots(&search);
+	for (size_t at = 0; at + 5 <= size; at++) {
+		bool direct = code[at] == 0xe8 || code[at] == 0xe9;
+		/* call *SLOT(%rip), jmp *SLOT(%rip) */
+		bool by_slot = at + 6 <= size && code[at] == 0xff &&
+			       (code[at + 1] == 0x15 || code[at + 1] == 0x25);
+		size_t operand = at + (by_slot ? 2 : 1);
+
+		if ((direct || by_slot) &&
+		    has(direct ? search.targets : search.slots,
+			direct ? search.target_count : search.slot_count,
+			address + operand + 4 + (uint64_t)(int32_t)mt_get_le32(code + operand)))
+			return true;
+	}
+	return false;
+}
+
+/* ---- One file ---- */
+
+/* Where a file defines malloc and free. */
+enum malloc_in {
+	MALLOC_IN_NOTHING,
+	MALLOC_IN_SYMBOLS, /* not exported: serves only a static program */
+	MALLOC_IN_LIBC,
+	MALLOC_IN_EXPORTS,
+	MALLOC_INS
+};
+
+struct defines {
+	enum malloc_in malloc_in;
+	bool has_new;	  /* exported, so the loader searches no further */
+	bool has_own_new; /* operator new that does not call malloc */
+	bool is_go;	  /* a Go program, whose heap has no malloc */
 };
 
 static bool find_function(struct mt_elf *elf, bool dynamic, const char *name,
@@ -62,30 +178,329 @@ bool mt_allocator_has_own_new(struct mt_elf *elf)
 
 	return (find_function(elf, true, NEW, &symbol) ||
 		find_function(elf, false, NEW, &symbol)) &&
-	       symbol.size && !mt_function_calls(elf, symbol.value, symbol.size, "malloc");
+	       symbol.size && !calls_function(elf, symbol.value, symbol.size, "malloc");
 }
 
-struct mt_allocator_defines mt_allocator_look(int fd, const char *path)
+/* Returns what an open file defines; nothing if it cannot be read. */
+static struct defines look_into(int fd, const char *path)
 {
 	enum mt_allocator_rank rank = mt_allocator_rank(path);
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
 	struct mt_elf_symbol symbol;
-	struct mt_allocator_defines defines = {0};
+	struct defines defines = {0};
 
 	if (rank != MT_ALLOCATOR_NEVER)
 		mt_error_destroy(mt_elf_read_fd(fd, path, &elf));
 	if (!elf)
 		return defines;
 	if (has_both(elf, true))
-		defines.malloc_in =
-			rank == MT_ALLOCATOR_LIBC ? MT_MALLOC_IN_LIBC : MT_MALLOC_IN_EXPORTS;
+		defines.malloc_in = rank == MT_ALLOCATOR_LIBC ? MALLOC_IN_LIBC : MALLOC_IN_EXPORTS;
 	else if (has_both(elf, false))
-		defines.malloc_in = MT_MALLOC_IN_SYMBOLS;
+		defines.malloc_in = MALLOC_IN_SYMBOLS;
 	defines.is_go = mt_elf_is_go(elf);
 	defines.has_new = find_function(elf, true, NEW, &symbol);
 	defines.has_own_new = mt_allocator_has_own_new(elf);
 	return defines;
 }
+
+/* ---- Running processes ---- */
+
+/*
+ * Any user can map hundreds of files that export malloc and free. Files are therefore counted by
+ * the processes that map them before any file is opened, and the work per file is bounded.
+ */
+#define STEP_NS UINT64_C(2000000000)
+
+enum {
+	FILES_MOST = 1 << 16,
+	PAIRS_MOST = 1 << 21, /* pairs of a process and a file that it maps */
+	NAMED_MOST = 3,
+	CHOSEN_MOST = 32,
+};
+
+/* A file that processes map as executable. */
+struct seen {
+	struct mt_mapped_file at; /* its mapping in one of them; owns the path */
+	size_t last;		  /* number of the last counted process, from 1 */
+	size_t processes;	  /* number of processes that map it */
+	size_t served;		  /* number of processes whose allocator it is */
+	struct defines defines;
+};
+
+struct survey {
+	MT_ARRAY(struct seen) files;
+	struct mt_map64 by_hash;
+	MT_ARRAY(uint32_t) pairs;    /* files of all processes in sequence */
+	MT_ARRAY(size_t) ends;	     /* end of each process in pairs */
+	MT_ARRAY(uint32_t) order;    /* files, most processes first */
+	size_t unread, unread_files; /* processes and files skipped for lack of time or room */
+	uint64_t until;
+	bool failed; /* out of memory */
+};
+
+static void survey_deinit(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->files.count; i++)
+		free((char *)survey->files.items[i].at.path.bytes);
+	mt_array_deinit(&survey->files);
+	mt_map64_deinit(&survey->by_hash);
+	mt_array_deinit(&survey->pairs);
+	mt_array_deinit(&survey->ends);
+	mt_array_deinit(&survey->order);
+}
+
+static bool is_over(const struct survey *survey)
+{
+	return survey->failed || mt_is_stopping() || mt_clock_monotonic() > survey->until;
+}
+
+/* ---- Counting ---- */
+
+static uint64_t hash_of(const struct mt_mapped_file *file)
+{
+	uint64_t numbers[] = {file->major, file->minor, file->inode};
+
+	return mt_hash_bytes(numbers, sizeof(numbers), 0);
+}
+
+/* Returns the file's number, counted from 1; 0 if there is no room. */
+static uint64_t number_of(struct survey *survey, const struct mt_mapped_file *file)
+{
+	uint64_t hash = hash_of(file), number;
+	struct seen *slot;
+
+	if (mt_map64_get(&survey->by_hash, hash, &number))
+		return number;
+	if (survey->files.count == FILES_MOST) {
+		survey->unread_files++;
+		return 0;
+	}
+	slot = mt_array_push(&survey->files);
+	if (slot) {
+		*slot = (struct seen){.at = *file};
+		slot->at.path.bytes = strndup(file->path.bytes, file->path.size);
+	}
+	survey->failed |= !slot || !slot->at.path.bytes ||
+			  !mt_map64_put(&survey->by_hash, hash, survey->files.count);
+	return survey->failed ? 0 : survey->files.count;
+}
+
+static void count_file(void *context, const struct mt_mapped_file *file)
+{
+	struct survey *survey = context;
+	uint64_t number = number_of(survey, file);
+	struct seen *seen = number ? &survey->files.items[number - 1] : NULL;
+	uint32_t *pair;
+
+	if (!seen || seen->last == survey->ends.count + 1 || survey->pairs.count == PAIRS_MOST)
+		return;
+	pair = mt_array_push(&survey->pairs);
+	survey->failed |= !pair;
+	if (!pair)
+		return;
+	*pair = (uint32_t)number - 1;
+	seen->last = survey->ends.count + 1;
+	seen->processes++;
+}
+
+static void count_process(void *context, pid_t pid)
+{
+	struct survey *survey = context;
+	size_t *end;
+
+	if (is_over(survey)) {
+		survey->unread++;
+		return;
+	}
+	if (!mt_probe_mappings_each(pid, count_file, survey))
+		return;
+	end = mt_array_push(&survey->ends);
+	survey->failed |= !end;
+	if (end)
+		*end = survey->pairs.count;
+}
+
+/* ---- Reading files ---- */
+
+static int by_processes(const void *a, const void *b, void *context)
+{
+	const struct seen *files = context;
+	const struct seen *x = &files[*(const uint32_t *)a], *y = &files[*(const uint32_t *)b];
+
+	if (x->served != y->served)
+		return x->served < y->served ? 1 : -1;
+	if (x->processes != y->processes)
+		return x->processes < y->processes ? 1 : -1;
+	return x < y ? -1 : 1;
+}
+
+static void sort_files(struct survey *survey)
+{
+	survey->order.count = 0;
+	for (uint32_t i = 0; i < survey->files.count; i++) {
+		uint32_t *slot = mt_array_push(&survey->order);
+
+		survey->failed |= !slot;
+		if (slot)
+			*slot = i;
+	}
+	if (survey->order.count)
+		qsort_r(survey->order.items, survey->order.count, sizeof(*survey->order.items),
+			by_processes, survey->files.items);
+}
+
+/* A copy of the memory is another file, where a probe never fires. */
+static int open_seen(const struct seen *seen, struct stat *status)
+{
+	int fd = mt_mapped_file_open(&seen->at, status);
+
+	if (fd < 0 || status->st_ino == seen->at.inode)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void look_into_files(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->order.count; i++) {
+		struct seen *seen = &survey->files.items[survey->order.items[i]];
+		MT_CLEANUP_CLOSE int fd = -1;
+		struct stat status;
+
+		if (is_over(survey)) {
+			survey->unread_files += survey->order.count - i;
+			return;
+		}
+		fd = open_seen(seen, &status);
+		if (fd >= 0)
+			seen->defines = look_into(fd, seen->at.path.bytes);
+	}
+}
+
+/* ---- Choosing ---- */
+
+static void choose_of_process(struct survey *survey, size_t first, size_t end)
+{
+	size_t counts[MALLOC_INS] = {0};
+	enum malloc_in best = MALLOC_IN_EXPORTS;
+
+	for (size_t i = first; i < end; i++)
+		counts[survey->files.items[survey->pairs.items[i]].defines.malloc_in]++;
+	while (best > MALLOC_IN_NOTHING && !counts[best])
+		best--;
+	for (size_t i = first; i < end; i++) {
+		struct seen *seen = &survey->files.items[survey->pairs.items[i]];
+
+		seen->served += (best > MALLOC_IN_NOTHING && seen->defines.malloc_in == best) ||
+				seen->defines.has_own_new;
+	}
+}
+
+/* Opens the file again, for probing. False if it is gone or a memory file. */
+static bool take(struct survey *survey, const struct seen *seen, struct mt_probe_files *out)
+{
+	struct stat status;
+	int fd = open_seen(seen, &status);
+	struct mt_probe_file *slot = fd >= 0 ? mt_array_push(&out->items) : NULL;
+
+	if (!slot) {
+		survey->failed |= fd >= 0;
+		mt_close_p(&fd);
+		return false;
+	}
+	*slot = (struct mt_probe_file){.fd = fd,
+				       .path = strndup(seen->at.path.bytes,
+						       mt_mapped_file_live_length(&seen->at.path)),
+				       .device = status.st_dev,
+				       .inode = status.st_ino};
+	survey->failed |= !slot->path;
+	return true;
+}
+
+static void take_first(struct survey *survey, struct mt_probe_files *out, FILE *left_out)
+{
+	size_t taken = 0, left = 0;
+
+	for (size_t i = 0; i < survey->order.count && !survey->failed; i++) {
+		const struct seen *seen = &survey->files.items[survey->order.items[i]];
+
+		if (!seen->served)
+			break;
+		if (taken < CHOSEN_MOST) {
+			taken += take(survey, seen, out);
+			continue;
+		}
+		if (left++ < NAMED_MOST)
+			fprintf(left_out, "%s%s", left > 1 ? ", " : "", seen->at.path.bytes);
+	}
+	if (left > NAMED_MOST)
+		fprintf(left_out, " and %zu more", left - NAMED_MOST);
+	if (left)
+		fprintf(left_out, ", which fewer processes map");
+	if (survey->unread_files)
+		fprintf(left_out, "%s%zu files that could not be read in time", left ? "; " : "",
+			survey->unread_files);
+	if (survey->unread)
+		fprintf(left_out, "%s%zu processes whose files could not be listed in time",
+			left || survey->unread_files ? "; " : "", survey->unread);
+}
+
+static void count_all(struct survey *survey, const struct mt_probe_targets *targets)
+{
+	for (size_t i = 0; i < targets->pids->count; i++)
+		count_process(survey, targets->pids->items[i]);
+	for (size_t i = 0; i < targets->tids->count; i++)
+		count_process(survey, targets->tids->items[i]);
+	if (targets->everyone)
+		mt_existing_each(count_process, survey);
+}
+
+static void start_step(struct survey *survey, const struct mt_probe_targets *targets)
+{
+	survey->until = targets->everyone ? mt_clock_monotonic() + STEP_NS : UINT64_MAX;
+}
+
+struct surveyed {
+	size_t processes; /* number of processes whose mappings could be read */
+	bool has_go;	  /* one of the files is a Go program */
+};
+
+/* Appends the files that define the malloc and operator new of running targets. */
+static struct mt_error *survey_targets(const struct mt_probe_targets *targets,
+				       struct mt_probe_files *out, FILE *left_out,
+				       struct surveyed *seen)
+{
+	MT_CLEANUP(survey_deinit) struct survey survey = {0};
+	int why;
+
+	start_step(&survey, targets);
+	count_all(&survey, targets);
+	why = errno;
+	*seen = (struct surveyed){.processes = survey.ends.count};
+	sort_files(&survey);
+	start_step(&survey, targets);
+	look_into_files(&survey);
+	for (size_t i = 0; i < survey.files.count; i++)
+		seen->has_go |= survey.files.items[i].defines.is_go;
+	for (size_t i = 0, first = 0; i < survey.ends.count; first = survey.ends.items[i++])
+		choose_of_process(&survey, first, survey.ends.items[i]);
+	sort_files(&survey);
+	take_first(&survey, out, left_out);
+	if (mt_is_stopping())
+		return mt_stop_error();
+	errno = why;
+	return survey.failed ? mt_error_nomem() : NULL;
+}
+
+/* ---- The files of a command ---- */
+
+/* The selection for a command. */
+struct choice {
+	struct mt_probe_files *out;
+	bool has_malloc, has_new; /* found already */
+	bool failed;		  /* out of memory */
+	bool has_go;		  /* one of the files is a Go program */
+};
 
 static bool is_chosen(const struct choice *choice, const struct mt_probe_file *file)
 {
@@ -121,22 +536,22 @@ static bool take_needed(void *context, const char *path)
 	struct stat status;
 	struct mt_probe_file file = {.fd = mt_foreign_open(AT_FDCWD, path, MT_LINKS_ALL, &status),
 				     .path = strdup(path)};
-	struct mt_allocator_defines defines = {0};
+	struct defines defines = {0};
 	bool chosen = false;
 
 	if (file.fd >= 0 && file.path) {
 		file.device = status.st_dev;
 		file.inode = status.st_ino;
-		defines = mt_allocator_look(file.fd, path);
+		defines = look_into(file.fd, path);
 		choice->has_go |= defines.is_go;
 	}
 	if (!choice->has_malloc)
-		chosen = defines.malloc_in >= MT_MALLOC_IN_LIBC ||
-			 (defines.malloc_in == MT_MALLOC_IN_SYMBOLS && !choice->out->items.count);
+		chosen = defines.malloc_in >= MALLOC_IN_LIBC ||
+			 (defines.malloc_in == MALLOC_IN_SYMBOLS && !choice->out->items.count);
 	chosen |= !choice->has_new && defines.has_own_new;
 	if (chosen)
 		choose(choice, &file);
-	choice->has_malloc |= defines.malloc_in >= MT_MALLOC_IN_LIBC;
+	choice->has_malloc |= defines.malloc_in >= MALLOC_IN_LIBC;
 	choice->has_new |= defines.has_new;
 	if (file.fd >= 0)
 		close(file.fd);
@@ -145,7 +560,7 @@ static bool take_needed(void *context, const char *path)
 }
 
 static struct mt_error *none_found(const struct mt_probe_targets *targets,
-				   const struct mt_allocator_surveyed *seen)
+				   const struct surveyed *seen)
 {
 	bool running = targets->everyone || targets->pids->count || targets->tids->count;
 
@@ -172,8 +587,8 @@ struct mt_error *mt_allocator_files_find(const struct mt_probe_targets *targets,
 					 struct mt_probe_files *out, FILE *left_out)
 {
 	struct choice choice = {.out = out};
-	struct mt_allocator_surveyed seen;
-	struct mt_error *err = mt_allocator_survey(targets, out, left_out, &seen);
+	struct surveyed seen;
+	struct mt_error *err = survey_targets(targets, out, left_out, &seen);
 
 	if (err)
 		return err;

@@ -15,7 +15,6 @@
 #include "formats/base/err.h"
 #include "formats/events.h"
 #include "record/cli/host_events.h"
-#include "record/open/features.h"
 #include "record/open/limits.h"
 #include "record/open/perf_event.h"
 #include "record/proc/procfs.h"

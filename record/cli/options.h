@@ -66,7 +66,7 @@ struct mt_record_options {
 	bool no_inherit;     /* do not follow children */
 	bool children;	     /* -p: existing children, too */
 	bool no_prefault;    /* do not prefault stacks (prefault.h) */
-	bool no_seeds;	     /* do not plan seeds (seeds.h) */
+	bool no_seeds;	     /* do not plan seeds (variants.h) */
 	uint64_t duration;   /* ns; 0: not given */
 	uint64_t gauges;     /* ns between readings of /proc; 0: only at start and end */
 	uint64_t delay;	     /* ns until the events are enabled */

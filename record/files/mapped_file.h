@@ -24,7 +24,7 @@ struct mt_mapped_file {
  * 2. /proc/PID/exe;
  * 3. the path in the process's mount namespace;
  * 4. the path in the recorder's mount namespace, if it is the same file;
- * 5. mt_memory_image().
+ * 5. a copy of the loaded pieces of the file, out of the memory of the process.
  *
  * Returns -1 with errno; ESTALE if another file has the path now.
  */

@@ -1,18 +1,24 @@
-/* perf_event_open, error messages for its failures, and an attr as text. */
+/*
+ * perf_event_open, its errors, an attr as text, and the features of this kernel in one table,
+ * newest first. Each feature is probed and never derived from the version, because distributions
+ * backport features.
+ */
 #ifndef MT_RECORD_OPEN_PERF_EVENT_H
 #define MT_RECORD_OPEN_PERF_EVENT_H
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
 struct mt_error;
+struct perf_event_attr;
 
 /*
- * Features of this kernel. features.c has a row for each: the first version that has it, and what a
- * recording lacks without it.
+ * Features of this kernel. mt_feature_rows() has a row for each: the first version that has it, and
+ * what a recording lacks without it.
  */
 struct mt_perf_features {
 	bool kernel_frames; /* exclude_kernel = 0 is allowed */
@@ -25,7 +31,7 @@ struct mt_perf_features {
 	bool dummy;	 /* PERF_COUNT_SW_DUMMY */
 	bool ioc_id;	 /* PERF_EVENT_IOC_ID */
 	bool user_stack; /* PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER */
-	/* Features without a row in features.c: */
+	/* Features without a row: */
 	bool inherited_reads; /* PERF_SAMPLE_READ of a group in an inherited event */
 	uint64_t max_rate;    /* maximum samples per second, for -F max; 0: unknown */
 };
@@ -53,5 +59,27 @@ struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wi
 
 /* Prints the attr's non-zero fields, one per line, for --verbose. */
 void mt_perf_print_attr(const struct perf_event_attr *attr, FILE *to);
+
+struct mt_feature {
+	const char *name;
+	const char *since; /* first Linux version that has the feature, or another requirement */
+	const char *cost;  /* what a recording lacks without the feature, or has instead */
+	bool harmless;	   /* true: a recording without it lacks nothing */
+	size_t offset;	   /* offset of its bool in struct mt_perf_features */
+	/* Requests the feature in an attr; NULL: attrs do not request it. */
+	void (*ask)(struct perf_event_attr *attr);
+};
+
+/* Returns the table. */
+const struct mt_feature *mt_feature_rows(size_t *count);
+
+/* Returns true if the kernel has the row's feature. */
+bool mt_feature_has(const struct mt_perf_features *features, const struct mt_feature *row);
+
+/*
+ * Requests all features at once; if the kernel refuses, drops them row by row. Fails if the kernel
+ * refuses perf_event_open itself; the error says what would allow it.
+ */
+struct mt_error *mt_features_probe(struct mt_perf_features *out);
 
 #endif

@@ -34,7 +34,7 @@ struct mt_planned_event {
 	uint32_t pair; /* index of the other event of the pair, or MT_EVENT_NONE */
 	uint32_t full; /* the event of which this one is a variant; its own index: not a variant */
 	uint32_t leader; /* index of the first event of its group; 0: no group */
-	uint32_t seed;	 /* index of its seed (seeds.h); 0: none */
+	uint32_t seed;	 /* index of its seed (variants.h); 0: none */
 	int level;	 /* MT_LEVEL_* of a variant, else MT_LEVEL_FULL */
 	enum mt_event_class class;
 	bool left_out; /* not opened: --stat does not count it, or cannot count it on this host */

@@ -14,7 +14,7 @@
 #include "record/cli/options.h"
 #include "record/plan/filter.h"
 #include "record/plan/plan.h"
-#include "record/plan/plan_parts.h"
+#include "record/plan/planner.h"
 #include "record/tracepoints/tracepoint_source.h"
 
 #define LARGE "size>=131072" /* bytes; one such block more or less changes an estimate visibly */
@@ -84,7 +84,7 @@ static struct mt_error *plan_one(struct mt_planner *planner, const struct mt_all
 
 	if (err)
 		return err;
-	event = &planner->plan->events.items[planner->plan->events.count - 1];
+	event = mt_planner_last(planner);
 	event->account = strdup(probe->account);
 	event->block = block;
 	event->is_sized = probe->is_sized;
@@ -307,4 +307,31 @@ struct mt_error *mt_plan_sample_objects(struct mt_plan *plan, uint32_t one_in, b
 		err = mt_filter_add(&event->filter, chosen);
 	}
 	return err;
+}
+
+/* ---- Probes of -e ---- */
+
+/* An entry only serves the unwinding of dumps. */
+static struct mt_error *plan_probe(void *out, const struct mt_defined_probe *probe)
+{
+	struct mt_event_word word = {.text = probe->alias, .length = strlen(probe->alias)};
+	struct mt_planner *planner = out;
+
+	if (probe->entry && !planner->options->dump_size)
+		return NULL;
+	return mt_planner_tracepoint(planner, probe->name,
+				     probe->entry ? MT_ROLE_MARK : MT_ROLE_SAMPLE, &word);
+}
+
+struct mt_error *mt_planner_probe(struct mt_planner *planner, const char *text, size_t length)
+{
+	const struct mt_tracepoint_source *source = planner->tracepoints;
+	MT_CLEANUP_FREE char *note = NULL;
+	struct mt_error *err;
+
+	if (!source->probe)
+		return mt_error_create(MT_ERR_UNSUPPORTED, "%.*s: probes cannot be defined here",
+				       (int)length, text);
+	err = source->probe(source->probes, text, length, plan_probe, planner, &note);
+	return err || !note ? err : mt_plan_note(planner->plan, "%s", note);
 }

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "formats/base/err.h"
+#include "formats/events.h"
 #include "record/open/perf_event.h"
-#include "record/open/syscalls.h"
+#include "record/plan/filter.h"
 #include "record/plan/plan.h"
-#include "record/plan/plan_parts.h"
+#include "record/plan/planner.h"
+#include "record/tracepoints/tracepoint_scan.h"
 
 /*
  * Plans both ends of a call. The exit record has the result, and the stack unless it is a mark. The
@@ -133,7 +135,8 @@ struct mt_error *mt_planner_call(struct mt_planner *planner, const struct mt_eve
 	return err ? err : mt_planner_ask_data(planner);
 }
 
-struct mt_error *mt_planner_mark_call(struct mt_planner *planner, const struct mt_event_word *word)
+/* Plans both ends as marks; leaves out a call that cannot be opened, with a note. */
+static struct mt_error *mark_call(struct mt_planner *planner, const struct mt_event_word *word)
 {
 	struct mt_error *err;
 
@@ -161,19 +164,19 @@ static bool has_page_faults(const struct mt_plan *plan)
  */
 static struct mt_error *replace_calls(struct mt_planner *planner)
 {
+	const struct mt_event_word faults = {
+		.text = "page-faults", .length = 11, .def = mt_event_def_find("page-faults", 11)};
 	struct mt_error *err =
-		has_page_faults(planner->plan) ? NULL : mt_planner_list(planner, "page-faults");
-	char *text = NULL;
+		has_page_faults(planner->plan) ? NULL : mt_planner_counter(planner, &faults);
 
 	if (err)
 		return err;
-	if (asprintf(&text,
-		     "page faults and the kernel's mmap records stand in for %s; unmapping is "
-		     "not seen (%s): %s",
-		     planner->calls, planner->no_calls->message,
-		     planner->no_calls->hint ? planner->no_calls->hint : "see mtrec --check") < 0)
-		text = NULL;
-	return mt_planner_note(planner, text);
+	return mt_plan_note(planner->plan,
+			    "page faults and the kernel's mmap records stand in for %s; unmapping "
+			    "is not seen (%s): %s",
+			    planner->calls, planner->no_calls->message,
+			    planner->no_calls->hint ? planner->no_calls->hint
+						    : "see mtrec --check");
 }
 
 /* Adds a note if calls come from raw_syscalls, with the consequences. */
@@ -181,46 +184,121 @@ static struct mt_error *note_raw_calls(struct mt_planner *planner)
 {
 	for (size_t i = 0; !planner->calls_seen && i < planner->plan->events.count; i++) {
 		if (!strncmp(planner->plan->events.items[i].name, "raw_syscalls:", 13))
-			return mt_planner_note(
-				planner, strdup("this kernel has no syscalls:* tracepoints of what "
-						"is asked: raw_syscalls with a filter serve; calls "
-						"of 32-bit programs are left out"));
+			return mt_plan_note(
+				planner->plan,
+				"this kernel has no syscalls:* tracepoints of what is asked: "
+				"raw_syscalls with a filter serve; calls of 32-bit programs are "
+				"left out");
 	}
 	return NULL;
-}
-
-/* Adds a note about events that need privileges. */
-static struct mt_error *note_refused(struct mt_planner *planner)
-{
-	char *text;
-
-	if (!planner->refused)
-		return NULL;
-	if (asprintf(&text, "without privileges (mtrec --check): %s", planner->refused) < 0)
-		text = NULL;
-	return mt_planner_note(planner, text);
-}
-
-/* Adds a note about the calls of a group that are not recorded although others are. */
-static struct mt_error *note_missing(struct mt_planner *planner)
-{
-	char *text;
-
-	if (!planner->missing)
-		return NULL;
-	if (asprintf(&text, "%s: not recorded, their tracepoints are out of reach here",
-		     planner->missing) < 0)
-		text = NULL;
-	return mt_planner_note(planner, text);
 }
 
 struct mt_error *mt_planner_finish_calls(struct mt_planner *planner)
 {
 	struct mt_error *err = planner->no_calls ? replace_calls(planner) : NULL;
 
-	if (!err)
-		err = note_refused(planner);
+	if (!err && planner->refused)
+		err = mt_plan_note(planner->plan, "without privileges (mtrec --check): %s",
+				   planner->refused);
 	if (!err)
 		err = note_raw_calls(planner);
-	return err ? err : note_missing(planner);
+	if (!err && planner->missing)
+		err = mt_plan_note(planner->plan,
+				   "%s: not recorded, their tracepoints are out of reach here",
+				   planner->missing);
+	return err;
+}
+
+/* ---- Marks ---- */
+
+struct mt_error *mt_planner_mark(struct mt_planner *planner, const struct mt_event_word *word)
+{
+	struct mt_error *err = mt_planner_tracepoint(planner, word->def->alias, MT_ROLE_MARK, word);
+
+	if (err || !word->def->filter)
+		return err;
+	return mt_filter_add(&mt_planner_last(planner)->filter, word->def->filter);
+}
+
+/* Plans a mark, or lists it as missing. */
+static struct mt_error *mark_or_list(struct mt_planner *planner, const struct mt_event_word *word)
+{
+	struct mt_error *err;
+
+	if (mt_planner_has(planner, MT_ROLE_MARK, word->text, word->length))
+		return NULL;
+	err = mt_planner_mark(planner, word);
+	if (!err || mt_planner_is_fatal(err))
+		return err;
+	mt_error_destroy(err);
+	return mt_planner_enumerate(&planner->missing, word->def->alias);
+}
+
+#define EXIT "syscalls:sys_exit_"
+
+static bool equals(const char *text, const char *word, size_t length)
+{
+	return strlen(text) == length && !memcmp(text, word, length);
+}
+
+/* Returns true if the event samples the exits of the call, by its alias or as a tracepoint. */
+static bool samples_call(const struct mt_planned_event *event, const char *call, size_t length)
+{
+	const char *name = event->name;
+
+	if (event->role != MT_ROLE_SAMPLE)
+		return false;
+	return equals(event->alias, call, length) ||
+	       (!event->filter && /* a filter may drop successful calls */
+		!strncmp(name, EXIT, sizeof(EXIT) - 1) &&
+		equals(name + sizeof(EXIT) - 1, call, length));
+}
+
+static bool is_sampled(const struct mt_planner *planner, const char *call, size_t length)
+{
+	for (size_t i = 1; i < planner->plan->events.count; i++) {
+		if (samples_call(&planner->plan->events.items[i], call, length))
+			return true;
+	}
+	return false;
+}
+
+/* Returns true if a call of the group is sampled: only then is an account kept. */
+static bool has_calls(const struct mt_planner *planner, const struct mt_event_def *group)
+{
+	size_t length;
+
+	for (const char *word = group->members; *word; word += length + (word[length] == ',')) {
+		length = strcspn(word, ",");
+		if (!memchr(word, ':', length) && is_sampled(planner, word, length))
+			return true;
+	}
+	return false;
+}
+
+static struct mt_error *mark(struct mt_planner *planner, const char *text, size_t length)
+{
+	const struct mt_event_word word = {
+		.text = text, .length = length, .def = mt_event_def_find(text, length)};
+
+	if (word.def->kind == MT_EVENT_MARK)
+		return mark_or_list(planner, &word);
+	return is_sampled(planner, text, length) ? NULL : mark_call(planner, &word);
+}
+
+struct mt_error *mt_planner_finish_marks(struct mt_planner *planner)
+{
+	const struct mt_event_def *group = mt_event_def_find("vm", 2);
+	struct mt_error *err;
+	size_t length;
+
+	if (planner->has_vm || !has_calls(planner, group))
+		return NULL;
+	err = mt_planner_ask_data(planner);
+	for (const char *word = group->members; *word && !err;
+	     word += length + (word[length] == ',')) {
+		length = strcspn(word, ",");
+		err = mark(planner, word, length);
+	}
+	return err;
 }

@@ -11,27 +11,12 @@
 #include "record/cli/options.h"
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
-#include "record/plan/plan_parts.h"
+#include "record/plan/planner.h"
 #include "record/plan/pmu.h"
 #include "record/probes/probe_word.h"
 #include "record/tracepoints/tracepoint_source.h"
 
 #define PRECISE_MAX 3
-
-size_t mt_planner_word_length(const char *list)
-{
-	bool is_probe = mt_is_probe_word(list, strlen(list)); /* the slashes belong to a path */
-	bool in_terms = false, in_braces = false;
-	size_t n = 0, depth = 0;
-
-	for (; list[n] && (list[n] != ',' || in_terms || in_braces || depth); n++) {
-		in_terms ^= list[n] == '/' && !is_probe;
-		in_braces = list[n] == '{' || (in_braces && list[n] != '}');
-		depth += list[n] == '(';
-		depth -= list[n] == ')' && depth;
-	}
-	return n;
-}
 
 /*
  * Returns where the word's modifiers begin: after the last slash or at the first colon. Returns the

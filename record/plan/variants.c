@@ -1,12 +1,16 @@
-/* Plans variants: copies of planned events that differ only in period or dump size. */
+/*
+ * Plans variants and seeds: copies of planned events that differ in period or dump size, seeds also
+ * in their role.
+ */
 #include "record/plan/variants.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "record/plan/plan.h"
+#include "record/plan/planner.h"
 #include "record/plan/throttle.h"
 
 static bool can_have_variants(const struct mt_planned_event *event, enum mt_variants which)
@@ -24,35 +28,50 @@ static bool differs(const struct mt_planned_event *event, const struct mt_level 
 	       (level->dump_max && event->attr.sample_stack_user > level->dump_max);
 }
 
+/* Duplicates *text if it is not NULL. False out of memory. */
+static bool duplicate(char **text)
+{
+	char *copy = *text ? strdup(*text) : NULL;
+	bool good = copy || !*text;
+
+	*text = copy;
+	return good;
+}
+
+/*
+ * Adds a copy of the event, with texts of its own, at that period and dump size. NULL out of
+ * memory.
+ */
+static struct mt_planned_event *add_copy(struct mt_plan *plan, uint32_t index, uint64_t times,
+					 uint32_t dump_size)
+{
+	struct mt_planned_event *copy = mt_array_push(&plan->events);
+	bool good;
+
+	if (!copy)
+		return NULL;
+	*copy = plan->events.items[index];
+	copy->attr.sample_period *= times;
+	copy->attr.sample_stack_user = dump_size;
+	good = duplicate(&copy->name) & duplicate(&copy->alias) & duplicate(&copy->unit) &
+	       duplicate(&copy->format) & duplicate(&copy->filter) & duplicate(&copy->account);
+	return good ? copy : NULL;
+}
+
 static struct mt_error *add_variant(struct mt_plan *plan, uint32_t full, int level)
 {
-	struct mt_planned_event *variant = mt_array_push(&plan->events),
-				*event = &plan->events.items[full];
+	const struct mt_level *l = &mt_levels[level];
+	uint32_t dump = plan->events.items[full].attr.sample_stack_user;
+	struct mt_planned_event *variant =
+		add_copy(plan, full, l->thinning, dump && l->dump_max ? l->dump_max : dump);
 
 	if (!variant)
 		return mt_error_nomem();
-	*variant = *event;
 	variant->full = full;
 	variant->level = level;
 	variant->pair = MT_EVENT_NONE;
 	variant->seed = 0;
-	variant->name = strdup(event->name);
-	variant->alias = strdup(event->alias);
-	variant->unit = strdup(event->unit);
-	variant->format = event->format ? strdup(event->format) : NULL;
-	variant->filter = event->filter ? strdup(event->filter) : NULL;
-	variant->account = event->account ? strdup(event->account) : NULL;
-	variant->attr.sample_period *= mt_levels[level].thinning;
-	if (mt_levels[level].dump_max && variant->attr.sample_stack_user)
-		variant->attr.sample_stack_user = mt_levels[level].dump_max;
-	if (!variant->name || !variant->alias || !variant->unit ||
-	    !variant->format != !event->format || !variant->filter != !event->filter ||
-	    !variant->account != !event->account)
-		return mt_error_nomem();
-	if (!mt_attr_decode(&variant->attr, sizeof(variant->attr), &variant->decoded))
-		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: our own attr does not decode",
-				       variant->name);
-	return NULL;
+	return mt_planned_event_decode(variant);
 }
 
 struct mt_error *mt_plan_add_variants(struct mt_plan *plan, enum mt_variants which)
@@ -72,49 +91,32 @@ struct mt_error *mt_plan_add_variants(struct mt_plan *plan, enum mt_variants whi
 	return err;
 }
 
-/* Takes text; NULL: out of memory. */
-static struct mt_error *add_note(struct mt_plan *plan, char *text)
-{
-	char **slot = text ? mt_array_push(&plan->notes) : NULL;
-
-	if (slot)
-		*slot = text;
-	else
-		free(text);
-	return slot ? NULL : mt_error_nomem();
-}
-
 static struct mt_error *note_unthinned(struct mt_plan *plan, const struct mt_planned_event *event)
 {
-	char *text;
-
-	if (asprintf(&text,
-		     event->attr.freq
-			     ? "%s is sampled by time, and not thinned: -F sets how often"
-			     : "%s is counted in a group, or with :S, and not thinned: -c N takes "
-			       "one in N",
-		     event->alias) < 0)
-		text = NULL;
-	return add_note(plan, text);
+	return event->attr.freq
+		       ? mt_plan_note(plan,
+				      "%s is sampled by time, and not thinned: -F sets how often",
+				      event->alias)
+		       : mt_plan_note(plan,
+				      "%s is counted in a group, or with :S, and not thinned: -c N "
+				      "takes one in N",
+				      event->alias);
 }
 
 static struct mt_error *lower_frequency(struct mt_plan *plan, struct mt_planned_event *event,
 					uint64_t most, uint64_t max_rate)
 {
-	char *text;
+	struct mt_error *err;
 
 	if (event->attr.sample_freq <= most)
 		return NULL;
-	if (asprintf(&text, "%s: -F %llu on each CPU, for at most %llu samples a second in all",
-		     event->alias, (unsigned long long)most, (unsigned long long)max_rate) < 0)
-		text = NULL;
 	event->attr.sample_freq = most;
-	if (!mt_attr_decode(&event->attr, sizeof(event->attr), &event->decoded)) {
-		free(text);
-		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: our own attr does not decode",
-				       event->name);
-	}
-	return add_note(plan, text);
+	err = mt_planned_event_decode(event);
+	return err ? err
+		   : mt_plan_note(
+			     plan,
+			     "%s: -F %llu on each CPU, for at most %llu samples a second in all",
+			     event->alias, (unsigned long long)most, (unsigned long long)max_rate);
 }
 
 struct mt_error *mt_plan_limit_others(struct mt_plan *plan, uint64_t max_rate, size_t cpus)
@@ -140,4 +142,53 @@ uint32_t mt_plan_variant(const struct mt_plan *plan, uint32_t full, int level)
 			return i;
 	}
 	return full;
+}
+
+/* ---- Seeds ---- */
+
+enum {
+	/*
+	 * At this interval, dumps of 64 KiB have no measurable cost next to dumps of 8 KiB. The
+	 * number is prime: programs repeat cycles of few steps, and seeds must sample each step.
+	 */
+	EVERY = 37,
+	DUMP_SMALL = 16384,
+	DUMP_MAX = 65528, /* limit of the kernel */
+};
+
+static bool can_have_seeds(const struct mt_planned_event *event, uint32_t index)
+{
+	uint32_t dump = event->attr.sample_stack_user;
+
+	/* a filter costs more to reject blocks than a seed of the few sampled blocks is worth */
+	if (event->left_out || (event->block && event->filter))
+		return false;
+	return event->role == MT_ROLE_SAMPLE && event->class == MT_CLASS_STORM && !event->leader &&
+	       event->full == index && !event->attr.freq && dump && dump <= DUMP_SMALL &&
+	       event->attr.sample_period <= INT64_MAX / EVERY;
+}
+
+static struct mt_error *add_seed(struct mt_plan *plan, uint32_t index)
+{
+	struct mt_planned_event *seed = add_copy(plan, index, EVERY, DUMP_MAX);
+
+	if (!seed)
+		return mt_error_nomem();
+	plan->events.items[index].seed = seed->full = (uint32_t)plan->events.count - 1;
+	seed->role = MT_ROLE_SEED;
+	seed->pair = index;
+	free(MT_TAKE(seed->account));
+	return mt_planned_event_decode(seed);
+}
+
+struct mt_error *mt_plan_add_seeds(struct mt_plan *plan)
+{
+	uint32_t count = (uint32_t)plan->events.count;
+	struct mt_error *err = NULL;
+
+	for (uint32_t i = 0; i < count && !err; i++) {
+		if (can_have_seeds(&plan->events.items[i], i))
+			err = add_seed(plan, i);
+	}
+	return err;
 }

@@ -1,4 +1,9 @@
-/* Adds variants to a plan: the same event with a smaller dump or a longer period (throttle.h). */
+/*
+ * Adds variants to a plan: the same event with a smaller dump or a longer period (throttle.h). And
+ * seeds: for an event with small dumps, the same event with large dumps at a much longer period.
+ * Samples of seeds do not change counts. The report uses their stacks to complete stacks that a
+ * small dump cut (unwind/join/join.h).
+ */
 #ifndef MT_RECORD_PLAN_VARIANTS_H
 #define MT_RECORD_PLAN_VARIANTS_H
 
@@ -28,5 +33,11 @@ struct mt_error *mt_plan_limit_others(struct mt_plan *plan, uint64_t max_rate, s
 
 /* Returns the index of the variant of that level, or `full` if there is none. */
 uint32_t mt_plan_variant(const struct mt_plan *plan, uint32_t full, int level);
+
+/*
+ * Adds the seeds after all other events, so that the sample of a seed precedes the event's own
+ * sample of the same fault.
+ */
+struct mt_error *mt_plan_add_seeds(struct mt_plan *plan);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "record/probes/usdt_arguments.h"
+#include "record/probes/usdt_notes.h"
 
 #define DEFAULT_TYPE "u64"
 

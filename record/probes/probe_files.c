@@ -20,7 +20,6 @@
 #include "formats/records/record.h"
 #include "record/files/mapped_file.h"
 #include "record/probes/needed_files.h"
-#include "record/proc/map_line.h"
 #include "record/proc/numbers.h"
 #include "record/proc/procfs.h"
 #include "record/state/existing.h"

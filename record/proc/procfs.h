@@ -1,10 +1,15 @@
-/* Reads small text files of /proc, /sys and tracefs whole, up to a bound. Failures keep errno. */
+/*
+ * Reads small text files of /proc, /sys and tracefs whole, up to a bound. Failures keep errno. And
+ * parses lines of /proc/PID/maps, which are hostile input: paths are arbitrary bytes.
+ */
 #ifndef MT_RECORD_PROC_PROCFS_H
 #define MT_RECORD_PROC_PROCFS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+struct mt_map_record;
 
 /*
  * Returns the whole file (at most 64 MiB) as NUL-terminated text, which the caller frees; NULL with
@@ -28,5 +33,12 @@ long mt_read_number(const char *path, long fallback);
  * the directory cannot be listed.
  */
 bool mt_each_number(const char *path, void (*each)(void *context, pid_t number), void *context);
+
+/*
+ * Parses "start-end perms offset major:minor inode   path", without a newline. Sets all of map
+ * except pid and the times. Unescapes the path in place; map borrows it from the line. Returns
+ * false if the line does not have that form.
+ */
+bool mt_map_line_get(char *line, struct mt_map_record *map);
 
 #endif

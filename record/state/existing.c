@@ -15,7 +15,6 @@
 #include "formats/base/cleanup.h"
 #include "formats/records/record.h"
 #include "record/open/clock.h"
-#include "record/proc/map_line.h"
 #include "record/proc/numbers.h"
 #include "record/proc/procfs.h"
 #include "record/rings/state_writer.h"

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -21,7 +22,6 @@
 #include "formats/base/err.h"
 #include "record/open/perf_event.h"
 #include "record/open/ring.h"
-#include "record/open/syscalls.h"
 #include "record/proc/numbers.h"
 #include "record/tracepoints/tracepoint_ids.h"
 
@@ -31,7 +31,37 @@
 #define ID_MAX 65535
 #define MARKER 0x123 /* address that every call refuses: unaligned, below every heap */
 #define TIMEOUT_MS 10000
-#define CALLS_MAX 64
+
+/* A system call of the event table, with its number on this architecture. */
+struct call {
+	const char *name;
+	long number;
+};
+
+#define MT_SOFTWARE(...)
+#define MT_HARDWARE(...)
+#define MT_CACHE(...)
+#define MT_MARK(...)
+#define MT_GROUP(...)
+#define MT_ALLOCATOR(...)
+#define MT_SYSCALL(name, ...) {#name, SYS_##name},
+
+static const struct call syscalls[] = {
+#include "formats/events.def"
+};
+
+#define CALLS (sizeof(syscalls) / sizeof(*syscalls))
+
+bool mt_syscall_number(const char *name, long *number)
+{
+	for (size_t i = 0; i < CALLS; i++) {
+		if (strcmp(syscalls[i].name, name))
+			continue;
+		*number = syscalls[i].number;
+		return true;
+	}
+	return false;
+}
 
 /* An id whose event counted a call. */
 struct answer {
@@ -49,7 +79,7 @@ struct scan {
 	size_t opened; /* ids opened in this batch */
 	unsigned batches;
 	struct mt_tracepoint_ids found;
-	bool calls[CALLS_MAX]; /* calls of the table that are tried */
+	bool calls[CALLS]; /* calls of the table that are tried */
 };
 
 static int open_self(const struct scan *scan, uint32_t type, uint64_t config)
@@ -112,7 +142,7 @@ static void read_answers(struct scan *scan)
  * Makes a call with arguments that fail. brk succeeds and does nothing. shmat succeeds if a segment
  * of that id exists, which stays attached as long as this process lives.
  */
-static long make_call(const struct mt_syscall *call)
+static long make_call(const struct call *call)
 {
 	return syscall(call->number, (long)MARKER, 0L, 0L, 0L, -1L, 0L);
 }
@@ -129,7 +159,7 @@ static const long untried[] = {
 };
 
 /* Returns false also if the kernel or a seccomp filter refuses the call before its tracepoints. */
-static bool is_tried(const struct mt_syscall *call)
+static bool is_tried(const struct call *call)
 {
 	for (size_t i = 0; i < sizeof(untried) / sizeof(*untried); i++) {
 		if (call->number == untried[i])
@@ -140,28 +170,20 @@ static bool is_tried(const struct mt_syscall *call)
 
 static void choose_calls(struct scan *scan)
 {
-	size_t count;
-	const struct mt_syscall *calls = mt_syscalls(&count);
-
-	for (size_t i = 0; i < count && i < CALLS_MAX; i++)
-		scan->calls[i] = is_tried(&calls[i]);
+	for (size_t i = 0; i < CALLS; i++)
+		scan->calls[i] = is_tried(&syscalls[i]);
 }
 
 static void make_calls(const struct scan *scan)
 {
-	size_t count;
-	const struct mt_syscall *calls = mt_syscalls(&count);
-
-	for (size_t i = 0; i < count && i < CALLS_MAX; i++) {
+	for (size_t i = 0; i < CALLS; i++) {
 		if (scan->calls[i])
-			make_call(&calls[i]);
+			make_call(&syscalls[i]);
 	}
 }
 
 static void name_answer(struct scan *scan, const struct answer *answer)
 {
-	size_t count;
-	const struct mt_syscall *calls = mt_syscalls(&count);
 	char name[128];
 
 	if (answer->others) {
@@ -171,11 +193,11 @@ static void name_answer(struct scan *scan, const struct answer *answer)
 				      answer->id, NULL);
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		if (calls[i].number != answer->call)
+	for (size_t i = 0; i < CALLS; i++) {
+		if (syscalls[i].number != answer->call)
 			continue;
 		snprintf(name, sizeof(name), "syscalls:sys_%s_%s", answer->enter ? "enter" : "exit",
-			 calls[i].name);
+			 syscalls[i].name);
 		mt_tracepoint_ids_add(&scan->found, name, answer->id, NULL);
 	}
 }
@@ -217,15 +239,12 @@ static int try_id(struct scan *scan, uint64_t id)
 /* Returns the i-th possible name; NULL after the last, empty if it is not wanted. */
 static const char *wanted_name(const struct scan *scan, size_t i, char name[128])
 {
-	size_t count;
-	const struct mt_syscall *calls = mt_syscalls(&count);
-
-	if (i >= 2 * count || i >= 2 * CALLS_MAX)
+	if (i >= 2 * CALLS)
 		return NULL;
 	*name = '\0';
 	if (scan->calls[i / 2])
 		snprintf(name, 128, "syscalls:sys_%s_%s", i % 2 ? "enter" : "exit",
-			 calls[i / 2].name);
+			 syscalls[i / 2].name);
 	return name;
 }
 

@@ -11,6 +11,7 @@
 #define MT_RECORD_TRACEPOINTS_TRACEPOINT_SCAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct mt_error;
 struct mt_perf_features;
@@ -24,5 +25,9 @@ struct mt_tracepoint_ids;
 struct mt_error *mt_tracepoint_scan(const struct mt_perf_features *features,
 				    const struct mt_tracepoint_ids *candidates, bool everywhere,
 				    struct mt_tracepoint_ids *out, int *hold);
+
+/* The number of a system call of the event table. Returns false if the table has no call of that
+ * name. */
+bool mt_syscall_number(const char *name, long *number);
 
 #endif

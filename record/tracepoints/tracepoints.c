@@ -13,7 +13,6 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "record/open/perf_event.h"
-#include "record/open/syscalls.h"
 #include "record/open/trials.h"
 #include "record/proc/numbers.h"
 #include "record/proc/procfs.h"

@@ -69,8 +69,8 @@ done <"$TMPDIR/named" >"$TMPDIR/missing"
 check 'docs/where.md names files' test "$(wc -l <"$TMPDIR/named")" -gt 30
 check '... that are there' diff /dev/null "$TMPDIR/missing"
 
-seeds=$(sed -n 's/^\tEVERY = \([0-9]*\),$/\1/p' "$MT_TOP/record/plan/seeds.c")
-check 'record/plan/seeds.c has the rate of seeds' test -n "$seeds"
+seeds=$(sed -n 's/^\tEVERY = \([0-9]*\),$/\1/p' "$MT_TOP/record/plan/variants.c")
+check 'record/plan/variants.c has the rate of seeds' test -n "$seeds"
 for page in docs/mtrec.1 docs/joining.md; do
 	says "$page has the rate of seeds" "one in $seeds[, ]" "$MT_TOP/$page"
 done

@@ -13,7 +13,7 @@
 #include "record/cli/options.h"
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
-#include "record/plan/plan_parts.h"
+#include "record/plan/planner.h"
 #include "record/tracepoints/tracefs.h"
 #include "record/tracepoints/tracepoint_source.h"
 

@@ -11,7 +11,6 @@
 #include "record/cli/options.h"
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
-#include "record/plan/seeds.h"
 #include "record/plan/variants.h"
 #include "record/probes/probe_word.h"
 #include "record/tracepoints/tracefs.h"

@@ -1,5 +1,5 @@
 /* record/cli/closing_line: the summary of a recording, in readable figures. */
-#include "record/cli/closing_line.h"
+#include "record/cli/stats.h"
 
 #include "tests/unit/unit.h"
 

@@ -12,7 +12,7 @@
 #include "formats/chunks/chunk.h"
 #include "formats/records/record.h"
 #include "record/open/clock.h"
-#include "record/proc/map_line.h"
+#include "record/proc/procfs.h"
 #include "record/rings/spool.h"
 #include "record/rings/state_writer.h"
 #include "tests/unit/unit.h"

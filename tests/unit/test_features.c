@@ -1,5 +1,5 @@
 /* record/open/features and record/open/clock: the code accepts whatever this kernel supports. */
-#include "record/open/features.h"
+#include "record/open/perf_event.h"
 
 #include <string.h>
 #include <time.h>
@@ -7,7 +7,6 @@
 
 #include "formats/base/err.h"
 #include "record/open/clock.h"
-#include "record/open/perf_event.h"
 #include "tests/unit/unit.h"
 
 static bool probed(struct mt_perf_features *features)

@@ -1,10 +1,9 @@
 /* record/open/group_trial: the kernel is asked which events can be counted together. */
-#include "record/open/group_trial.h"
+#include "record/open/trials.h"
 
 #include <linux/perf_event.h>
 
 #include "record/open/perf_event.h"
-#include "record/open/trials.h"
 #include "tests/unit/unit.h"
 
 static struct perf_event_attr software(uint64_t config)

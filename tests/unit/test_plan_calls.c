@@ -1,5 +1,5 @@
 /*
- * record/plan/plan_calls, plan_groups, plan_marks: substitutes for calls, groups, and marks that
+ * record/plan/plan_calls, plan_words: substitutes for calls, groups, and marks that
  * the plan adds.
  */
 #include "tests/unit/planning.h"

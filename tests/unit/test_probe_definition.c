@@ -2,7 +2,7 @@
 #include "record/probes/probe_definition.h"
 
 #include "formats/base/cleanup.h"
-#include "record/probes/usdt_arguments.h"
+#include "record/probes/usdt_notes.h"
 #include "tests/unit/unit.h"
 
 static struct mt_error *define(const char *text, const char *arguments, char **out, char **left_out)

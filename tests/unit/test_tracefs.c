@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "formats/base/err.h"
-#include "record/open/features.h"
 #include "record/open/perf_event.h"
 #include "tests/unit/unit.h"
 

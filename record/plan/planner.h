@@ -1,4 +1,7 @@
-/* Shared by plan.c and plan_*.c. */
+/*
+ * Shared by the files that plan the words of -e. Each uses only the files before it:
+ * plan_counters.c, planner.c, plan_calls.c, plan_blocks.c, plan_words.c, plan.c.
+ */
 #ifndef MT_RECORD_PLAN_PLAN_PARTS_H
 #define MT_RECORD_PLAN_PLAN_PARTS_H
 
@@ -18,6 +21,7 @@ struct mt_error;
 struct mt_event_def;
 struct mt_perf_features;
 struct mt_plan;
+struct mt_planned_event;
 struct mt_record_options;
 struct mt_tracepoint_source;
 struct perf_event_attr;
@@ -66,11 +70,7 @@ struct mt_counter {
 	size_t name_length; /* length of the word without its modifiers */
 };
 
-/*
- * plan_counters.c: returns the length of a list's first word. Commas within slashes, braces and
- * parentheses do not separate words.
- */
-size_t mt_planner_word_length(const char *list);
+/* ---- plan_counters.c: parses counters ---- */
 
 /* Returns true if the word is a counter. def: its row in the event table, or NULL. */
 bool mt_planner_is_counter(const char *text, size_t length, const struct mt_event_def *def);
@@ -99,44 +99,42 @@ void mt_planner_ask_branches(struct mt_planner *planner, const struct mt_counter
 struct mt_error *mt_planner_finish_branches(const struct mt_planner *planner);
 
 /*
- * plan_counters.c: returns an error if the kernel would open a planned event but never report it:
- * an event that happens only in the kernel, for a user who may not see kernel events.
+ * Returns an error if the kernel would open a planned event but never report it: an event that
+ * happens only in the kernel, for a user who may not see kernel events.
  */
 struct mt_error *mt_planner_check_seen(const struct mt_planner *planner);
+
+/* ---- planner.c: adds events and notes to the plan ---- */
+
+/* Attributes that every event has. */
+struct perf_event_attr mt_planner_attr(const struct mt_planner *planner);
+
+/* Adds an event; takes its name and format. */
+struct mt_error *mt_planner_add(struct mt_planner *planner, const struct mt_planned_event *event,
+				const char *alias, size_t alias_length, const char *unit);
+
+/* Plans the counter of a word. */
+struct mt_error *mt_planner_counter(struct mt_planner *planner, const struct mt_event_word *word);
 
 /* Plans one tracepoint: "subsystem:name", or "subsystem:name=ID" with an id from the user. */
 struct mt_error *mt_planner_tracepoint(struct mt_planner *planner, const char *name,
 				       enum mt_event_role role, const struct mt_event_word *word);
 
-/* Removes the last event from the plan and frees it. */
+/* Returns the last event of the plan, and removes it from the plan. */
+struct mt_planned_event *mt_planner_last(const struct mt_planner *planner);
 void mt_planner_drop_last(struct mt_planner *planner);
+void mt_planned_event_deinit(struct mt_planned_event *event);
 
-/* plan_probes.c: plans the probes of a word like u:libc:malloc. */
-struct mt_error *mt_planner_probe(struct mt_planner *planner, const char *text, size_t length);
-
-/*
- * plan_blocks.c: plans probes at the functions that the user names, and with `allocators` at the
- * functions of the targets' allocators.
- */
-struct mt_error *mt_planner_allocators(struct mt_planner *planner, bool allocators);
-
-/* Plans one word of -e. */
-struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, size_t length);
-
-/*
- * plan_globs.c: mt_planner_is_glob() returns true for a pattern of tracepoints; mt_planner_globs()
- * plans all tracepoints that match. mt_planner_list() plans a comma-separated list.
- */
-bool mt_planner_is_glob(const char *text, size_t length);
-struct mt_error *mt_planner_globs(struct mt_planner *planner, const char *text, size_t length);
-struct mt_error *mt_planner_list(struct mt_planner *planner, const char *list);
+/* Sets event->decoded from event->attr. */
+struct mt_error *mt_planned_event_decode(struct mt_planned_event *event);
 
 /* Returns true if an event with that role and alias is planned. */
 bool mt_planner_has(const struct mt_planner *planner, enum mt_event_role role, const char *alias,
 		    size_t length);
 
-/* Adds a note for the user; takes text. If text is NULL, returns an out-of-memory error. */
-struct mt_error *mt_planner_note(struct mt_planner *planner, char *text);
+/* Adds a note for the user. */
+struct mt_error *mt_plan_note(struct mt_plan *plan, const char *format, ...)
+	__attribute__((format(printf, 2, 3), warn_unused_result));
 
 /* Appends a name to *list, as in "a, b"; *list may be NULL. The caller frees *list. */
 struct mt_error *mt_planner_enumerate(char **list, const char *name);
@@ -147,37 +145,49 @@ struct mt_error *mt_planner_ask_data(struct mt_planner *planner);
 /* Returns false if err reports an event that is not permitted or does not exist. */
 bool mt_planner_is_fatal(const struct mt_error *err);
 
-/* plan_calls.c: plans both ends of a system call, by the first kind of event that opens. */
+/* ---- plan_calls.c: system calls, and marks of the calls that are not sampled ---- */
+
+/* Plans both ends of a system call, by the first kind of event that opens. */
 struct mt_error *mt_planner_call(struct mt_planner *planner, const struct mt_event_word *word);
 
-/* plan_calls.c: plans both ends as marks; leaves out a call that cannot be opened, with a note. */
-struct mt_error *mt_planner_mark_call(struct mt_planner *planner, const struct mt_event_word *word);
-
-/* plan_groups.c: plans a tracepoint that the event table has only as a mark. */
+/* Plans a tracepoint that the event table has only as a mark, with its filter. */
 struct mt_error *mt_planner_mark(struct mt_planner *planner, const struct mt_event_word *word);
 
 /*
- * plan_marks.c: if calls of the group vm are sampled, plans the other members of the group as
- * marks. Call it after all words.
+ * If calls of the group vm are sampled, plans the other members of the group as marks. Call it
+ * after all words.
  */
 struct mt_error *mt_planner_finish_marks(struct mt_planner *planner);
 
-/*
- * plan_calls.c: plans page faults if calls cannot be recorded, and adds the notes. Call it after
- * all words.
- */
+/* Plans page faults if calls cannot be recorded, and adds the notes. Call it after all words. */
 struct mt_error *mt_planner_finish_calls(struct mt_planner *planner);
 
-/* plan_together.c: plans a group {a,b}, with modifiers after the brace. */
-struct mt_error *mt_planner_together(struct mt_planner *planner, const char *text, size_t length);
-
-/* plan_groups.c: plans the members of a group; leaves out members that this kernel lacks. */
-struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_event_def *group);
+/* ---- plan_blocks.c: probes ---- */
 
 /*
- * plan_groups.c: returns an error if all words are groups without any events here. Call it after
- * all words.
+ * Plans probes at the functions that the user names, and with `allocators` at the functions of the
+ * targets' allocators.
  */
+struct mt_error *mt_planner_allocators(struct mt_planner *planner, bool allocators);
+
+/* Plans the probes of a word like u:libc:malloc. */
+struct mt_error *mt_planner_probe(struct mt_planner *planner, const char *text, size_t length);
+
+/* ---- plan_words.c: the words of -e ---- */
+
+/*
+ * Returns the length of a list's first word. Commas within slashes, braces and parentheses do not
+ * separate words.
+ */
+size_t mt_planner_word_length(const char *list);
+
+/* Returns true for a pattern of tracepoints. */
+bool mt_planner_is_glob(const char *text, size_t length);
+
+/* Plans the words of a comma-separated list, and groups {a,b} with modifiers after the brace. */
+struct mt_error *mt_planner_list(struct mt_planner *planner, const char *list);
+
+/* Returns an error if all words are groups without any events here. Call it after all words. */
 struct mt_error *mt_planner_check_groups(const struct mt_planner *planner);
 
 #endif
