@@ -237,22 +237,14 @@ static void print_jitdumps(const struct mt_facts *facts, FILE *to)
 		print_jitdump(&facts->jitdumps.items[i], to);
 }
 
-static struct mt_error *read_all(struct mt_table *table)
-{
-	struct mt_error *err = NULL;
-	struct mt_row row;
-	bool more = true;
-
-	while (!err && more)
-		err = mt_table_next(table, &row, &more);
-	return err;
-}
-
 static struct mt_error *write_info(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
 	const struct mt_facts *facts = view->facts;
-	struct mt_error *err = read_all(table);
+	struct mt_error *err = NULL;
+	struct mt_row row;
 
+	while (mt_table_read(table, &row, &err))
+		;
 	if (err)
 		return err;
 	for (size_t i = 0; i < facts->recordings.count; i++)

@@ -141,6 +141,19 @@ static inline struct mt_error *mt_table_next(struct mt_table *table, struct mt_r
 	return table->ops->next(table, out, more);
 }
 
+/*
+ * The next row, for a loop over all: while (mt_table_read(table, &row, &err)). False after the last
+ * row, and if *err is set, by this read or before.
+ */
+static inline bool mt_table_read(struct mt_table *table, struct mt_row *out, struct mt_error **err)
+{
+	bool more = false;
+
+	if (!*err)
+		*err = mt_table_next(table, out, &more);
+	return !*err && more;
+}
+
 /* Whether the table has no row. Leaves it at its first row; *empty is true after a failure. */
 struct mt_error *mt_table_is_empty(struct mt_table *table, bool *empty);
 
