@@ -6,6 +6,7 @@
 
 #include <dwarf.h>
 #include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +17,26 @@
 #include "symbols/elf/elf.h"
 #include "symbols/lines/dwarf_bounds.h"
 #include "symbols/lines/dwarf_file.h"
-#include "symbols/lines/line_rows.h"
-#include "symbols/lines/scope_names.h"
 #include "symbols/lines/scopes.h"
 #include "symbols/tables/interval_table.h"
 
 enum {
 	ROWS_HELD_MAX = 1 << 20, /* bytes of line programs whose rows a handle may hold */
+};
+
+#define FILE_NONE UINT32_MAX
+
+/* A row of a line table. Holds from its address to the next row's. */
+struct row {
+	uint64_t address;
+	uint32_t file; /* index in files; FILE_NONE: no line from here on */
+	uint32_t line;
+};
+
+/* The line table of one unit. */
+struct rows {
+	MT_ARRAY(struct row) rows;    /* by address, ascending */
+	MT_ARRAY(const char *) files; /* full paths, borrowed from the strings */
 };
 
 /* Everything needed to read units. */
@@ -37,7 +51,7 @@ struct reader {
 /* The tables of a unit that was looked up. */
 struct tables {
 	struct mt_scopes scopes;
-	struct mt_line_rows rows;
+	struct rows rows;
 };
 
 /* A unit and its offsets. */
@@ -198,12 +212,130 @@ struct mt_error *mt_lines_create(const struct mt_elf *image, struct mt_elf *debu
 	return err;
 }
 
+/* ---- Line tables ---- */
+
+/* Adds a row. Replaces the last row at the same address; skips a row with the same line. */
+static bool add_row(struct rows *rows, const struct row *row)
+{
+	size_t count = rows->rows.count;
+	struct row *last = count ? &rows->rows.items[count - 1] : NULL;
+
+	if (last && last->address == row->address) {
+		*last = *row;
+		return true;
+	}
+	return (last && last->file == row->file && last->line == row->line) ||
+	       mt_array_append(&rows->rows, *row);
+}
+
+/*
+ * Interns a full path. libdw leaves some paths relative to the compiler's directory. NULL out of
+ * memory.
+ */
+static const char *keep_path(struct mt_strings *strings, const char *directory, const char *path)
+{
+	MT_CLEANUP_FREE char *joined = NULL;
+	uint32_t id;
+
+	if (*path != '/' && directory && asprintf(&joined, "%s/%s", directory, path) < 0)
+		joined = NULL;
+	path = joined ? joined : path;
+	id = mt_strings_intern(strings, path, strlen(path));
+	return id == MT_STRING_NONE ? NULL : mt_strings_get(strings, id);
+}
+
+/* Interns all paths of a unit; false out of memory. */
+static bool keep_files(Dwarf_Die *unit, struct mt_strings *strings, struct rows *out)
+{
+	const char *directory = mt_die_string(unit, DW_AT_comp_dir);
+	Dwarf_Files *files;
+	size_t count;
+
+	if (dwarf_getsrcfiles(unit, &files, &count))
+		return true;
+	if (!mt_array_reserve(&out->files, count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const char *path = dwarf_filesrc(files, i, NULL, NULL);
+
+		out->files.items[i] = path ? keep_path(strings, directory, path) : NULL;
+	}
+	out->files.count = count;
+	return true;
+}
+
+/* Converts a row of libdw. */
+static struct row row_of(Dwarf_Line *line)
+{
+	struct row row = {.file = FILE_NONE};
+	Dwarf_Files *files;
+	bool ends = true;
+	size_t file;
+	int number = 0;
+
+	dwarf_lineaddr(line, &row.address);
+	dwarf_lineendsequence(line, &ends);
+	if (!ends && !dwarf_lineno(line, &number) && number > 0 &&
+	    !dwarf_line_file(line, &files, &file)) {
+		row.file = (uint32_t)file;
+		row.line = (uint32_t)number;
+	}
+	return row;
+}
+
+/*
+ * Reads a unit's table into *rows, which is empty, without redundant rows: libdw's table is several
+ * times as large, and then freed.
+ */
+static struct mt_error *copy_rows(Dwarf_Die *unit, const struct mt_code_filter *filter,
+				  struct mt_strings *strings, struct rows *rows)
+{
+	Dwarf_Lines *lines;
+	size_t count;
+
+	if (dwarf_getsrclines(unit, &lines, &count))
+		return mt_dwarf_error("line table of the unit", dwarf_dieoffset(unit));
+	if (!keep_files(unit, strings, rows))
+		return mt_error_nomem();
+	for (size_t i = 0; i < count; i++) {
+		struct row row = row_of(dwarf_onesrcline(lines, i));
+
+		if (row.file != FILE_NONE && !filter->is_code(filter->context, row.address))
+			continue;
+		if (!add_row(rows, &row))
+			return mt_error_nomem();
+	}
+	mt_array_shrink(&rows->rows);
+	return NULL;
+}
+
+static void rows_deinit(struct rows *rows)
+{
+	mt_array_deinit(&rows->rows);
+	mt_array_deinit(&rows->files);
+}
+
+/* The row at an address; NULL if no line is known. */
+static const struct row *find_row(const struct rows *rows, uint64_t address)
+{
+	const struct row *items = rows->rows.items;
+	size_t after = mt_array_split(rows->rows.count, at, items[at].address <= address);
+
+	return after && items[after - 1].file != FILE_NONE ? &items[after - 1] : NULL;
+}
+
+/* The path of a file by its number in the unit's table, or NULL. */
+static const char *path_of(const struct rows *rows, uint32_t file)
+{
+	return file < rows->files.count ? rows->files.items[file] : NULL;
+}
+
 static void tables_destroy(struct tables *tables)
 {
 	if (!tables)
 		return;
 	mt_scopes_deinit(&tables->scopes);
-	mt_line_rows_deinit(&tables->rows);
+	rows_deinit(&tables->rows);
 	free(tables);
 }
 
@@ -237,7 +369,7 @@ const char *mt_lines_problem(const struct mt_lines *lines)
 /* ---- Tables ---- */
 
 static struct mt_error *read_rows(struct reader *reader, const struct unit *unit,
-				  const struct mt_code_filter *filter, struct mt_line_rows *rows)
+				  const struct mt_code_filter *filter, struct rows *rows)
 {
 	Dwarf *handle = rows_handle(reader);
 	Dwarf_Attribute attribute;
@@ -257,7 +389,7 @@ static struct mt_error *read_rows(struct reader *reader, const struct unit *unit
 	if (err)
 		return err;
 	reader->rows_held += size;
-	return mt_line_rows_read(&die, filter, reader->strings, rows);
+	return copy_rows(&die, filter, reader->strings, rows);
 }
 
 static struct mt_error *read_scopes(struct mt_lines *lines, const struct unit *unit,
@@ -314,7 +446,7 @@ static size_t list_scopes(struct reader *reader, struct tables *tables, uint32_t
 		out[count].mangled = detail.mangled;
 		count++;
 		if (parent != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
-			out[count].file = mt_line_rows_path(&tables->rows, detail.call_file);
+			out[count].file = path_of(&tables->rows, detail.call_file);
 			out[count].line = out[count].file ? detail.call_line : 0;
 		}
 		scope = parent;
@@ -326,7 +458,7 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 		     struct mt_lines_frame out[MT_LINES_DEPTH])
 {
 	uint32_t number = mt_interval_table_find(lines->by_address, vaddr), scope;
-	const struct mt_line_row *row;
+	const struct row *row;
 	struct unit *unit;
 	size_t count;
 
@@ -338,9 +470,9 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 	if (!unit->tables)
 		return 0;
 	out[0] = (struct mt_lines_frame){0};
-	row = mt_line_rows_find(&unit->tables->rows, vaddr);
+	row = find_row(&unit->tables->rows, vaddr);
 	if (row) {
-		out[0].file = mt_line_rows_path(&unit->tables->rows, row->file);
+		out[0].file = path_of(&unit->tables->rows, row->file);
 		out[0].line = out[0].file ? row->line : 0;
 	}
 	scope = mt_scopes_find(&unit->tables->scopes, vaddr);

@@ -1,20 +1,167 @@
-/* Converts entries with code to intervals; the innermost has the highest rank. */
+/*
+ * One walk of a unit's entries converts those with code to intervals; the innermost has the highest
+ * rank. A second walk, on first use, finds the parents of entries, which DWARF entries do not refer
+ * to.
+ */
 #include "symbols/lines/scopes.h"
 
 #include <dwarf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "symbols/lines/die_walk.h"
 #include "symbols/lines/dwarf_file.h"
-#include "symbols/lines/scope_names.h"
 
 enum {
 	REFERENCES_MAX = 16, /* references from an entry to the one with the name */
 	RANGE_COST = 16,     /* cost of keeping a range, in units of the budget */
+	DEPTH_MAX = 256,     /* of entries; no compiler reaches it */
+	SCOPES_MAX = 16,     /* scopes around a function */
+	NAME_MAX_BYTES = 4096,
 };
+
+/* ---- The walk ---- */
+
+/* State that an entry passes to its children; the visitor defines its meaning. */
+struct level {
+	uint64_t entry;
+	uint32_t scope, rank;
+};
+
+enum way {
+	ENTER, /* visit the children next */
+	SKIP,  /* skip the children */
+	STOP,
+};
+
+struct visitor {
+	/* `own` starts as a copy of `above` and is passed to the children. */
+	enum way (*visit)(void *context, Dwarf_Die *die, int tag, const struct level *above,
+			  struct level *own);
+	void *context;
+};
+
+struct walk {
+	Dwarf_Die die;
+	const unsigned char *end; /* end of the unit */
+	struct level levels[DEPTH_MAX];
+	size_t level;
+};
+
+enum next {
+	NEXT_DIE,
+	NEXT_NONE,
+	NEXT_BAD,
+};
+
+/* A class, structure or similar. */
+static bool is_type(int tag)
+{
+	return tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+	       tag == DW_TAG_union_type || tag == DW_TAG_interface_type;
+}
+
+static bool is_visited(int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_entry_point:
+		return true;
+	default:
+		return is_type(tag);
+	}
+}
+
+/* The end of a unit in memory. */
+static const unsigned char *end_of(Dwarf_Die *unit)
+{
+	Dwarf_Off within = dwarf_cuoffset(unit), start = dwarf_dieoffset(unit) - within, next;
+	size_t header;
+
+	if (dwarf_next_unit(dwarf_cu_getdwarf(unit->cu), start, &next, &header, NULL, NULL, NULL,
+			    NULL, NULL, NULL))
+		return unit->addr;
+	return (const unsigned char *)unit->addr - within + (next - start);
+}
+
+/* Moves past the 0 that ends a list, and past the ends of outer lists that follow it. */
+static enum next leave(struct walk *walk, const unsigned char *at)
+{
+	for (; at < walk->end && !*at; at++) {
+		if (!walk->level)
+			return NEXT_NONE;
+		walk->level--;
+	}
+	walk->die.addr = (void *)at;
+	walk->die.abbrev = NULL;
+	return at < walk->end ? NEXT_DIE : NEXT_NONE;
+}
+
+static enum next step_over(struct walk *walk)
+{
+	Dwarf_Die sibling = {0};
+	int status = dwarf_siblingof(&walk->die, &sibling);
+
+	if (status < 0)
+		return NEXT_BAD;
+	if (status > 0)
+		return sibling.addr ? leave(walk, sibling.addr) : NEXT_NONE;
+	walk->die = sibling;
+	return NEXT_DIE;
+}
+
+/* Moves to the entry after this one, or to its first child. */
+static enum next step(struct walk *walk, bool enter, const struct level *own)
+{
+	Dwarf_Die child;
+
+	if (!enter || walk->level + 1 == DEPTH_MAX || dwarf_child(&walk->die, &child))
+		return step_over(walk);
+	walk->levels[++walk->level] = *own;
+	walk->die = child;
+	return NEXT_DIE;
+}
+
+/*
+ * Visits, each once and in order, all entries of a unit that may have code or name code, or contain
+ * such entries. libdw finds an entry's sibling by reading all its children. The walk visits the
+ * children anyway, and finds the sibling at the end of their list.
+ */
+static struct mt_error *walk_entries(Dwarf_Die *unit, const struct level *top,
+				     const struct visitor *visitor)
+{
+	struct walk walk = {.end = end_of(unit)};
+	enum next next = NEXT_DIE;
+
+	walk.levels[0] = *top;
+	if (dwarf_child(unit, &walk.die))
+		return NULL;
+	while (next == NEXT_DIE) {
+		const struct level *above = &walk.levels[walk.level];
+		struct level own = *above;
+		int tag = dwarf_tag(&walk.die);
+		enum way way = SKIP;
+
+		if (is_visited(tag))
+			way = visitor->visit(visitor->context, &walk.die, tag, above, &own);
+		if (way == STOP)
+			return NULL;
+		next = tag == DW_TAG_invalid ? NEXT_BAD : step(&walk, way == ENTER, &own);
+	}
+	return next == NEXT_BAD ? mt_dwarf_error("entries of the unit", dwarf_dieoffset(unit))
+				: NULL;
+}
+
+/* ---- Scopes ---- */
 
 struct reading {
 	struct mt_scopes *scopes;
@@ -87,8 +234,7 @@ static bool add_interval(void *context, uint64_t start, uint64_t end)
 }
 
 /* Makes a scope of an entry if the entry has code. */
-static bool add_scope(struct reading *reading, Dwarf_Die *die, uint32_t parent,
-		      struct mt_die_level *own)
+static bool add_scope(struct reading *reading, Dwarf_Die *die, uint32_t parent, struct level *own)
 {
 	const struct mt_range_sink sink = {add_interval, reading};
 	size_t before = reading->intervals.count;
@@ -106,8 +252,8 @@ static bool add_scope(struct reading *reading, Dwarf_Die *die, uint32_t parent,
 	return !reading->nomem;
 }
 
-static enum mt_die_way visit(void *context, Dwarf_Die *die, int tag,
-			     const struct mt_die_level *above, struct mt_die_level *own)
+static enum way visit(void *context, Dwarf_Die *die, int tag, const struct level *above,
+		      struct level *own)
 {
 	const struct reading *reading = context;
 
@@ -115,22 +261,21 @@ static enum mt_die_way visit(void *context, Dwarf_Die *die, int tag,
 	switch (tag) {
 	case DW_TAG_inlined_subroutine:
 		if (above->scope != MT_SCOPE_NONE && !add_scope(context, die, above->scope, own))
-			return MT_DIE_STOP;
-		return MT_DIE_ENTER;
+			return STOP;
+		return ENTER;
 	case DW_TAG_subprogram:
 		own->scope = MT_SCOPE_NONE;
-		return add_scope(context, die, MT_SCOPE_NONE, own) ? MT_DIE_ENTER : MT_DIE_STOP;
+		return add_scope(context, die, MT_SCOPE_NONE, own) ? ENTER : STOP;
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
-		return MT_DIE_ENTER;
+		return ENTER;
 	case DW_TAG_namespace:
 		own->rank = above->rank;
-		return MT_DIE_ENTER;
+		return ENTER;
 	default:
 		own->scope = MT_SCOPE_NONE;
-		return reading->declares_only && !above->rank && mt_die_is_type(tag) ? MT_DIE_SKIP
-										     : MT_DIE_ENTER;
+		return reading->declares_only && !above->rank && is_type(tag) ? SKIP : ENTER;
 	}
 }
 
@@ -161,9 +306,9 @@ struct mt_error *mt_scopes_read(Dwarf_Die *unit, const struct mt_code_filter *fi
 				  .filter = filter,
 				  .budget = budget,
 				  .declares_only = declares_in_types(unit)};
-	const struct mt_die_visitor visitor = {visit, &reading};
-	const struct mt_die_level top = {.scope = MT_SCOPE_NONE};
-	struct mt_error *err = mt_die_walk(unit, &top, &visitor);
+	const struct visitor visitor = {visit, &reading};
+	const struct level top = {.scope = MT_SCOPE_NONE};
+	struct mt_error *err = walk_entries(unit, &top, &visitor);
 
 	if (!err && !budget->left)
 		err = mt_error_create(MT_ERR_FORMAT, ".debug_info: more ranges than are read");
@@ -190,19 +335,63 @@ uint32_t mt_scopes_find(const struct mt_scopes *scopes, uint64_t address)
 	return scopes->table ? mt_interval_table_find(scopes->table, address) : MT_SCOPE_NONE;
 }
 
-/* ---- Details ---- */
+/* ---- Qualified names ---- */
 
-static uint32_t number_of(Dwarf_Die *die, unsigned int name)
+void mt_scope_names_deinit(struct mt_scope_names *names)
 {
-	Dwarf_Attribute attribute;
-	Dwarf_Word number;
-
-	if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &number) ||
-	    number > UINT32_MAX)
-		return 0;
-	return (uint32_t)number;
+	mt_map64_deinit(&names->parents);
+	mt_map64_deinit(&names->units);
 }
 
+static bool is_language_with_scopes(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case DW_LANG_Rust:
+	case DW_LANG_D:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Notes an entry's parent. Skips instances of functions: entries in them are declared in the
+ * original function.
+ */
+static enum way note_parent(void *context, Dwarf_Die *die, int tag, const struct level *above,
+			    struct level *own)
+{
+	struct mt_scope_names *names = context;
+
+	if (tag == DW_TAG_inlined_subroutine || dwarf_hasattr(die, DW_AT_abstract_origin))
+		return SKIP;
+	if (tag == DW_TAG_lexical_block)
+		return ENTER;
+	own->entry = (uintptr_t)die->addr;
+	if (above->entry && !mt_map64_put(&names->parents, (uintptr_t)die->addr, above->entry))
+		return STOP;
+	return ENTER;
+}
+
+/* Walks a unit on first use. */
+static void walk_unit(struct mt_scope_names *names, Dwarf_Die *unit)
+{
+	const struct visitor visitor = {note_parent, names};
+	const struct level top = {0};
+	uint64_t seen;
+
+	if (mt_map64_get(&names->units, (uintptr_t)unit->addr, &seen) ||
+	    !mt_map64_put(&names->units, (uintptr_t)unit->addr, 1))
+		return;
+	if (is_language_with_scopes(unit))
+		mt_error_destroy(walk_entries(unit, &top, &visitor));
+}
+
+/* Moves to the entry that an entry is an instance of, or that declares it. */
 static bool follow(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -214,6 +403,78 @@ static bool follow(Dwarf_Die *die)
 		return false;
 	*die = to;
 	return true;
+}
+
+/* The entry that declares this one, or itself. */
+static Dwarf_Die declaration_of(Dwarf_Die die)
+{
+	for (int i = 0; i < REFERENCES_MAX && follow(&die); i++)
+		;
+	return die;
+}
+
+/* The parent of an entry; false if that is the unit, or unknown. */
+static bool find_parent(struct mt_scope_names *names, Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	uint64_t parent;
+
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return false;
+	walk_unit(names, &unit);
+	if (!mt_map64_get(&names->parents, (uintptr_t)die->addr, &parent))
+		return false;
+	*die = (Dwarf_Die){.addr = (void *)(uintptr_t)parent, .cu = die->cu};
+	return true;
+}
+
+static const char *own_name(Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die);
+
+	if (name)
+		return name;
+	return dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}";
+}
+
+/*
+ * The qualified name of a function's entry, the caller's to free. NULL if nothing encloses it, and
+ * out of memory.
+ */
+static char *qualified_name(struct mt_scope_names *names, Dwarf_Die *function)
+{
+	Dwarf_Die die = declaration_of(*function);
+	const char *name = dwarf_diename(&die);
+	MT_CLEANUP_FREE char *full = name ? strdup(name) : NULL;
+	bool is_call = name && !strcmp(name, "operator()");
+
+	for (int i = 0; full && i < SCOPES_MAX; i++) {
+		char *longer;
+
+		if (!find_parent(names, &die))
+			return i ? MT_TAKE(full) : NULL;
+		die = declaration_of(die);
+		name = !i && is_call && !dwarf_diename(&die) ? "{lambda}" : own_name(&die);
+		if (strlen(name) + strlen(full) > NAME_MAX_BYTES ||
+		    asprintf(&longer, "%s::%s", name, full) < 0)
+			break;
+		free(full);
+		full = longer;
+	}
+	return MT_TAKE(full);
+}
+
+/* ---- Details ---- */
+
+static uint32_t number_of(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word number;
+
+	if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &number) ||
+	    number > UINT32_MAX)
+		return 0;
+	return (uint32_t)number;
 }
 
 /* Finds the name of the function that an entry is an instance of. names NULL: unqualified. */
@@ -236,7 +497,7 @@ static void find_name(Dwarf_Die die, struct mt_scope_names *names, struct mt_str
 		if (!follow(&at))
 			break;
 	}
-	qualified = names && out->name ? mt_scope_name(names, &die) : NULL;
+	qualified = names && out->name ? qualified_name(names, &die) : NULL;
 	if (qualified) {
 		uint32_t id = mt_strings_intern(strings, qualified, strlen(qualified));
 

@@ -11,12 +11,10 @@
 
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
-#include "symbols/lines/line_rows.h"
 #include "symbols/tables/interval_table.h"
 
 struct mt_dwarf_budget;
 struct mt_error;
-struct mt_scope_names;
 struct mt_strings;
 
 #define MT_SCOPE_NONE UINT32_MAX
@@ -42,6 +40,12 @@ struct mt_scopes {
 	struct mt_interval_table *table;
 };
 
+/* Says which addresses are code; code that the linker dropped is not. */
+struct mt_code_filter {
+	bool (*is_code)(const void *context, uint64_t address);
+	const void *context;
+};
+
 /*
  * Reads a unit from its first entry into *scopes, which is empty; keeps what precedes any damage.
  */
@@ -51,6 +55,17 @@ void mt_scopes_deinit(struct mt_scopes *scopes);
 
 /* The innermost scope at an address, or MT_SCOPE_NONE. */
 uint32_t mt_scopes_find(const struct mt_scopes *scopes, uint64_t address);
+
+/*
+ * For the name of a function without a linkage name, which its classes, namespaces and functions
+ * qualify: `total::<lambda(int)>::operator()`. All-zero is empty.
+ */
+struct mt_scope_names {
+	struct mt_map64 parents; /* address of an entry to that of its parent */
+	struct mt_map64 units;	 /* address of the first entry of each unit that was walked */
+};
+
+void mt_scope_names_deinit(struct mt_scope_names *names);
 
 /* The attributes of a scope. Qualified names are interned in `strings`. */
 struct mt_scope_detail mt_scope_detail(struct mt_scopes *scopes, uint32_t scope,
