@@ -7,7 +7,7 @@
  * carried instead of 19 MB, and the time after the end of the recording falls from 1.3 s to 0.4 s.
  * Pruning strings and line programs as well would need a reader of all attributes.
  */
-#include "symbols/carried/pruned_debug_info.h"
+#include "symbols/carried/skeleton_parts.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -18,7 +18,6 @@
 #include "formats/base/cursor.h"
 #include "formats/base/leb128.h"
 #include "symbols/carried/seen_code.h"
-#include "symbols/carried/skeleton_symbols.h"
 #include "symbols/elf/elf_input.h"
 #include "symbols/elf/elf_private.h"
 #include "symbols/tables/interval_table.h"

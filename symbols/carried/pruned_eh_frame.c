@@ -3,7 +3,7 @@
  * less than finding a few hundred through the search table in .eh_frame_hdr and verifying that
  * table.
  */
-#include "symbols/carried/pruned_eh_frame.h"
+#include "symbols/carried/skeleton_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 #include "formats/base/map64.h"
 #include "symbols/carried/seen_code.h"
 #include "symbols/carried/skeleton.h"
-#include "symbols/carried/skeleton_symbols.h"
 #include "symbols/elf/eh_frame_window.h"
 #include "symbols/elf/elf_input.h"
 

@@ -11,7 +11,7 @@
  *
  * Names are only read on machines where they distinguish functions from mapping symbols.
  */
-#include "symbols/carried/seen_symbols.h"
+#include "symbols/carried/skeleton_parts.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -23,7 +23,6 @@
 #include "symbols/carried/function_symbol.h"
 #include "symbols/carried/seen_code.h"
 #include "symbols/carried/skeleton.h"
-#include "symbols/carried/skeleton_symbols.h"
 #include "symbols/elf/elf_input.h"
 #include "symbols/elf/elf_private.h"
 #include "symbols/tables/address_sort.h"

@@ -15,13 +15,9 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "symbols/carried/function_symbol.h"
-#include "symbols/carried/pruned_debug_info.h"
-#include "symbols/carried/pruned_eh_frame.h"
-#include "symbols/carried/seen_symbols.h"
-#include "symbols/carried/skeleton_symbols.h"
+#include "symbols/carried/skeleton_parts.h"
 #include "symbols/elf/elf_input.h"
 #include "symbols/elf/elf_private.h"
-#include "symbols/elf/elf_write.h"
 #include "symbols/elf/plt.h"
 
 #define SECTIONS_MAX 32768 /* larger numbers have other meanings in symbols */
@@ -563,6 +559,45 @@ uint64_t mt_skeleton_size(const struct mt_skeleton *b)
 
 /* ---- Writing ---- */
 
+/* The fields of headers in file order, of either class (wide: 64 bits). Each returns the end. */
+static uint8_t *put_word(bool wide, uint8_t *at, uint64_t value)
+{
+	if (wide)
+		mt_put_le64(at, value);
+	else
+		mt_put_le32(at, (uint32_t)value);
+	return at + (wide ? 8 : 4);
+}
+
+static uint8_t *put_segment(bool wide, const struct mt_segment *s, uint8_t *at)
+{
+	mt_put_le32(at, PT_LOAD);
+	if (wide)
+		mt_put_le32(at + 4, s->flags);
+	at = put_word(wide, at + (wide ? 8 : 4), s->offset);
+	at = put_word(wide, at, s->vaddr);
+	at = put_word(wide, at, s->vaddr);
+	at = put_word(wide, at, s->file_size);
+	at = put_word(wide, at, s->memory_size);
+	if (!wide)
+		mt_put_le32(at, s->flags);
+	return put_word(wide, at + (wide ? 0 : 4), 0);
+}
+
+static uint8_t *put_section_header(bool wide, const struct mt_elf_section_header *s, uint8_t *at)
+{
+	mt_put_le32(at, s->name);
+	mt_put_le32(at + 4, s->type);
+	at = put_word(wide, at + 8, s->flags);
+	at = put_word(wide, at, s->vaddr);
+	at = put_word(wide, at, s->offset);
+	at = put_word(wide, at, s->size);
+	mt_put_le32(at, s->link);
+	mt_put_le32(at + 4, s->info);
+	at = put_word(wide, at + 8, s->align);
+	return put_word(wide, at, s->entry_size);
+}
+
 static uint8_t *encode_file_header(const struct mt_skeleton *b, uint8_t *at)
 {
 	bool wide = b->elf->is_64;
@@ -575,9 +610,9 @@ static uint8_t *encode_file_header(const struct mt_skeleton *b, uint8_t *at)
 	mt_put_le16(at + 16, b->elf->type);
 	mt_put_le16(at + 18, b->elf->machine);
 	mt_put_le32(at + 20, EV_CURRENT);
-	at = mt_elf_put_word(wide, at + 24, 0);
-	at = mt_elf_put_word(wide, at, segment_count(b) ? size : 0);
-	at = mt_elf_put_word(wide, at, b->sections_at);
+	at = put_word(wide, at + 24, 0);
+	at = put_word(wide, at, segment_count(b) ? size : 0);
+	at = put_word(wide, at, b->sections_at);
 	mt_put_le32(at, 0);
 	mt_put_le16(at + 4, (uint16_t)size);
 	mt_put_le16(at + 6, wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
@@ -608,7 +643,7 @@ static bool write_headers(const struct mt_skeleton *b, const struct mt_skeleton_
 	uint8_t *at = bytes ? encode_file_header(b, bytes) : NULL;
 
 	for (size_t i = 0; at && i < segment_count(b); i++)
-		at = mt_elf_put_segment(b->elf->is_64, &b->elf->segments.items[i], at);
+		at = put_segment(b->elf->is_64, &b->elf->segments.items[i], at);
 	return at && put(output, bytes, size) && put_padding(output, size);
 }
 
@@ -651,7 +686,7 @@ static bool write_section_headers(const struct mt_skeleton *b,
 	uint8_t *at = bytes;
 
 	for (size_t i = 0; at && i < b->sections.count; i++)
-		at = mt_elf_put_section_header(b->elf->is_64, &b->sections.items[i].header, at);
+		at = put_section_header(b->elf->is_64, &b->sections.items[i].header, at);
 	return at && put(output, bytes, size);
 }
 

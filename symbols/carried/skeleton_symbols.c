@@ -3,7 +3,7 @@
  * Sorts symbols by address, which compresses better. Symbols at one address keep their order, which
  * may decide the name. Strings stay in the file's order.
  */
-#include "symbols/carried/skeleton_symbols.h"
+#include "symbols/carried/skeleton_parts.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -19,14 +19,29 @@ struct mt_elf_input {
 };
 
 /* Requests `size` bytes of a span at `at`; input may be NULL. */
-void mt_elf_input_need(const struct mt_elf_input *input, struct mt_span span, size_t at,
-		       size_t size);
+static inline void mt_elf_input_need(const struct mt_elf_input *input, struct mt_span span,
+				     size_t at, size_t size)
+{
+	if (!input || !span.bytes || at >= span.size)
+		return;
+	size = size < span.size - at ? size : span.size - at;
+	input->need(input->context, span.bytes + at, size);
+}
 
 /*
  * Returns `size` bytes of a span at `at`, all inside the span: in place, or copied to the buffer,
  * which holds `size` bytes. Valid until the next request.
  */
-const uint8_t *mt_elf_input_look(const struct mt_elf_input *input, struct mt_span span, size_t at,
-				 size_t size, uint8_t *buffer);
+static inline const uint8_t *mt_elf_input_look(const struct mt_elf_input *input,
+					       struct mt_span span, size_t at, size_t size,
+					       uint8_t *buffer)
+{
+	if (!input || !input->copy) {
+		mt_elf_input_need(input, span, at, size);
+		return span.bytes + at;
+	}
+	input->copy(input->context, span.bytes + at, size, buffer);
+	return buffer;
+}
 
 #endif

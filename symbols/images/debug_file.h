@@ -42,4 +42,12 @@ struct mt_error *mt_debug_link_open(const struct mt_debug_link *link, const stru
 struct mt_error *mt_mini_symbols_open(struct mt_elf *elf, const char *name, struct mt_elf **out,
 				      uint8_t **bytes);
 
+/*
+ * Decompresses xz with all its streams, to at most `max` bytes. Any damage is an error: half a
+ * symbol table would name the wrong functions. A file declares the dictionary size that it needs,
+ * up to 4 GiB: more than xz itself ever uses is refused. *out is the caller's to free.
+ */
+struct mt_error *mt_xz_decode(const void *bytes, size_t size, size_t max, uint8_t **out,
+			      size_t *out_size);
+
 #endif

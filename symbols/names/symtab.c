@@ -16,7 +16,6 @@
 #include "symbols/elf/elf.h"
 #include "symbols/elf/plt.h"
 #include "symbols/names/demangle.h"
-#include "symbols/names/symbol_choice.h"
 #include "symbols/tables/address_sort.h"
 
 /*
@@ -59,6 +58,34 @@ void mt_symtab_destroy(struct mt_symtab *symtab)
 	free(symtab);
 }
 
+/* ---- The choice among symbols at one address ---- */
+
+/*
+ * In this order: with a size; with a type; global, then weak, then local; fewer leading
+ * underscores; the longer name; the first. This is perf's order except that weak precedes local: a
+ * stripped file then gives the same names.
+ */
+
+/* Bits of a rank: the symbol has a size; it has a type. */
+#define SIZED 8u
+#define TYPED 4u
+
+/* The part of the order that needs no names; higher is better. */
+static unsigned int rank_of(bool sized, uint8_t type, uint8_t binding)
+{
+	unsigned int reach = binding == STB_LOCAL ? 0 : binding == STB_WEAK ? 1 : 2;
+
+	return (sized ? SIZED : 0) | (type != STT_NOTYPE ? TYPED : 0) | reach;
+}
+
+/* For equal ranks: true if `later`, demangled, is a better name than `first`. */
+static bool is_better_name(const char *later, const char *first)
+{
+	size_t a = strspn(first, "_"), b = strspn(later, "_");
+
+	return a != b ? b < a : strlen(later) > strlen(first);
+}
+
 /* ---- Reading ---- */
 
 static uint64_t end_of(uint64_t start, uint64_t size)
@@ -89,7 +116,7 @@ static bool collect(struct mt_symtab *symtab, struct mt_elf *elf, bool dynamic)
 			.name = symbol.name,
 			.order = (uint32_t)(symtab->functions.count - 1),
 			.section = symbol.section,
-			.rank = (uint8_t)mt_symbol_rank(symbol.size, symbol.type, symbol.binding),
+			.rank = (uint8_t)rank_of(symbol.size, symbol.type, symbol.binding),
 		};
 	}
 	return true;
@@ -106,7 +133,7 @@ static bool add_stub(void *context, const struct mt_plt_stub *stub)
 	f->start = stub->start;
 	f->end = stub->start + stub->size;
 	f->section = SHN_ABS;
-	f->rank = (uint8_t)mt_symbol_rank(true, STT_FUNC, STB_GLOBAL);
+	f->rank = (uint8_t)rank_of(true, STT_FUNC, STB_GLOBAL);
 	f->plt = true;
 	f->ifunc = !stub->name;
 	if (f->ifunc)
@@ -190,7 +217,7 @@ static bool names_better(struct mt_symtab *symtab, uint32_t later, uint32_t firs
 	MT_CLEANUP_FREE char *a = mt_symtab_name(symtab, first, true);
 	MT_CLEANUP_FREE char *b = mt_symtab_name(symtab, later, true);
 
-	return a && b && mt_symbol_name_better(b, a);
+	return a && b && is_better_name(b, a);
 }
 
 /* The index of the best name among functions [from, to). */
@@ -231,7 +258,7 @@ static size_t settle_start(struct mt_symtab *symtab, size_t from, size_t to, siz
 
 	for (n = 1; from + n < to && f[from + n].rank == f[from].rank; n++)
 		same_end &= f[from + n].end == f[from].end;
-	if (!(f[from].rank & MT_SYMBOL_SIZED)) {
+	if (!(f[from].rank & SIZED)) {
 		f[from] = f[last_met(symtab, from, to)];
 		n = 1;
 	} else if (n > 1 && !same_end) {
@@ -322,7 +349,7 @@ static bool open_function(struct sweep *sweep, uint32_t i)
 /* True for a bare label inside a function with a size: the function does not end there. */
 static bool is_inner_label(const struct sweep *sweep, const struct function *f)
 {
-	return f->rank < MT_SYMBOL_TYPED && sweep->open.count;
+	return f->rank < TYPED && sweep->open.count;
 }
 
 /* Cuts the functions into disjoint pieces, at most two per function. */

@@ -24,7 +24,7 @@ void mt_symtab_destroy(struct mt_symtab *symtab);
 /*
  * The function that covers a link-time address, a number below mt_symtab_count(), and its start;
  * MT_SYMTAB_NONE if there is none, also out of memory. The innermost of nested symbols is chosen;
- * of several at one start the one that symbol_choice.h prefers. Not thread-safe.
+ * of several at one start the one that symtab.c prefers. Not thread-safe.
  */
 uint32_t mt_symtab_find(struct mt_symtab *symtab, uint64_t vaddr, uint64_t *start);
 

@@ -2,7 +2,7 @@
  * Units of this program: units with code at the given places are kept and give the same lines as
  * the file.
  */
-#include "symbols/carried/pruned_debug_info.h"
+#include "symbols/carried/skeleton_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "formats/base/err.h"
 #include "symbols/carried/seen_code.h"
 #include "symbols/carried/skeleton.h"
-#include "symbols/carried/skeleton_symbols.h"
 #include "symbols/elf/elf.h"
 #include "symbols/lines/lines.h"
 #include "tests/unit/elf_builder.h"

@@ -3,7 +3,7 @@
  * seen. Half of the dynamic symbols are in .symtab too, and some names are longer than the buffer.
  * Every symbol that is kept gives its function the same name as the file.
  */
-#include "symbols/carried/skeleton_symbols.h"
+#include "symbols/carried/skeleton_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
-#include "symbols/elf/xz.h"
+#include "symbols/images/debug_file.h"
 #include "tests/unit/unit.h"
 
 enum {
