@@ -1,12 +1,15 @@
 /*
- * The source of folded stacks. Each line becomes a sample of a software event, with the names of
- * its frames (mt_record.reported). A COMM record precedes it if the command differs from that of
- * the previous line. One EVENT record comes first. Output of perf script is recognized, and
- * refused.
+ * The source of folded stacks: `comm;root;leaf 12`, or two counts, as difffolded.pl writes them.
+ * They hold names, not addresses, so that nothing is unwound or symbolized. Each line becomes a
+ * sample of a software event, with the names of its frames (mt_record.reported). A COMM record
+ * precedes it if the command differs from that of the previous line. One EVENT record comes first.
+ * Output of perf script is recognized, and refused.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/array.h"
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
@@ -14,13 +17,22 @@
 #include "formats/chunks/chunk.h"
 #include "formats/events.h"
 #include "formats/input.h"
+#include "formats/reader.h"
 #include "formats/records/sample.h"
 #include "formats/records/sample_type.h"
 #include "formats/source.h"
-#include "formats/text/reported_text.h"
+
+enum kind {
+	KIND_NONE,
+	KIND_FOLDED,
+	KIND_PAIRS,  /* folded, with two counts a line: before and now */
+	KIND_SCRIPT, /* output of perf script: recognized, and refused */
+};
 
 enum {
-	HEAD_LINES = 64, /* bytes of a file that are probed */
+	LINE_MAX_SIZE = 1 << 20, /* bytes; longer lines are left out */
+	FRAMES_MAX = 65536,	 /* of a sample */
+	HEAD_LINES = 64,	 /* bytes of a file that are probed */
 	ATTR_SIZE = 64,
 	ATTR_PERIOD = 16, /* offsets in struct perf_event_attr */
 	ATTR_SAMPLE_TYPE = 24,
@@ -39,15 +51,25 @@ enum stage {
 	STAGE_BAD, /* a record that counts as undecodable, for a malformed line */
 };
 
+/* Reads a file line by line in bounded memory. */
+struct lines {
+	const struct mt_input *input;
+	char *buffer;	 /* LINE_MAX_SIZE bytes */
+	uint64_t offset; /* offset in the file of the next read */
+	size_t at, end;
+};
+
+typedef MT_ARRAY(struct mt_reported_frame) reported_frames;
+
 struct text_source {
 	const struct mt_input *input;
-	enum mt_text_kind kind;
+	enum kind kind;
 	bool before; /* of pairs: the first count, not the second */
 	struct mt_recording recording;
-	struct mt_text_lines lines;
+	struct lines lines;
 	enum stage stage;
 	struct mt_text command; /* of the line */
-	mt_reported_frames frames;
+	reported_frames frames;
 	struct mt_reported_stack reported;
 	struct mt_strings *comms;
 	uint32_t comm; /* id of the last one */
@@ -55,6 +77,184 @@ struct text_source {
 	uint64_t body[(8 + 8 + COMM_MAX) / 8];
 	uint8_t event_bytes[1024];
 };
+
+/* ---- Lines ---- */
+
+static struct mt_text trim(struct mt_text text)
+{
+	while (text.size && (*text.bytes == ' ' || *text.bytes == '\t')) {
+		text.bytes++;
+		text.size--;
+	}
+	while (text.size && (text.bytes[text.size - 1] == ' ' || text.bytes[text.size - 1] == '\t'))
+		text.size--;
+	return text;
+}
+
+static bool ends_with(struct mt_text text, const char *word)
+{
+	size_t size = strlen(word);
+
+	return text.size >= size && !memcmp(text.bytes + text.size - size, word, size);
+}
+
+/* The next line is the first one. */
+static void lines_begin(struct lines *lines)
+{
+	lines->offset = 0;
+	lines->at = lines->end = 0;
+}
+
+/* Moves the remaining bytes to the buffer's start and reads on. */
+static struct mt_error *fill(struct lines *lines, size_t *got)
+{
+	struct mt_error *err;
+
+	memmove(lines->buffer, lines->buffer + lines->at, lines->end - lines->at);
+	lines->end -= lines->at;
+	lines->at = 0;
+	err = mt_input_read(lines->input, lines->offset, lines->buffer + lines->end,
+			    LINE_MAX_SIZE - lines->end, got);
+	if (err)
+		return err;
+	lines->end += *got;
+	lines->offset += *got;
+	return NULL;
+}
+
+/* Takes `size` bytes and the newline after them. */
+static struct mt_text take(struct lines *lines, size_t size, size_t newline)
+{
+	struct mt_text line = {lines->buffer + lines->at, size};
+
+	lines->at += size + newline;
+	line.size -= size && line.bytes[size - 1] == '\r';
+	return line;
+}
+
+/*
+ * The next line without its newline, borrowed until the next call; *more false at the end. A line
+ * that is too long is given as NULL bytes.
+ */
+static struct mt_error *next_line(struct lines *lines, struct mt_text *out, bool *more)
+{
+	bool too_long = false;
+	size_t passed = 0, got = 1;
+
+	*more = true;
+	while (got) {
+		const char *begin = lines->buffer + lines->at;
+		size_t left = lines->end - lines->at;
+		const char *end = memchr(begin + passed, '\n', left - passed);
+		struct mt_error *err;
+
+		if (end) {
+			*out = take(lines, (size_t)(end - begin), 1);
+			break;
+		}
+		too_long |= left == LINE_MAX_SIZE;
+		lines->at += left == LINE_MAX_SIZE ? left : 0;
+		passed = lines->end - lines->at;
+		err = fill(lines, &got);
+		if (err)
+			return err;
+	}
+	if (!got) {
+		*more = lines->end > lines->at || too_long;
+		*out = take(lines, lines->end - lines->at, 0);
+	}
+	if (too_long)
+		*out = (struct mt_text){0};
+	return NULL;
+}
+
+/* The number at the end of the text, and the text before it; false without a number. */
+static bool take_number(struct mt_text *text, double *out)
+{
+	struct mt_text rest = trim(*text);
+	size_t from = rest.size;
+	double value = 0, part = 1;
+	bool point = false, digits = false;
+
+	while (from && (rest.bytes[from - 1] == '.' ||
+			(rest.bytes[from - 1] >= '0' && rest.bytes[from - 1] <= '9')))
+		from--;
+	if (!from || from == rest.size ||
+	    (rest.bytes[from - 1] != ' ' && rest.bytes[from - 1] != '\t'))
+		return false;
+	for (size_t i = from; i < rest.size; i++) {
+		if (rest.bytes[i] == '.') {
+			if (point || !digits)
+				return false;
+			point = true;
+			continue;
+		}
+		digits = true;
+		value = 10 * value + (rest.bytes[i] - '0');
+		part *= point ? 10 : 1;
+	}
+	*out = value / part;
+	text->size = (size_t)(rest.bytes - text->bytes) + from;
+	return *out < 1e18;
+}
+
+/*
+ * Parses the counts at a folded line's end, one or two, and the text before them. False if the line
+ * is not folded.
+ */
+static bool folded_counts(struct mt_text line, size_t counts, struct mt_text *path, double out[2])
+{
+	double last, first = 0;
+	struct mt_text text = line;
+
+	if (!take_number(&text, &last) || (counts == 2 && !take_number(&text, &first)))
+		return false;
+	out[0] = counts == 2 ? first : last;
+	out[1] = last;
+	*path = trim(text);
+	return path->size;
+}
+
+/* Suffixes of names that flamegraph.pl knows: kernel, inlined, made by a JIT compiler. */
+static struct mt_reported_frame frame_of(struct mt_text name)
+{
+	struct mt_reported_frame frame = {.name = name, .dso = {"[unknown]", 9}};
+
+	frame.kernel = ends_with(name, "_[k]");
+	frame.inlined = ends_with(name, "_[i]");
+	if (ends_with(name, "_[j]"))
+		frame.dso = (struct mt_text){"[anon]", 6};
+	if (frame.kernel)
+		frame.dso = (struct mt_text){"[kernel.kallsyms]", 17};
+	if (frame.kernel || frame.inlined || frame.dso.size == 6)
+		frame.name.size -= 4;
+	if (!frame.name.size)
+		frame.name = (struct mt_text){"[unknown]", 9};
+	return frame;
+}
+
+/*
+ * Splits a folded line's path. Its first name is the command, as stackcollapse-perf.pl writes it;
+ * the others become frames, innermost first. False out of memory.
+ */
+static bool folded_path(struct mt_text path, struct mt_text *comm, reported_frames *frames)
+{
+	const char *begin = path.bytes, *end = begin + path.size;
+
+	frames->count = 0;
+	while (end > begin && frames->count < FRAMES_MAX) {
+		const char *mark = memrchr(begin, ';', (size_t)(end - begin));
+
+		if (!mark)
+			break;
+		if (!mt_array_append(
+			    frames, frame_of((struct mt_text){mark + 1, (size_t)(end - mark) - 1})))
+			return false;
+		end = mark;
+	}
+	*comm = (struct mt_text){begin, (size_t)(end - begin)};
+	return true;
+}
 
 /* ---- Kind of the file ---- */
 
@@ -82,7 +282,7 @@ static bool is_folded(const char *head, size_t size, size_t counts)
 	while (lines < HEAD_LINES && head_line(&at, head + size, size < MT_PROBE_SIZE, &line)) {
 		if (!line.size || *line.bytes == '#')
 			continue;
-		if (!mt_folded_counts(line, counts, &path, values))
+		if (!folded_counts(line, counts, &path, values))
 			return false;
 		lines++;
 	}
@@ -105,7 +305,7 @@ static bool is_script_line(struct mt_text line)
 			return true;
 	}
 	return (*text == ' ' || *text == '\t') && sscanf(text, "%*x %*[^(](%n", &used) == 0 &&
-	       used && mt_text_ends(line, ")");
+	       used && ends_with(line, ")");
 }
 
 static bool is_script(const char *head, size_t size)
@@ -121,21 +321,22 @@ static bool is_script(const char *head, size_t size)
 	return false;
 }
 
-enum mt_text_kind mt_text_kind_of(const char *head, size_t size)
+/* The kind of a file that begins with these bytes: the whole file, or as much as a probe gets. */
+static enum kind kind_of(const char *head, size_t size)
 {
 	size = size < MT_PROBE_SIZE ? size : MT_PROBE_SIZE;
 	if (memchr(head, 0, size))
-		return MT_TEXT_NONE;
+		return KIND_NONE;
 	if (is_folded(head, size, 2))
-		return MT_TEXT_PAIRS;
+		return KIND_PAIRS;
 	if (is_folded(head, size, 1))
-		return MT_TEXT_FOLDED;
-	return is_script(head, size) ? MT_TEXT_SCRIPT : MT_TEXT_NONE;
+		return KIND_FOLDED;
+	return is_script(head, size) ? KIND_SCRIPT : KIND_NONE;
 }
 
 static bool text_probe(const uint8_t *head, size_t size)
 {
-	return mt_text_kind_of((const char *)head, size) != MT_TEXT_NONE;
+	return kind_of((const char *)head, size) != KIND_NONE;
 }
 
 /* ---- Opening ---- */
@@ -159,7 +360,7 @@ static struct mt_error *text_rewind(void *of, size_t i)
 	struct text_source *source = of;
 
 	(void)i;
-	mt_text_lines_begin(&source->lines);
+	lines_begin(&source->lines);
 	source->comm = MT_STRING_NONE;
 	source->event_given = false;
 	source->stage = STAGE_READ;
@@ -171,10 +372,10 @@ static void describe(struct text_source *source)
 {
 	struct mt_recording *r = &source->recording;
 
-	r->foreign = source->kind == MT_TEXT_PAIRS ? "folded stacks, two counts a line"
-						   : "folded stacks";
+	r->foreign =
+		source->kind == KIND_PAIRS ? "folded stacks, two counts a line" : "folded stacks";
 	r->reported = true;
-	r->pairs = source->kind == MT_TEXT_PAIRS;
+	r->pairs = source->kind == KIND_PAIRS;
 	r->header.clock = MT_CLOCK_PERF;
 	r->size = r->raw_bytes = source->input->size;
 	r->has_end = true;
@@ -201,13 +402,13 @@ static struct mt_error *text_open(const struct mt_input *input,
 		return mt_error_nomem();
 	source->input = source->lines.input = input;
 	source->before = options->before;
-	source->lines.buffer = malloc(MT_TEXT_LINE_MAX);
+	source->lines.buffer = malloc(LINE_MAX_SIZE);
 	source->comms = mt_strings_create();
 	if (!source->lines.buffer || !source->comms)
 		return mt_error_nomem();
 	err = mt_input_read(input, 0, source->lines.buffer, MT_PROBE_SIZE, &got);
-	source->kind = mt_text_kind_of(source->lines.buffer, got);
-	if (!err && source->kind == MT_TEXT_SCRIPT)
+	source->kind = kind_of(source->lines.buffer, got);
+	if (!err && source->kind == KIND_SCRIPT)
 		err = refuse_script();
 	if (err)
 		return err;
@@ -238,14 +439,14 @@ static struct mt_error *read_folded(struct text_source *source, struct mt_text l
 
 	if (*line.bytes == '#')
 		return NULL;
-	if (!mt_folded_counts(line, source->kind == MT_TEXT_PAIRS ? 2 : 1, &path, counts)) {
+	if (!folded_counts(line, source->kind == KIND_PAIRS ? 2 : 1, &path, counts)) {
 		source->stage = STAGE_BAD;
 		return NULL;
 	}
 	source->reported.weight = counts[!source->before];
 	if (!source->reported.weight)
 		return NULL;
-	if (!mt_folded_path(path, &source->command, &source->frames))
+	if (!folded_path(path, &source->command, &source->frames))
 		return mt_error_nomem();
 	source->stage = STAGE_EVENT;
 	return NULL;
@@ -256,13 +457,13 @@ static struct mt_error *read_sample(struct text_source *source, bool *more)
 {
 	while (source->stage == STAGE_READ) {
 		struct mt_text line;
-		struct mt_error *err = mt_text_lines_next(&source->lines, &line, more);
+		struct mt_error *err = next_line(&source->lines, &line, more);
 
 		if (err || !*more)
 			return err;
 		if (!line.bytes)
 			source->stage = STAGE_BAD;
-		else if (mt_text_trim(line).size)
+		else if (trim(line).size)
 			err = read_folded(source, line);
 		if (err)
 			return err;
