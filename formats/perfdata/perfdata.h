@@ -184,16 +184,7 @@ bool mt_perf_set_name(struct mt_perf_facts *facts, struct mt_perf_event *event, 
 /* The body of one feature (perfdata_features.c). */
 bool mt_perf_feature(struct mt_perf_facts *facts, uint32_t feature, const uint8_t *bytes,
 		     size_t size);
-/* A BUILD_ID record with its header; `quirk`: from a perf version that left out the pid. */
-bool mt_perf_build_id(struct mt_perf_facts *facts, const uint8_t *record, size_t size, bool quirk);
-
-/*
- * TRACING_DATA, a trace.dat header: keeps the formats of the events' tracepoints
- * (perfdata_tracing.c).
- */
-bool mt_perf_tracing(struct mt_perf_facts *facts, const uint8_t *bytes, size_t size);
-
-/* One of perf's own records, with the data after it for TRACING_DATA (perfdata_user_records.c). */
+/* One of perf's own records, with the data after it for TRACING_DATA. */
 bool mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
 			 const uint8_t *data, size_t data_size);
 

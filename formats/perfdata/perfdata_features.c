@@ -1,6 +1,7 @@
 /*
  * The features of a perf.data file: the same bodies in a file's feature sections and in the FEATURE
  * records of a pipe. Features that reports use are kept; others, and unknown ones, are skipped.
+ * Also perf's own records in a pipe.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,12 +12,133 @@
 #include "formats/base/cleanup.h"
 #include "formats/perfdata/perfdata.h"
 
+#define MAGIC_SIZE 10
+#define TYPE_TRACEPOINT 2 /* PERF_TYPE_TRACEPOINT */
+
 typedef bool take_feature(struct mt_perf_facts *facts, struct mt_cursor *c);
 
+/* ---- Formats of tracepoints ---- */
+
+static bool is_wanted(const struct mt_perf_facts *facts, uint64_t id)
+{
+	for (size_t i = 0; i < facts->events.count; i++) {
+		const struct mt_attr *attr = &facts->events.items[i].attr;
+
+		if (attr->type == TYPE_TRACEPOINT && attr->config == id)
+			return true;
+	}
+	return false;
+}
+
+/* The text after "KEY: " at the beginning of a line, up to the end of the line. */
+static const char *find_line(const char *text, size_t size, const char *key, size_t *length)
+{
+	const char *end = text + size, *line = text;
+	size_t wanted = strlen(key);
+
+	while (line < end) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+
+		stop = stop ? stop : end;
+		if ((size_t)(stop - line) > wanted && !memcmp(line, key, wanted)) {
+			*length = (size_t)(stop - line) - wanted;
+			return line + wanted;
+		}
+		line = stop + 1;
+	}
+	return NULL;
+}
+
+static bool take_format(struct mt_perf_facts *facts, const char *system, const char *text,
+			size_t size)
+{
+	size_t id_length, name_length;
+	const char *id_text = find_line(text, size, "ID: ", &id_length),
+		   *name = find_line(text, size, "name: ", &name_length);
+	struct mt_perf_format *format;
+	uint64_t id = 0;
+
+	if (!id_text || !name)
+		return true;
+	for (size_t i = 0; i < id_length && id_text[i] >= '0' && id_text[i] <= '9'; i++)
+		id = id * 10 + (uint64_t)(id_text[i] - '0');
+	if (!is_wanted(facts, id) || !mt_perf_facts_room(facts, sizeof(*format) + size))
+		return true;
+	format = mt_array_push(&facts->formats);
+	if (!format)
+		return false;
+	format->id = id;
+	format->size = size;
+	format->text = mt_perf_copy(text, size);
+	if (asprintf(&format->name, "%s:%.*s", system, (int)name_length, name) < 0)
+		format->name = NULL;
+	return format->text && format->name;
+}
+
+/* A u64 size and as many bytes; NULL if fewer are left. */
+static const uint8_t *take_sized(struct mt_cursor *c, size_t *size)
+{
+	*size = mt_cursor_u64(c);
+	return mt_cursor_bytes(c, *size);
+}
+
+static bool take_system(struct mt_perf_facts *facts, struct mt_cursor *c)
+{
+	const char *system = mt_cursor_cstring(c);
+	uint32_t count = mt_cursor_u32(c);
+
+	for (uint32_t i = 0; i < count && !c->bad; i++) {
+		size_t size;
+		const uint8_t *text = take_sized(c, &size);
+
+		if (text && !take_format(facts, system, (const char *)text, size))
+			return false;
+	}
+	return true;
+}
+
+static void skip_page_formats(struct mt_cursor *c)
+{
+	size_t size;
+	uint32_t count;
+
+	mt_cursor_cstring(c); /* "header_page" */
+	take_sized(c, &size);
+	mt_cursor_cstring(c); /* "header_event" */
+	take_sized(c, &size);
+	count = mt_cursor_u32(c); /* ftrace's own events */
+	for (uint32_t i = 0; i < count && !c->bad; i++)
+		take_sized(c, &size);
+}
+
+/*
+ * TRACING_DATA, a trace.dat header with each tracepoint's format as text: keeps the formats of the
+ * events' tracepoints.
+ */
 static bool take_tracing(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
-	return mt_perf_tracing(facts, c->pos, mt_cursor_left(c));
+	const uint8_t *magic = mt_cursor_bytes(c, MAGIC_SIZE);
+	uint32_t count;
+	uint8_t big_endian;
+
+	if (!magic || memcmp(magic, MT_PERF_TRACING_MAGIC, MAGIC_SIZE) != 0)
+		return true;
+	mt_cursor_cstring(c); /* version */
+	big_endian = mt_cursor_u8(c);
+	mt_cursor_u8(c);  /* bytes of a long */
+	mt_cursor_u32(c); /* page size */
+	if (big_endian)
+		return true;
+	skip_page_formats(c);
+	count = mt_cursor_u32(c);
+	for (uint32_t i = 0; i < count && !c->bad; i++) {
+		if (!take_system(facts, c))
+			return false;
+	}
+	return true;
 }
+
+/* ---- Features ---- */
 
 /*
  * A BUILD_ID record of a perf of 2010, without the pid, is recognized by the kernel's name: the
@@ -30,7 +152,9 @@ static bool lacks_pid(const uint8_t *bytes, size_t size)
 	return size >= at + sizeof(tail) && !memcmp(bytes + at, tail, sizeof(tail));
 }
 
-bool mt_perf_build_id(struct mt_perf_facts *facts, const uint8_t *record, size_t size, bool quirk)
+/* A BUILD_ID record with its header; `quirk`: from a perf version that left out the pid. */
+static bool add_build_id(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
+			 bool quirk)
 {
 	struct mt_cursor c = mt_cursor_init(record, size);
 	struct mt_perf_image *image;
@@ -65,28 +189,10 @@ static bool take_build_ids(struct mt_perf_facts *facts, struct mt_cursor *c)
 
 		if (!record || size < 8)
 			break;
-		if (!mt_perf_build_id(facts, record, size, quirk))
+		if (!add_build_id(facts, record, size, quirk))
 			return false;
 	}
 	return true;
-}
-
-/* A feature that is one string, under that key. */
-static bool take_text(struct mt_perf_facts *facts, struct mt_cursor *c, const char *key)
-{
-	const char *text = mt_perf_string(c);
-
-	return !text || mt_perf_add_info(facts, key, text);
-}
-
-static bool take_host(struct mt_perf_facts *facts, struct mt_cursor *c)
-{
-	return take_text(facts, c, "host");
-}
-
-static bool take_kernel(struct mt_perf_facts *facts, struct mt_cursor *c)
-{
-	return take_text(facts, c, "kernel");
 }
 
 static bool take_version(struct mt_perf_facts *facts, struct mt_cursor *c)
@@ -98,16 +204,6 @@ static bool take_version(struct mt_perf_facts *facts, struct mt_cursor *c)
 		return true;
 	snprintf(tool, sizeof(tool), "perf %s", text);
 	return mt_perf_add_info(facts, "tool", tool);
-}
-
-static bool take_arch(struct mt_perf_facts *facts, struct mt_cursor *c)
-{
-	return take_text(facts, c, "arch");
-}
-
-static bool take_cpu(struct mt_perf_facts *facts, struct mt_cursor *c)
-{
-	return take_text(facts, c, "cpu");
 }
 
 static bool take_number(struct mt_perf_facts *facts, const char *key, uint64_t number,
@@ -296,33 +392,127 @@ static bool take_clock(struct mt_perf_facts *facts, struct mt_cursor *c)
 	return true;
 }
 
-static take_feature *const features[] = {
-	[MT_PERF_FEATURE_TRACING_DATA] = take_tracing,
-	[MT_PERF_FEATURE_BUILD_ID] = take_build_ids,
-	[MT_PERF_FEATURE_HOSTNAME] = take_host,
-	[MT_PERF_FEATURE_OSRELEASE] = take_kernel,
-	[MT_PERF_FEATURE_VERSION] = take_version,
-	[MT_PERF_FEATURE_ARCH] = take_arch,
-	[MT_PERF_FEATURE_NRCPUS] = take_cpus,
-	[MT_PERF_FEATURE_CPUDESC] = take_cpu,
-	[MT_PERF_FEATURE_TOTAL_MEM] = take_memory,
-	[MT_PERF_FEATURE_CMDLINE] = take_command,
-	[MT_PERF_FEATURE_EVENT_DESC] = take_events,
-	[MT_PERF_FEATURE_PMU_MAPPINGS] = take_pmus,
-	[MT_PERF_FEATURE_GROUP_DESC] = take_groups,
-	[MT_PERF_FEATURE_SAMPLE_TIME] = take_times,
-	[MT_PERF_FEATURE_CLOCKID] = take_clock_resolution,
-	[MT_PERF_FEATURE_DIR_FORMAT] = take_directory,
-	[MT_PERF_FEATURE_COMPRESSED] = take_compressed,
-	[MT_PERF_FEATURE_CLOCK_DATA] = take_clock,
+/* How a feature is taken: its parser, or the key of its text. */
+static const struct {
+	take_feature *take;
+	const char *key;
+} features[] = {
+	[MT_PERF_FEATURE_TRACING_DATA] = {take_tracing},
+	[MT_PERF_FEATURE_BUILD_ID] = {take_build_ids},
+	[MT_PERF_FEATURE_HOSTNAME] = {.key = "host"},
+	[MT_PERF_FEATURE_OSRELEASE] = {.key = "kernel"},
+	[MT_PERF_FEATURE_VERSION] = {take_version},
+	[MT_PERF_FEATURE_ARCH] = {.key = "arch"},
+	[MT_PERF_FEATURE_NRCPUS] = {take_cpus},
+	[MT_PERF_FEATURE_CPUDESC] = {.key = "cpu"},
+	[MT_PERF_FEATURE_TOTAL_MEM] = {take_memory},
+	[MT_PERF_FEATURE_CMDLINE] = {take_command},
+	[MT_PERF_FEATURE_EVENT_DESC] = {take_events},
+	[MT_PERF_FEATURE_PMU_MAPPINGS] = {take_pmus},
+	[MT_PERF_FEATURE_GROUP_DESC] = {take_groups},
+	[MT_PERF_FEATURE_SAMPLE_TIME] = {take_times},
+	[MT_PERF_FEATURE_CLOCKID] = {take_clock_resolution},
+	[MT_PERF_FEATURE_DIR_FORMAT] = {take_directory},
+	[MT_PERF_FEATURE_COMPRESSED] = {take_compressed},
+	[MT_PERF_FEATURE_CLOCK_DATA] = {take_clock},
 };
 
 bool mt_perf_feature(struct mt_perf_facts *facts, uint32_t feature, const uint8_t *bytes,
 		     size_t size)
 {
 	struct mt_cursor c = mt_cursor_init(bytes, size);
+	const char *key, *text;
 
-	if (feature >= sizeof(features) / sizeof(*features) || !features[feature])
+	if (feature >= sizeof(features) / sizeof(*features))
 		return true;
-	return features[feature](facts, &c);
+	if (features[feature].take)
+		return features[feature].take(facts, &c);
+	key = features[feature].key;
+	text = key ? mt_perf_string(&c) : NULL;
+	return !text || mt_perf_add_info(facts, key, text);
+}
+
+/* ---- Records of perf's own ---- */
+
+enum {
+	TYPE_NAME_SIZE = 64,
+	ATTR_AT = 8,
+	UPDATE_NAME = 2, /* EVENT_UPDATE's type */
+};
+
+/* The header, the attr, whose size is in the attr, then ids to the end. */
+static bool take_attr(struct mt_perf_facts *facts, struct mt_cursor *c)
+{
+	size_t size;
+	const uint8_t *attr, *ids;
+
+	if (mt_cursor_left(c) < ATTR_AT)
+		return true;
+	size = mt_get_le32(c->pos + 4);
+	attr = mt_cursor_bytes(c, size ? size : 64);
+	if (!attr)
+		return true;
+	ids = c->pos;
+	return mt_perf_add_event(facts, attr, size ? size : 64, ids, mt_cursor_left(c) / 8);
+}
+
+static bool take_event_type(struct mt_perf_facts *facts, struct mt_cursor *c)
+{
+	uint64_t id = mt_cursor_u64(c);
+	const char *name = (const char *)mt_cursor_bytes(c, TYPE_NAME_SIZE);
+
+	if (!name || !memchr(name, 0, TYPE_NAME_SIZE))
+		return true;
+	return mt_perf_add_number(facts, false, id, name);
+}
+
+static bool take_update(struct mt_perf_facts *facts, struct mt_cursor *c)
+{
+	uint64_t type = mt_cursor_u64(c);
+	const uint8_t *id = mt_cursor_bytes(c, 8);
+	const char *name = mt_cursor_cstring(c);
+	struct mt_perf_event *event;
+
+	if (c->bad || type != UPDATE_NAME)
+		return true;
+	event = mt_perf_event_by_ids(facts, id, 1, SIZE_MAX);
+	return !event || mt_perf_set_name(facts, event, name);
+}
+
+static bool take_any_feature(struct mt_perf_facts *facts, struct mt_cursor *c)
+{
+	uint64_t feature = mt_cursor_u64(c);
+
+	if (c->bad || feature >= MT_PERF_FEATURE_BITS)
+		return true;
+	return mt_perf_feature(facts, (uint32_t)feature, c->pos, mt_cursor_left(c));
+}
+
+/*
+ * In a pipe they hold the facts that a file has in its header and features. Types without facts
+ * (TIME_CONV, THREAD_MAP, ID_INDEX ...) are skipped.
+ */
+bool mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
+			 const uint8_t *data, size_t data_size)
+{
+	struct mt_cursor c = mt_cursor_init(record, size);
+
+	mt_cursor_bytes(&c, 8);
+	switch (mt_get_le32(record)) {
+	case MT_PERF_HEADER_ATTR:
+		return take_attr(facts, &c);
+	case MT_PERF_EVENT_TYPE:
+		return take_event_type(facts, &c);
+	case MT_PERF_TRACING_DATA:
+		c = mt_cursor_init(data, data_size);
+		return take_tracing(facts, &c);
+	case MT_PERF_BUILD_ID:
+		return add_build_id(facts, record, size, false);
+	case MT_PERF_EVENT_UPDATE:
+		return take_update(facts, &c);
+	case MT_PERF_FEATURE:
+		return take_any_feature(facts, &c);
+	default:
+		return true;
+	}
 }

@@ -1,7 +1,7 @@
 /*
- * Writes a perf.data file: its header, then the records that the caller encodes (perfdata_put.h),
- * then features and attributes. The contents of features and attributes need not be known before
- * the end.
+ * Writes a perf.data file: its header, then the records that the caller encodes with
+ * mt_perf_put_*(), then features and attributes. The contents of features and attributes need not
+ * be known before the end.
  */
 #ifndef MT_FORMATS_PERFDATA_PERFDATA_FILE_H
 #define MT_FORMATS_PERFDATA_PERFDATA_FILE_H
@@ -10,9 +10,56 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/base/array.h"
+
 struct mt_attr;
 struct mt_error;
+struct mt_kernel_record;
 struct mt_perf_file;
+struct mt_sample;
+
+/* ---- Records, with sample_id_all trailers; each event has PERF_SAMPLE_IDENTIFIER ---- */
+
+/* Growing bytes; `bad` once memory ran out, then puts do nothing. */
+struct mt_perf_bytes {
+	MT_ARRAY(uint8_t) data;
+	bool bad;
+};
+
+void mt_perf_bytes_deinit(struct mt_perf_bytes *to);
+
+/* Appends a little-endian integer of up to eight bytes. */
+void mt_perf_put_number(struct mt_perf_bytes *to, uint64_t value, size_t size);
+#define mt_perf_put_u8(to, value) mt_perf_put_number((to), (value), 1)
+#define mt_perf_put_u16(to, value) mt_perf_put_number((to), (value), 2)
+#define mt_perf_put_u32(to, value) mt_perf_put_number((to), (value), 4)
+#define mt_perf_put_u64(to, value) mt_perf_put_number((to), (value), 8)
+/* Appends bytes as they are. */
+void mt_perf_put_bytes(struct mt_perf_bytes *to, const void *bytes, size_t size);
+/* Appends zeros, as padding. */
+void mt_perf_put_zeros(struct mt_perf_bytes *to, size_t count);
+
+/*
+ * Appends an MMAP (as MMAP2), MMAP2, COMM, FORK, EXIT or LOST record of the side-band event with
+ * that id; does nothing for other types. Names are cut at 4,095 bytes.
+ */
+void mt_perf_put_record(struct mt_perf_bytes *to, const struct mt_kernel_record *record,
+			uint64_t id);
+
+/* The fields of a side-band event's records, and the optional fields of samples. */
+extern const uint64_t mt_perf_sideband_type, mt_perf_sample_type;
+
+/*
+ * Appends a PERF_RECORD_SAMPLE with mt_perf_sample_type and the bits in `more`: MT_SAMPLE_ADDR,
+ * MT_SAMPLE_CPU, MT_SAMPLE_RAW. Raw data that does not fit in a record is left out. The outermost
+ * entries of a callchain that does not fit are left out, too: then returns true.
+ */
+bool mt_perf_put_sample(struct mt_perf_bytes *to, const struct mt_sample *sample, uint64_t more);
+
+/* Appends FINISHED_ROUND: later records are not older than those of the round before this one. */
+void mt_perf_put_round(struct mt_perf_bytes *to);
+
+/* ---- The file ---- */
 
 /* An event as the file describes it: `attr` says what it counts, sample_type what it records. */
 struct mt_perf_described {

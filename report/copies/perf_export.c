@@ -16,7 +16,6 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "formats/perfdata/perfdata_file.h"
-#include "formats/perfdata/perfdata_put.h"
 #include "formats/records/attr.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"

@@ -1,8 +1,8 @@
 /*
- * formats/perfdata/perfdata_put: encoded records decode to the same values; data without room is
+ * formats/perfdata/perfdata_file: encoded records decode to the same values; data without room is
  * cut off.
  */
-#include "formats/perfdata/perfdata_put.h"
+#include "formats/perfdata/perfdata_file.h"
 
 #include <string.h>
 
