@@ -10,6 +10,7 @@
 #include "report/analyses/alongside/recording_tables.h"
 #include "report/analyses/analyses.h"
 #include "report/cli/options.h"
+#include "report/cli/registry.h"
 #include "report/outputs/outputs.h"
 #include "report/sums/baseline.h"
 #include "report/tables/table.h"
@@ -38,6 +39,7 @@ static struct mt_error *listen_to_all(const struct mt_report_options *options,
 				      struct mt_alongside *alongside)
 {
 	struct mt_recording_how how = {
+		.analyses = mt_analyses,
 		.time = options->selection.time,
 		.compared = alongside->baseline,
 		.part = alongside->baseline &&

@@ -23,6 +23,7 @@
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/suppressions.h"
 #include "report/cli/options.h"
+#include "report/cli/registry.h"
 #include "report/cli/request.h"
 #include "report/copies/perf_export.h"
 #include "report/copies/seal.h"

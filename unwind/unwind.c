@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "symbols/images/image_map.h"
-#include "unwind/branches/lbr_walk.h"
+#include "unwind/lbr_walk.h"
 #include "unwind/walk.h"
 
 #define NEEDED (1u << MT_DWARF_RIP | 1u << MT_DWARF_RSP)

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "report/blocks/block_map.h"
-#include "report/cli/request.h"
 #include "report/ledger/origins.h"
+#include "report/session/timespan.h"
 
 struct mt_blocks;
 struct mt_error;

@@ -15,6 +15,7 @@
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/suppressions.h"
 #include "report/cli/option_table.h"
+#include "report/cli/registry.h"
 #include "report/outputs/outputs.h"
 #include "report/session/timespan.h"
 #include "unwind/unwind.h"

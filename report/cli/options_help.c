@@ -8,6 +8,7 @@
 #include "report/analyses/analyses.h"
 #include "report/cli/option_table.h"
 #include "report/cli/options.h"
+#include "report/cli/registry.h"
 #include "report/outputs/outputs.h"
 #include "unwind/unwind.h"
 

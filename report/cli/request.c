@@ -3,12 +3,13 @@
  */
 #include "report/cli/request.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "formats/base/err.h"
+#include "report/analyses/alongside/recording_tables.h"
 #include "report/analyses/analyses.h"
+#include "report/cli/registry.h"
 #include "report/outputs/outputs.h"
 
 static struct mt_error *check_shape(const struct mt_analysis *analysis,
@@ -179,45 +180,6 @@ static struct mt_by_list keys_of(const struct mt_analysis *analysis, const struc
 		mt_by_add_first(&by, MT_BY_EVENT);
 	if (wishes->timeline)
 		mt_by_add_first(&by, MT_BY_TIME);
-	return by;
-}
-
-struct mt_at mt_at_end_of(const struct mt_timespan *time)
-{
-	if (!time->given || !isfinite(time->to))
-		return (struct mt_at){.when = MT_AT_END};
-	return (struct mt_at){
-		.when = MT_AT_TIME,
-		.seconds = time->percent ? -1 : time->to,
-		.part = time->percent ? time->to : 0,
-	};
-}
-
-uint64_t mt_at_clock(const struct mt_at *at, uint64_t start, uint64_t end)
-{
-	if (at->when != MT_AT_TIME)
-		return UINT64_MAX;
-	if (at->clock)
-		return at->clock;
-	if (at->seconds >= 0)
-		return start + (uint64_t)(at->seconds * 1e9);
-	return start + (uint64_t)(at->part * (double)(end - start));
-}
-
-struct mt_by_list mt_page_keys(const struct mt_analysis *analysis, bool timeline)
-{
-	static const uint8_t keys[] = {MT_BY_EVENT, MT_BY_TIME, MT_BY_THREAD, MT_BY_KIND,
-				       MT_BY_STACK};
-	struct mt_by_list by = {0};
-
-	for (size_t i = 0; i < sizeof(keys); i++) {
-		bool wanted = keys[i] == MT_BY_EVENT  ? analysis->events_apart
-			      : keys[i] == MT_BY_TIME ? timeline && !analysis->moments
-						      : true;
-
-		if (wanted && (analysis->by & MT_BY_BIT(keys[i])))
-			mt_by_add(&by, keys[i]);
-	}
 	return by;
 }
 

@@ -12,9 +12,9 @@
 
 #include "report/account/account.h"
 #include "report/account/region_attrs.h"
-#include "report/cli/request.h"
 #include "report/ledger/origins.h"
 #include "report/ledger/page_events.h"
+#include "report/session/timespan.h"
 
 struct mt_error;
 struct mt_gauge_record;

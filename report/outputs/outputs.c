@@ -8,22 +8,6 @@
 #include "formats/base/err.h"
 #include "report/tables/table.h"
 
-const struct mt_output *const mt_outputs[] = {
-	&mt_output_summary,   &mt_output_flamegraph, &mt_output_html,	      &mt_output_folded,
-	&mt_output_script,    &mt_output_info,	     &mt_output_table,	      &mt_output_paths,
-	&mt_output_csv,	      &mt_output_json,	     &mt_output_summary_json, &mt_output_pprof,
-	&mt_output_callgrind, &mt_output_sql,	     &mt_output_annotate,     NULL,
-};
-
-const struct mt_output *mt_output_find(const char *name)
-{
-	for (size_t i = 0; mt_outputs[i]; i++) {
-		if (!strcmp(mt_outputs[i]->name, name))
-			return mt_outputs[i];
-	}
-	return NULL;
-}
-
 struct mt_error *mt_output_write(const struct mt_output *output, const struct mt_view *view,
 				 struct mt_table *table, FILE *to)
 {

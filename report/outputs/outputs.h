@@ -1,7 +1,7 @@
 /*
- * The outputs: each shows any table that has the columns it needs. One file, and one row in
- * outputs.c and here, add an output. An output sees neither samples nor ELF files, and writes only
- * to its FILE.
+ * The outputs: each shows any table that has the columns it needs. One file, a line here and one in
+ * report/cli/registry.c add an output. An output sees neither samples nor ELF files, and writes
+ * only to its FILE.
  */
 #ifndef MT_REPORT_OUTPUTS_OUTPUTS_H
 #define MT_REPORT_OUTPUTS_OUTPUTS_H
@@ -110,12 +110,6 @@ struct mt_output {
 	unsigned int needs; /* bits of enum mt_output_needs */
 	struct mt_error *(*write)(const struct mt_view *view, struct mt_table *table, FILE *to);
 };
-
-/* NULL-terminated; the first is the default. */
-extern const struct mt_output *const mt_outputs[];
-
-/* NULL for an unknown name. */
-const struct mt_output *mt_output_find(const char *name);
 
 /*
  * Writes the table; a usage error if it lacks a column the output needs. The caller checks `to` for

@@ -1,5 +1,5 @@
 /*
- * Parses and applies --time.
+ * Parses and applies --time, and applies --at.
  */
 #include "report/session/timespan.h"
 
@@ -142,4 +142,26 @@ void mt_timespan_apply(const struct mt_timespan *span, uint64_t start, uint64_t 
 		*from = moment(start, span->from * scale);
 	if (!(span->percent && span->to >= 1))
 		*to = moment(start, span->to * scale);
+}
+
+struct mt_at mt_at_end_of(const struct mt_timespan *time)
+{
+	if (!time->given || !isfinite(time->to))
+		return (struct mt_at){.when = MT_AT_END};
+	return (struct mt_at){
+		.when = MT_AT_TIME,
+		.seconds = time->percent ? -1 : time->to,
+		.part = time->percent ? time->to : 0,
+	};
+}
+
+uint64_t mt_at_clock(const struct mt_at *at, uint64_t start, uint64_t end)
+{
+	if (at->when != MT_AT_TIME)
+		return UINT64_MAX;
+	if (at->clock)
+		return at->clock;
+	if (at->seconds >= 0)
+		return start + (uint64_t)(at->seconds * 1e9);
+	return start + (uint64_t)(at->part * (double)(end - start));
 }

@@ -1,5 +1,6 @@
 /*
- * --time: a part of a recording, in seconds from its start or in percent of its length.
+ * --time: a part of a recording, in seconds from its start or in percent of its length; and --at: a
+ * moment.
  */
 #ifndef MT_REPORT_SESSION_TIMESPAN_H
 #define MT_REPORT_SESSION_TIMESPAN_H
@@ -34,5 +35,29 @@ struct mt_error *mt_seconds_parse(const char *option, const char *text, double *
  */
 void mt_timespan_apply(const struct mt_timespan *span, uint64_t start, uint64_t end, uint64_t *from,
 		       uint64_t *to);
+
+/* --at: the moment of the recording, for analyses of a state. */
+enum mt_moment {
+	MT_AT_END,
+	MT_AT_PEAK, /* when each address space had the most memory reserved */
+	MT_AT_TIME,
+};
+
+struct mt_at {
+	enum mt_moment when;
+	double seconds; /* MT_AT_TIME: since the recording's start; below 0: use `part` */
+	/* MT_AT_TIME: fraction of the recording's length. */
+	double part;
+	uint64_t clock; /* MT_AT_TIME, if not 0: ns of the recording's clock */
+};
+
+/*
+ * The moment in a recording from `start` to `end`, in ns of its clock; UINT64_MAX for its end and
+ * the peak.
+ */
+uint64_t mt_at_clock(const struct mt_at *at, uint64_t start, uint64_t end);
+
+/* The end of a span as a moment; MT_AT_END if the span is open. */
+struct mt_at mt_at_end_of(const struct mt_timespan *time);
 
 #endif

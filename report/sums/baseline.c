@@ -9,7 +9,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "report/analyses/analyses.h"
+#include "report/sums/analysis.h"
 #include "report/sums/comparison.h"
 #include "report/sums/row_keys.h"
 #include "report/tables/facts.h"

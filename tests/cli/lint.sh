@@ -127,6 +127,15 @@ includes report/x.c '"session.h"' '"session.h": includes are paths from the root
 includes formats/records/x.c '"formats/stacks/word_code.h"' 'formats/records/ may not include formats/stacks/word_code.h'
 includes formats/shed/x.c '<stdio.h>' 'no room of that name: formats/shed/'
 
+printf '/* Low. */\nvoid mt_low(void)\n{\n\tmt_high();\n}\n' | bad formats/base/low.c
+printf '/* High. */\nvoid mt_high(void)\n{\n}\n' >"$tree/formats/high.c"
+complains check-layers 'a use of a file in a higher room' '^formats/base/low.c:1: formats/base/ may not use mt_high of formats/high.c'
+printf '/* High. */\nvoid mt_high(void)\n{\n\tmt_low();\n}\n' >"$tree/formats/base/high.c"
+rm "$tree/formats/high.c"
+complains check-layers 'a circle of two files' '^formats/base/high.c:1: uses itself in a circle over formats/base/low.c'
+expect 0 'the circles are printed' "$python" "$MT_TOP/scripts/check-layers" --root "$tree" --circles
+says '... with what is used' 'low.c uses high.c: mt_high' "$out"
+
 mkdir -p "$TMPDIR/obj/formats"
 printf 'static int counter;\nint mt_count(void)\n{\n\treturn counter++;\n}\n' | $CC -x c - -c -o "$TMPDIR/obj/formats/bad.o"
 expect 1 'a mutable global' "$python" "$MT_TOP/scripts/check-globals" "$TMPDIR/obj"

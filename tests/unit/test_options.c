@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/analyses/analyses.h"
+#include "report/cli/registry.h"
 #include "report/outputs/outputs.h"
 #include "tests/unit/unit.h"
 #include "unwind/unwind.h"

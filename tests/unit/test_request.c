@@ -6,6 +6,7 @@
 
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
+#include "report/cli/registry.h"
 #include "report/outputs/outputs.h"
 #include "tests/unit/unit.h"
 

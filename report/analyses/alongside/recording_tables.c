@@ -118,6 +118,23 @@ static bool observe(void *context, const struct mt_observed *observed)
 
 /* ---- Listening ---- */
 
+struct mt_by_list mt_page_keys(const struct mt_analysis *analysis, bool timeline)
+{
+	static const uint8_t keys[] = {MT_BY_EVENT, MT_BY_TIME, MT_BY_THREAD, MT_BY_KIND,
+				       MT_BY_STACK};
+	struct mt_by_list by = {0};
+
+	for (size_t i = 0; i < sizeof(keys); i++) {
+		bool wanted = keys[i] == MT_BY_EVENT  ? analysis->events_apart
+			      : keys[i] == MT_BY_TIME ? timeline && !analysis->moments
+						      : true;
+
+		if (wanted && (analysis->by & MT_BY_BIT(keys[i])))
+			mt_by_add(&by, keys[i]);
+	}
+	return by;
+}
+
 static struct mt_error *listen_to(struct mt_recording_tables *t, const struct mt_analysis *analysis,
 				  const struct mt_recording_how *how)
 {
@@ -164,10 +181,10 @@ struct mt_error *mt_recording_tables_listen(struct mt_session *session,
 	t->marks = mt_sum_table_create(&shape);
 	if (!t->marks || !mt_session_observe(session, &t->observer))
 		return mt_error_nomem();
-	for (size_t i = 0; mt_analyses[i] && !err; i++) {
-		if (mt_analyses[i]->listen && !(how->part && mt_analyses[i]->moments) &&
+	for (size_t i = 0; how->analyses[i] && !err; i++) {
+		if (how->analyses[i]->listen && !(how->part && how->analyses[i]->moments) &&
 		    t->listening_count < LISTENERS_MOST)
-			err = listen_to(t, mt_analyses[i], how);
+			err = listen_to(t, how->analyses[i], how);
 	}
 	if (!err)
 		*out = MT_TAKE(t);

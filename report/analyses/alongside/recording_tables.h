@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "report/session/timespan.h"
+#include "report/sums/group_keys.h"
 
 struct mt_analysis;
 struct mt_error;
@@ -23,8 +24,9 @@ struct mt_recording_tables;
 struct mt_session;
 
 struct mt_recording_how {
-	struct mt_timespan time; /* --time, or the base's */
-	bool compared;		 /* the tables will be compared: they have no intervals */
+	const struct mt_analysis *const *analyses; /* all, NULL-terminated */
+	struct mt_timespan time;		   /* --time, or the base's */
+	bool compared; /* the tables will be compared: they have no intervals */
 	bool part; /* with a part of a recording, no analysis of the state at its end is shown */
 };
 
@@ -47,5 +49,11 @@ struct mt_error *mt_recording_tables_finish(struct mt_recording_tables *tables,
  *			memory
  */
 struct mt_named_table *mt_recording_tables_get(struct mt_recording_tables *tables, size_t *count);
+
+/*
+ * The keys that a page can filter an analysis by: event, thread and kind of memory, as far as the
+ * analysis knows them; with `timeline` the interval, if its rows add up over time; and the stack.
+ */
+struct mt_by_list mt_page_keys(const struct mt_analysis *analysis, bool timeline);
 
 #endif

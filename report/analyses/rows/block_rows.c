@@ -10,8 +10,8 @@
 #include "formats/base/strings.h"
 #include "report/analyses/rows/suppressions.h"
 #include "report/blocks/block_calls.h"
-#include "report/cli/request.h"
 #include "report/session/session.h"
+#include "report/sums/analysis.h"
 #include "report/tables/facts.h"
 
 enum {

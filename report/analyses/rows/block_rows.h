@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/analyses/analyses.h"
 #include "report/analyses/rows/ended_blocks.h"
 #include "report/analyses/rows/ledger_rows.h"
 #include "report/blocks/blocks.h"
+#include "report/sums/analysis.h"
 
 /* --kernel-memory adds the kind: the cache of objects. */
 #define MT_BY_OF_BLOCKS                                                                 \

@@ -6,10 +6,10 @@
 
 #include "formats/base/strings.h"
 #include "formats/records/record.h"
-#include "report/analyses/analyses.h"
 #include "report/session/session.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
+#include "report/sums/analysis.h"
 #include "report/tables/facts.h"
 
 /* Words in place of the stack of a change that no call made. */

@@ -10,7 +10,7 @@
  * its frames agree with the records.
  */
 #include "symbols/images/image_map.h"
-#include "unwind/branches/lbr_walk.h"
+#include "unwind/lbr_walk.h"
 #include "unwind/lookup.h"
 #include "unwind/walk.h"
 

@@ -1,6 +1,6 @@
 /* Stacks from hardware call stacks, which branch records hold. Private to the unwinder. */
-#ifndef MT_UNWIND_BRANCHES_LBR_WALK_H
-#define MT_UNWIND_BRANCHES_LBR_WALK_H
+#ifndef MT_UNWIND_LBR_WALK_H
+#define MT_UNWIND_LBR_WALK_H
 
 #include "unwind/unwind.h"
 

@@ -1,5 +1,5 @@
 /* Stacks from a hardware call stack: the sampled ip, then the calls as recorded. */
-#include "unwind/branches/lbr_walk.h"
+#include "unwind/lbr_walk.h"
 
 #include "formats/records/sample.h"
 #include "symbols/images/image_map.h"

@@ -1,0 +1,91 @@
+/*
+ * The plug point of analyses: struct mt_analysis, and the request that an analysis gets. The
+ * analyses are listed in report/analyses/analyses.h.
+ */
+#ifndef MT_REPORT_SUMS_ANALYSIS_H
+#define MT_REPORT_SUMS_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/session/timespan.h"
+#include "report/sums/group_keys.h"
+
+struct mt_error;
+struct mt_session;
+struct mt_suppressions;
+struct mt_table;
+
+struct mt_analysis_request {
+	const char *argument;	/* the analysis's own value, borrowed; NULL if it takes none */
+	bool listing;		/* rows are single events in time order, else sums */
+	bool stacks;		/* the table has a stack column */
+	struct mt_by_list by;	/* keys of sums */
+	double interval;	/* seconds of MT_BY_TIME; 0: by the recording's length */
+	unsigned int intervals; /* about as many if interval is 0; 0: the default */
+	bool page; /* for a page: a kind of memory is only a key, and selects nothing more */
+	bool even; /* exactly as many, even if their length is not round */
+	const char *weight; /* value column that orders rows; NULL: the table's default */
+	bool unwind;	    /* the session must give stacks */
+	struct mt_at at;    /* this and below: as in struct mt_wishes of cli/request.h */
+	struct mt_timespan time;
+	double older_than;
+	bool all;
+	bool living;	     /* without processes that ended before the recording's last moments */
+	int32_t kept;	     /* the pid of one that is shown nevertheless, at its peak; 0: none */
+	int32_t kept_second; /* pid of another process of its program, whose blocks are shown */
+	bool compared;	     /* the table will be compared with a baseline's */
+	struct mt_suppressions *suppress;
+};
+
+/* A page of a whole recording divides its length into so many intervals. */
+#define MT_PAGE_INTERVALS 500
+
+/* An analysis that runs while another caller reads the session to its end. */
+struct mt_listener {
+	/* Makes the table, after the session's last sample. Call once. */
+	struct mt_error *(*end)(struct mt_listener *listener, struct mt_table **out);
+	void (*destroy)(struct mt_listener *listener);
+};
+
+struct mt_analysis {
+	const char *name;     /* option name, without dashes */
+	const char *argument; /* as --help shows the option's value; NULL: it has none */
+	const char *help;     /* one line of --help: up to 52 characters */
+	bool rare;	      /* only --help all lists it */
+	bool groups, lists;   /* can make sums, listings */
+	bool places;	      /* resolves addresses itself: mt_session_place() */
+	uint32_t by;	      /* MT_BY_BIT()s that --by accepts; 0: no --by */
+	struct mt_by_list default_by;
+	bool members;	   /* needs samples of group members that were only counted */
+	bool events_apart; /* never adds up values of different events */
+	bool (*wants)(const char *event); /* filters events by kernel name; NULL: all */
+	bool regions;			  /* needs the region of each sample's address */
+	unsigned int needs;		  /* enum mt_needs: the data that its figures need */
+	const char *record;		  /* events to suggest for `mtrec -e`: "vm,rss" */
+	bool judges;	    /* rows are verdicts, not sums: shown with stacks, never compared */
+	bool moments;	    /* shows the state at a moment: accepts --at */
+	bool ages;	    /* knows the age of memory: accepts --older-than */
+	bool narrows;	    /* leaves out memory that --all shows */
+	bool reported;	    /* also works on folded stacks, which have no addresses */
+	bool states;	    /* rows need no samples */
+	bool sources;	    /* needs stacks with the frames' sources */
+	bool dumps;	    /* reads the samples' stack dumps */
+	const char *output; /* default output; NULL: the first */
+	/*
+	 * Makes the table, which borrows the session. Sums are complete; a listing reads the
+	 * session as its rows are read.
+	 */
+	struct mt_error *(*run)(struct mt_session *session,
+				const struct mt_analysis_request *request, struct mt_table **out);
+	/*
+	 * Runs the analysis while another one reads the session: call before the session's first
+	 * sample. Borrows session and request until destroyed. NULL: it only runs alone.
+	 */
+	struct mt_error *(*listen)(struct mt_session *session,
+				   const struct mt_analysis_request *request,
+				   struct mt_listener **out);
+};
+
+#endif
