@@ -4,6 +4,7 @@
  * embed_names.c make the contents.
  */
 #include "record/carry/carry_worker.h"
+#include "symbols/images/image.h"
 
 #include <errno.h>
 #include <fcntl.h>

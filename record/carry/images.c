@@ -28,6 +28,7 @@
 #include "record/open/clock.h"
 #include "record/plan/plan.h"
 #include "symbols/elf/elf.h"
+#include "symbols/images/image.h"
 
 /*
  * Build ids are in the first pages. The pages are read, not mapped: a live file may be truncated at

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -296,16 +295,4 @@ void mt_mapped_file_started(const struct mt_mapped_file *file, char out[MT_START
 	if (root >= 0 && !mt_foreign_stat(root, path, MT_LINKS_TRUSTED, &named) &&
 	    named.st_dev == program.st_dev && named.st_ino == program.st_ino)
 		memcpy(out, comm, size);
-}
-
-const uint8_t *mt_own_vdso(size_t *size)
-{
-	const uint8_t *base = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */
-	Elf64_Ehdr header;
-
-	if (!base)
-		return NULL;
-	memcpy(&header, base, sizeof(header));
-	*size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
-	return base;
 }

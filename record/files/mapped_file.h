@@ -45,7 +45,4 @@ bool mt_mapped_file_is_elsewhere(const struct mt_mapped_file *file);
  */
 void mt_mapped_file_started(const struct mt_mapped_file *file, char out[MT_STARTED_SIZE]);
 
-/* The vdso of this process, which is the same in every 64-bit process; NULL: there is none. */
-const uint8_t *mt_own_vdso(size_t *size);
-
 #endif

@@ -324,15 +324,6 @@ static bool add_debug_lines(struct mt_skeleton *b)
 	return true;
 }
 
-static size_t section_of_type(const struct mt_elf *elf, uint32_t type)
-{
-	for (size_t i = 1; i < elf->sections.count; i++) {
-		if (elf->sections.items[i].type == type)
-			return i;
-	}
-	return 0;
-}
-
 /*
  * Adds a section for a symbol table, at its original index if it had one, and a section for its
  * strings after all others. *out: their numbers.
@@ -340,7 +331,7 @@ static size_t section_of_type(const struct mt_elf *elf, uint32_t type)
 static bool add_table(struct mt_skeleton *b, bool dynamic, size_t each, size_t out[2])
 {
 	struct mt_elf_section_header header = {.type = SHT_STRTAB, .align = 8};
-	size_t at = section_of_type(b->elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB);
+	size_t at = mt_elf_section_of_type(b->elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB);
 
 	if (!at) {
 		at = b->sections.count;

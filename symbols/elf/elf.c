@@ -18,6 +18,7 @@
 #include "formats/base/cursor.h"
 #include "formats/base/err.h"
 #include "formats/base/foreign_file.h"
+#include "formats/base/read_at.h"
 #include "symbols/elf/elf_private.h"
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
@@ -31,6 +32,86 @@ enum {
 	HEADERS_MAX = 1 << 17,
 	SECTIONS_MAX = 1 << 18,
 };
+
+/* ---- A file that is read, not mapped ---- */
+
+#define BLOCK_BITS 16
+#define BLOCKS_MOST 4096 /* 256 MiB; the symbols of the largest programs take a quarter */
+
+/*
+ * A file as bytes in memory, which are read in blocks when they are first requested and then stay
+ * unchanged. A process that writes the file can neither change nor remove bytes that were read. In
+ * a mapping, a truncated file would raise SIGBUS.
+ */
+struct mt_elf_copy {
+	int fd;
+	size_t size;
+	uint8_t *bytes;
+	bool *is_read; /* by block: it was read */
+	size_t blocks; /* number of blocks read */
+	pthread_mutex_t lock;
+};
+
+static void mt_elf_copy_destroy(struct mt_elf_copy *copy)
+{
+	if (!copy)
+		return;
+	if (copy->bytes)
+		munmap(copy->bytes, copy->size);
+	mt_close_p(&copy->fd);
+	pthread_mutex_destroy(&copy->lock);
+	free(copy->is_read);
+	free(copy);
+}
+
+MT_DEFINE_CLEANUP(mt_elf_copy, struct mt_elf_copy)
+
+/* Copies the first `size` bytes of fd, which is duplicated. NULL out of memory or descriptors. */
+static struct mt_elf_copy *mt_elf_copy_create(int fd, size_t size)
+{
+	MT_CLEANUP(mt_elf_copy_destroy_p) struct mt_elf_copy *copy = calloc(1, sizeof(*copy));
+	void *bytes;
+
+	if (!copy)
+		return NULL;
+	pthread_mutex_init(&copy->lock, NULL);
+	copy->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	copy->size = size;
+	copy->is_read = calloc((size >> BLOCK_BITS) + 1, sizeof(*copy->is_read));
+	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	copy->bytes = bytes == MAP_FAILED ? NULL : bytes;
+	return copy->fd >= 0 && copy->is_read && copy->bytes ? MT_TAKE(copy) : NULL;
+}
+
+static void read_block(struct mt_elf_copy *copy, size_t block)
+{
+	size_t at = block << BLOCK_BITS, size = copy->size - at;
+
+	size = size < (size_t)1 << BLOCK_BITS ? size : (size_t)1 << BLOCK_BITS;
+	(void)mt_read_at(copy->fd, at, copy->bytes + at, size);
+	copy->is_read[block] = true;
+	copy->blocks++;
+}
+
+bool mt_elf_copy_need(struct mt_elf_copy *copy, uint64_t offset, uint64_t size)
+{
+	size_t first = offset >> BLOCK_BITS, last = (offset + size - !!size) >> BLOCK_BITS;
+	bool fits = last - first < BLOCKS_MOST;
+
+	pthread_mutex_lock(&copy->lock);
+	for (size_t block = first; block <= last && fits; block++) {
+		if (copy->is_read[block])
+			continue;
+		fits = copy->blocks < BLOCKS_MOST;
+		if (fits)
+			read_block(copy, block);
+	}
+	pthread_mutex_unlock(&copy->lock);
+	return fits;
+}
+
+/* ---- Headers ---- */
 
 /* Fields of the file header that locate other headers, for both classes. */
 struct file_header {
@@ -128,7 +209,7 @@ static bool read_section_header(const struct mt_elf *elf, const struct file_head
 }
 
 static bool read_program_header(const struct mt_elf *elf, const struct file_header *h, uint64_t i,
-				struct mt_elf_program_header *out)
+				struct mt_segment *out)
 {
 	struct mt_cursor c = table_entry(elf, h->headers_offset, h->header_size,
 					 elf->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), i);
@@ -174,7 +255,7 @@ static void read_large_counts(const struct mt_elf *elf, struct file_header *h)
 /* Reads the program headers up to the first that is not in the file. False out of memory. */
 static bool read_program_headers(struct mt_elf *elf, const struct file_header *h)
 {
-	struct mt_elf_program_header p;
+	struct mt_segment p;
 	uint64_t end;
 
 	for (uint64_t i = 0; i < h->headers_count && read_program_header(elf, h, i, &p); i++) {
@@ -182,11 +263,8 @@ static bool read_program_headers(struct mt_elf *elf, const struct file_header *h
 		    __builtin_add_overflow(p.vaddr, p.memory_size, &end) ||
 		    __builtin_add_overflow(p.vaddr, p.file_size, &end))
 			continue;
-		const struct mt_segment segment = {p.vaddr, p.memory_size, p.offset, p.file_size,
-						   p.flags};
-
 		if (!mt_array_append(&elf->headers, p) ||
-		    (p.type == PT_LOAD && !mt_array_append(&elf->segments, segment)))
+		    (p.type == PT_LOAD && !mt_array_append(&elf->segments, p)))
 			return false;
 	}
 	return true;
@@ -280,7 +358,7 @@ struct mt_error *mt_elf_read_fd(int fd, const char *name, struct mt_elf **out)
 	from.copy = mt_elf_copy_create(fd, from.size);
 	if (!from.copy)
 		return mt_error_nomem();
-	from.bytes = mt_elf_copy_bytes(from.copy);
+	from.bytes = from.copy->bytes;
 	return open_bytes(&from, name, out);
 }
 
@@ -341,17 +419,6 @@ struct mt_error *mt_elf_read_named(const char *path, struct mt_elf **out)
 	return open_path(path, MT_LINKS_ALL, mt_elf_read_fd, out);
 }
 
-static void inflated_destroy(struct mt_elf_inflated *inflated)
-{
-	struct mt_elf_inflated *next;
-
-	for (; inflated; inflated = next) {
-		next = inflated->next;
-		free(inflated->bytes);
-		free(inflated);
-	}
-}
-
 void mt_elf_destroy(struct mt_elf *elf)
 {
 	if (!elf)
@@ -361,7 +428,9 @@ void mt_elf_destroy(struct mt_elf *elf)
 	mt_array_deinit(&elf->further);
 	free(elf->joined[0]);
 	free(elf->joined[1]);
-	inflated_destroy(elf->inflated);
+	for (size_t i = 0; i < elf->inflated.count; i++)
+		free(elf->inflated.items[i].bytes);
+	mt_array_deinit(&elf->inflated);
 	mt_array_deinit(&elf->headers);
 	mt_array_deinit(&elf->segments);
 	mt_array_deinit(&elf->sections);

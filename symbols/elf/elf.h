@@ -27,11 +27,13 @@ struct mt_span {
 	uint64_t vaddr;	      /* link-time address of the first byte; 0 if not loaded */
 };
 
-struct mt_segment { /* PT_LOAD as in the header; the file may be shorter */
+struct mt_segment { /* as in the program header; the file may be shorter */
 	uint64_t vaddr;
 	uint64_t memory_size;
 	uint64_t offset;
 	uint64_t file_size;
+	uint64_t align;
+	uint32_t type;	/* PT_* */
 	uint32_t flags; /* PF_X, PF_W, PF_R */
 };
 
@@ -48,7 +50,7 @@ struct mt_error *mt_elf_open_named(const char *path, struct mt_elf **out);
 /* The same from an open descriptor, which the caller still owns. name is for messages. */
 struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out);
 
-/* The same three without a mapping: bytes are read when they are first asked for (elf_copy.h). */
+/* The same three without a mapping: bytes are read when they are first asked for. */
 struct mt_error *mt_elf_read_file(const char *path, struct mt_elf **out);
 struct mt_error *mt_elf_read_named(const char *path, struct mt_elf **out);
 struct mt_error *mt_elf_read_fd(int fd, const char *name, struct mt_elf **out);

@@ -66,7 +66,7 @@ static struct mt_span build_id_of_segments(const struct mt_elf *elf, const struc
 	struct mt_span id = {0};
 
 	for (size_t i = 0; i < elf->headers.count && !id.bytes; i++) {
-		const struct mt_elf_program_header *p = &elf->headers.items[i];
+		const struct mt_segment *p = &elf->headers.items[i];
 		const uint8_t *bytes = mt_elf_file_bytes(elf, p->offset, p->file_size);
 
 		if (p->type == PT_NOTE && bytes)

@@ -12,13 +12,8 @@
 
 #include "formats/base/array.h"
 #include "symbols/elf/elf.h"
-#include "symbols/elf/elf_copy.h"
 
-struct mt_elf_program_header {
-	uint32_t type; /* PT_* */
-	uint32_t flags;
-	uint64_t offset, vaddr, file_size, memory_size, align;
-};
+struct mt_elf_copy;
 
 struct mt_elf_section_header {
 	uint32_t name; /* offset in section_names */
@@ -32,7 +27,6 @@ struct mt_elf_inflated {
 	size_t section;
 	uint8_t *bytes; /* NULL: decompression failed */
 	size_t size;
-	struct mt_elf_inflated *next;
 };
 
 struct mt_elf_symbol_table {
@@ -53,19 +47,25 @@ struct mt_elf {
 	bool is_64;
 	uint16_t type, machine;
 	char *name; /* for messages */
-	MT_ARRAY(struct mt_elf_program_header) headers;
+	MT_ARRAY(struct mt_segment) headers;
 	MT_ARRAY(struct mt_segment) segments; /* the PT_LOAD of headers */
 	MT_ARRAY(struct mt_elf_section_header) sections;
 	struct mt_span section_names;
 	const struct mt_elf_codec *codec;
 	pthread_mutex_t lock; /* guards the parts made on first use: inflated, tables */
-	struct mt_elf_inflated *inflated;
+	MT_ARRAY(struct mt_elf_inflated) inflated;
 	uint64_t inflated_size;		      /* total bytes, including failed sections */
 	struct mt_elf_symbol_table tables[2]; /* .symtab, .dynsym */
 	MT_ARRAY(struct mt_elf *) further;    /* more pieces of the image (elf_pieces.c) */
 	/* merged tables of all pieces, freed on destroy; or NULL */
 	uint8_t *joined[2];
 };
+
+/*
+ * Reads the range, within the file; bytes that the file does not have any more are zeros. False if
+ * more than 256 MiB would be read in total. Thread-safe.
+ */
+bool mt_elf_copy_need(struct mt_elf_copy *copy, uint64_t offset, uint64_t size);
 
 /* mt_elf_section() of this piece only. */
 struct mt_span mt_elf_own_section(struct mt_elf *elf, const char *name);
@@ -88,6 +88,10 @@ static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_
 
 /* The bytes of section i in the file; NULL and size 0 for SHT_NOBITS or outside the file. */
 struct mt_span mt_elf_raw_section(const struct mt_elf *elf, size_t i);
+
+/* The first section of a type, or 0; and the bytes in the file of the first header of a type. */
+size_t mt_elf_section_of_type(const struct mt_elf *elf, uint32_t type);
+struct mt_span mt_elf_header_bytes(const struct mt_elf *elf, uint32_t type);
 
 /* The bytes of section i, decompressed if needed. Call without the lock. */
 struct mt_span mt_elf_section_bytes(struct mt_elf *elf, size_t i);

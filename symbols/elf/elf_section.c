@@ -9,6 +9,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
+#include "symbols/elf/cfi_entry.h"
 #include "symbols/elf/elf_private.h"
 
 /*
@@ -119,53 +120,48 @@ static bool take_budget(struct mt_elf *elf, uint64_t size)
 	return true;
 }
 
-/* Decompresses section i into a new node; bytes stay NULL if that fails. NULL out of memory. */
-static struct mt_elf_inflated *inflate_section(struct mt_elf *elf, size_t i)
+/* Decompresses section i into a new element, whose bytes stay NULL if that fails. */
+static const struct mt_elf_inflated *inflate_section(struct mt_elf *elf, size_t i)
 {
 	struct mt_span raw = mt_elf_raw_section(elf, i);
 	struct mt_cursor c = mt_cursor_init(raw.bytes, raw.bytes ? raw.size : 0);
-	struct mt_elf_inflated *node = calloc(1, sizeof(*node));
+	struct mt_elf_inflated *made = mt_array_push(&elf->inflated);
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 	uint32_t type;
 	uint64_t size;
 	bool header;
 
-	if (!node)
+	if (!made)
 		return NULL;
-	node->section = i;
+	made->section = i;
 	header = is_zdebug(elf, &elf->sections.items[i])
 			 ? read_zdebug_header(&c, &type, &size)
 			 : read_compression_header(elf, &c, &type, &size);
 	if (!elf->codec || !header || !size || !take_budget(elf, size))
-		return node;
+		return made;
 	bytes = malloc(size);
 	if (bytes && elf->codec->inflate(type, c.pos, mt_cursor_left(&c), bytes, size)) {
-		node->size = size;
-		node->bytes = MT_TAKE(bytes);
+		made->size = size;
+		made->bytes = MT_TAKE(bytes);
 	}
-	return node;
+	return made;
 }
 
 static struct mt_span inflated_section(struct mt_elf *elf, size_t i)
 {
-	struct mt_elf_inflated *node;
 	struct mt_span span = {.vaddr = elf->sections.items[i].vaddr};
+	const struct mt_elf_inflated *made = NULL;
 
 	pthread_mutex_lock(&elf->lock);
-	for (node = elf->inflated; node && node->section != i; node = node->next)
-		;
-	if (!node) {
-		node = inflate_section(elf, i);
-		if (node) {
-			node->next = elf->inflated;
-			elf->inflated = node;
-		}
+	for (size_t k = 0; k < elf->inflated.count && !made; k++)
+		made = elf->inflated.items[k].section == i ? &elf->inflated.items[k] : NULL;
+	if (!made)
+		made = inflate_section(elf, i);
+	if (made && made->bytes) {
+		span.bytes = made->bytes;
+		span.size = made->size;
 	}
 	pthread_mutex_unlock(&elf->lock);
-	if (node && node->bytes) {
-		span.bytes = node->bytes;
-		span.size = node->size;
-	}
 	return span;
 }
 
@@ -198,68 +194,38 @@ static struct mt_span bytes_from(const struct mt_elf *elf, uint64_t vaddr)
 	return (struct mt_span){0};
 }
 
-static struct mt_span eh_frame_hdr_of_segments(const struct mt_elf *elf)
+size_t mt_elf_section_of_type(const struct mt_elf *elf, uint32_t type)
+{
+	for (size_t i = 1; i < elf->sections.count; i++) {
+		if (elf->sections.items[i].type == type)
+			return i;
+	}
+	return 0;
+}
+
+struct mt_span mt_elf_header_bytes(const struct mt_elf *elf, uint32_t type)
 {
 	for (size_t i = 0; i < elf->headers.count; i++) {
-		const struct mt_elf_program_header *p = &elf->headers.items[i];
+		const struct mt_segment *p = &elf->headers.items[i];
 		const uint8_t *bytes;
 
-		if (p->type != PT_GNU_EH_FRAME)
+		if (p->type != type)
 			continue;
 		bytes = mt_elf_file_bytes(elf, p->offset, p->file_size);
-		if (bytes && p->file_size)
-			return (struct mt_span){
-				.bytes = bytes, .size = p->file_size, .vaddr = p->vaddr};
+		return (struct mt_span){bytes, bytes ? p->file_size : 0, p->vaddr};
 	}
 	return (struct mt_span){0};
 }
 
-/* Reads the encoded pointer to .eh_frame in .eh_frame_hdr, in the encodings that linkers write. */
-static bool eh_frame_address(const struct mt_span *hdr, uint64_t *vaddr)
+/* Reads the encoded pointer to .eh_frame in .eh_frame_hdr. */
+static bool eh_frame_address(struct mt_span hdr, uint64_t *vaddr)
 {
-	enum {
-		ABSPTR = 0x00,
-		UDATA4 = 0x03,
-		UDATA8 = 0x04,
-		SDATA4 = 0x0b,
-		SDATA8 = 0x0c,
-		PCREL = 0x10,
-		DATAREL = 0x30
-	};
-	struct mt_cursor c = mt_cursor_init(hdr->bytes, hdr->size);
+	const struct mt_cfi_section section = {.span = hdr, .data_base = hdr.vaddr};
+	struct mt_cursor c = mt_cursor_init(hdr.bytes, hdr.size);
 	uint8_t version = mt_cursor_u8(&c), encoding = mt_cursor_u8(&c);
-	uint64_t base = 0, value = 0;
 
 	mt_cursor_u16(&c); /* the encodings of the count and of the table */
-	switch (encoding & 0x0f) {
-	case UDATA4:
-		value = mt_cursor_u32(&c);
-		break;
-	case SDATA4:
-		value = (uint64_t)(int64_t)(int32_t)mt_cursor_u32(&c);
-		break;
-	case ABSPTR:
-	case UDATA8:
-	case SDATA8:
-		value = mt_cursor_u64(&c);
-		break;
-	default:
-		return false;
-	}
-	switch (encoding & 0xf0) {
-	case 0:
-		break;
-	case PCREL:
-		base = hdr->vaddr + 4;
-		break;
-	case DATAREL:
-		base = hdr->vaddr;
-		break;
-	default:
-		return false;
-	}
-	*vaddr = base + value;
-	return version == 1 && !c.bad;
+	return version == 1 && mt_cfi_pointer_read(&c, encoding, &section, 0, vaddr);
 }
 
 /* The sections that can also be found through program headers. */
@@ -272,10 +238,10 @@ static struct mt_span section_of_segments(const struct mt_elf *elf, const char *
 		return (struct mt_span){0};
 	if (strcmp(name, ".eh_frame_hdr") && strcmp(name, ".eh_frame"))
 		return (struct mt_span){0};
-	hdr = eh_frame_hdr_of_segments(elf);
+	hdr = mt_elf_header_bytes(elf, PT_GNU_EH_FRAME);
 	if (!strcmp(name, ".eh_frame_hdr"))
 		return hdr;
-	if (!hdr.bytes || !eh_frame_address(&hdr, &vaddr))
+	if (!hdr.bytes || !eh_frame_address(hdr, &vaddr))
 		return (struct mt_span){0};
 	return bytes_from(elf, vaddr);
 }

@@ -24,11 +24,9 @@ static void set_names(struct mt_elf_symbol_table *table, const uint8_t *bytes, s
 static bool table_of_section(struct mt_elf *elf, uint32_t type, struct mt_elf_symbol_table *table)
 {
 	struct mt_span symbols, names = {0};
-	size_t i, link;
+	size_t i = mt_elf_section_of_type(elf, type), link;
 
-	for (i = 1; i < elf->sections.count && elf->sections.items[i].type != type; i++)
-		;
-	if (i >= elf->sections.count)
+	if (!i)
 		return false;
 	symbols = mt_elf_section_bytes(elf, i);
 	link = elf->sections.items[i].link;
@@ -49,17 +47,9 @@ struct dynamic {
 
 static bool read_dynamic(const struct mt_elf *elf, struct dynamic *out)
 {
-	struct mt_cursor c = {.bad = true};
-	size_t i;
+	struct mt_span span = mt_elf_header_bytes(elf, PT_DYNAMIC);
+	struct mt_cursor c = mt_cursor_init(span.bytes, span.size);
 
-	for (i = 0; i < elf->headers.count && elf->headers.items[i].type != PT_DYNAMIC; i++)
-		;
-	if (i < elf->headers.count) {
-		const struct mt_elf_program_header *p = &elf->headers.items[i];
-		const uint8_t *bytes = mt_elf_file_bytes(elf, p->offset, p->file_size);
-
-		c = mt_cursor_init(bytes, bytes ? p->file_size : 0);
-	}
 	while (mt_cursor_left(&c)) {
 		uint64_t tag = elf->is_64 ? mt_cursor_u64(&c) : mt_cursor_u32(&c);
 		uint64_t value = elf->is_64 ? mt_cursor_u64(&c) : mt_cursor_u32(&c);

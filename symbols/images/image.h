@@ -110,6 +110,9 @@ void mt_image_set_set_codec(struct mt_image_set *set, const struct mt_elf_codec 
  */
 extern const struct mt_image_source mt_image_source_local;
 
+/* The vdso of this process, which is the same in every 64-bit process; NULL: there is none. */
+const uint8_t *mt_own_vdso(size_t *size);
+
 /*
  * The source "directory": DIR/recorded path, then without its first components one by one, down to
  * DIR/file name. context is DIR (const char *).

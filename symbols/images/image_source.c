@@ -47,27 +47,32 @@ static struct mt_error *check_path(const char *path)
 	return NULL;
 }
 
-/* Size of the vdso's file image, from its headers. */
-static size_t vdso_size(const Elf64_Ehdr *header)
+const uint8_t *mt_own_vdso(size_t *size)
 {
-	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)header + header->e_phoff);
-	size_t size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */
+	const Elf64_Phdr *p;
 
+	if (!header)
+		return NULL;
+	p = (const Elf64_Phdr *)((const char *)header + header->e_phoff);
+	*size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
 	for (size_t i = 0; i < header->e_phnum; i++) {
-		if (p[i].p_type == PT_LOAD && p[i].p_offset + p[i].p_filesz > size)
-			size = p[i].p_offset + p[i].p_filesz;
+		if (p[i].p_type == PT_LOAD && p[i].p_offset + p[i].p_filesz > *size)
+			*size = p[i].p_offset + p[i].p_filesz;
 	}
-	return size < VDSO_MAX ? size : VDSO_MAX;
+	*size = *size < VDSO_MAX ? *size : VDSO_MAX;
+	return (const uint8_t *)header;
 }
 
 static struct mt_error *open_own_vdso(struct mt_elf **out, char **found_at)
 {
-	const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	size_t size;
+	const uint8_t *vdso = mt_own_vdso(&size);
 	struct mt_error *err;
 
 	if (!vdso)
 		return mt_error_create(MT_ERR_NOT_FOUND, "this process has no vdso");
-	err = mt_elf_open_memory(vdso, vdso_size(vdso), "[vdso]", out);
+	err = mt_elf_open_memory(vdso, size, "[vdso]", out);
 	if (!err)
 		*found_at = strdup("this process's vdso");
 	return err;
