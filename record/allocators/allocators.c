@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/memory.h"
 #include "record/probes/probe_files.h"
 
 #define NEW(mangled)                                              \
@@ -123,8 +124,6 @@ char *mt_allocator_account(const struct mt_allocator_function *function,
 {
 	static const char *const operations[] = {
 		[MT_BLOCK_ALLOC] = "alloc", [MT_BLOCK_ENTER] = "enter", [MT_BLOCK_FREE] = "free"};
-	char *account;
 
-	return asprintf(&account, "%s of=%s", operations[moment], function->name) < 0 ? NULL
-										      : account;
+	return mt_format("%s of=%s", operations[moment], function->name);
 }

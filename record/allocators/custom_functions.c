@@ -7,6 +7,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "record/probes/probe_word.h"
 
 #define EVERY_FILE "*"
@@ -49,12 +50,9 @@ void mt_custom_function_deinit(struct mt_custom_function *own)
 static char *argument_text(const struct mt_probe_field *field)
 {
 	bool number = !field->fetch[strspn(field->fetch, "0123456789")];
-	char *text;
 
-	return asprintf(&text, "%s%s%s%s", number ? "\\" : "", field->fetch, field->type ? ":" : "",
-			field->type ? field->type : "") < 0
-		       ? NULL
-		       : text;
+	return mt_format("%s%s%s%s", number ? "\\" : "", field->fetch, field->type ? ":" : "",
+			field->type ? field->type : "");
 }
 
 static struct mt_error *take_field(const struct mt_probe_field *field, const char *text, bool frees,
@@ -78,10 +76,9 @@ static struct mt_error *parse_word(const char *text, bool frees, struct mt_probe
 	MT_CLEANUP_FREE char *whole = NULL;
 	struct mt_error *err;
 
-	if (asprintf(&whole, "u:%s%s", memchr(text, ':', stem) ? "" : EVERY_FILE ":", text) < 0) {
-		whole = NULL;
+	whole = mt_format("u:%s%s", memchr(text, ':', stem) ? "" : EVERY_FILE ":", text);
+	if (!whole)
 		return mt_error_nomem();
-	}
 	err = mt_probe_word_parse(whole, strlen(whole), out);
 	if (!err || err->kind == MT_ERR_NOMEM)
 		return err;

@@ -19,6 +19,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 
 #define ELSEWHERE "-o FILE chooses another place"
 #define LINKS_MAX 40 /* the kernel's limit */
@@ -178,10 +179,9 @@ static struct mt_error *keep_as_old(const struct place *place, const char *path)
 	snprintf(old, sizeof(old), "%s.old", place->name);
 	if (!renameat(place->dir, place->name, place->dir, old))
 		return NULL;
-	if (asprintf(&reported, "%s.old", path) < 0) {
-		reported = NULL;
+	reported = mt_format("%s.old", path);
+	if (!reported)
 		return mt_error_nomem();
-	}
 	return output_error(errno, reported);
 }
 

@@ -13,6 +13,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "record/proc/procfs.h"
 
 #define CGROUP1_MAGIC 0x27e0eb
@@ -83,10 +84,9 @@ static int open_cgroup(const char *root, const char *name)
 	struct statfs status;
 	int fd;
 
-	if (asprintf(&path, "%s%s%s", root, *root && *name != '/' ? "/" : "", name) < 0) {
-		path = NULL;
+	path = mt_format("%s%s%s", root, *root && *name != '/' ? "/" : "", name);
+	if (!path)
 		return -1;
-	}
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0 && (fstatfs(fd, &status) ||
 			(status.f_type != CGROUP1_MAGIC && status.f_type != CGROUP2_MAGIC))) {
@@ -139,7 +139,7 @@ static const char *path_below(const char *path, const char *mount)
 char *mt_cgroup_line(int fd)
 {
 	struct hierarchies found;
-	char link[64], path[PATH_MAX], *line;
+	char link[64], path[PATH_MAX];
 	const char *below;
 	ssize_t n;
 
@@ -151,9 +151,9 @@ char *mt_cgroup_line(int fd)
 	find_hierarchies(&found);
 	below = path_below(path, found.perf_event);
 	if (below)
-		return asprintf(&line, "perf_event:%s", below) < 0 ? NULL : line;
+		return mt_format("perf_event:%s", below);
 	below = path_below(path, found.unified);
-	return !below || asprintf(&line, ":%s", below) < 0 ? NULL : line;
+	return below ? mt_format(":%s", below) : NULL;
 }
 
 struct mt_error *mt_cgroup_error(int errnum, const char *name, const char *event)

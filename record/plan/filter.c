@@ -17,6 +17,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "record/open/perf_event.h"
 #include "record/open/trials.h"
 #include "record/plan/plan.h"
@@ -57,10 +58,9 @@ static char *try_in_instance(int tracefs, const char *instance,
 	MT_CLEANUP_CLOSE int fd = -1;
 	char *colon;
 
-	if (asprintf(&path, "%s/events/%s/filter", instance, event->name) < 0) {
-		path = NULL;
+	path = mt_format("%s/events/%s/filter", instance, event->name);
+	if (!path)
 		return NULL;
-	}
 	colon = strrchr(path, ':');
 	if (colon)
 		*colon = '/';

@@ -9,6 +9,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/events.h"
 #include "formats/records/address_sample.h"
 #include "record/cli/options.h"
@@ -49,10 +50,9 @@ static struct mt_error *limit_sizes(struct mt_planned_event *event,
 	uint64_t least = options->malloc_least, most = options->malloc_most;
 
 	event->account = NULL;
-	if (asprintf(&event->account, "%s size=%" PRIu64 "-%" PRIu64, account, least, most) < 0) {
-		event->account = NULL;
+	event->account = mt_format("%s size=%" PRIu64 "-%" PRIu64, account, least, most);
+	if (!event->account)
 		return mt_error_nomem();
-	}
 	return event->is_sized && !event->frees_old ? filter_sizes(event, least, most) : NULL;
 }
 
@@ -182,13 +182,12 @@ static bool has_other_samples(const struct mt_plan *plan)
 static char *sample_filter(const struct mt_planned_event *event, const char *chosen)
 {
 	const char *format;
-	char *filter;
 
 	if (event->block == MT_PLANNED_ALLOC)
 		format = event->is_sized ? SMALL "&&%s||ptr==0" : "%s||ptr==0";
 	else
 		format = event->is_sized ? LARGE "&&ptr!=0||%s" : "%s";
-	return asprintf(&filter, format, chosen) < 0 ? NULL : filter;
+	return mt_format(format, chosen);
 }
 
 static struct mt_error *sample_event(struct mt_planned_event *event, uint32_t one_in,
@@ -198,8 +197,7 @@ static struct mt_error *sample_event(struct mt_planned_event *event, uint32_t on
 	MT_CLEANUP_FREE char *account = event->account;
 
 	event->account = NULL;
-	if (asprintf(&event->account, "%s one-in=%u", account, one_in) < 0)
-		event->account = NULL;
+	event->account = mt_format("%s one-in=%u", account, one_in);
 	if (event->account && event->has_no_ptr)
 		return NULL; /* the reader samples */
 	filter = sample_filter(event, chosen);

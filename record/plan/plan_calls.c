@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/events.h"
 #include "record/open/perf_event.h"
 #include "record/plan/filter.h"
@@ -48,10 +49,9 @@ static void ask_abi(struct mt_planned_event *event)
 static struct mt_error *filter_call(const struct mt_planner *planner,
 				    struct mt_planned_event *event, long number)
 {
-	if (asprintf(&event->filter, "id == %ld", number) < 0) {
-		event->filter = NULL;
+	event->filter = mt_format("id == %ld", number);
+	if (!event->filter)
 		return mt_error_nomem();
-	}
 	if (planner->features->user_stack)
 		ask_abi(event);
 	event->decoded.sample_type = event->attr.sample_type;

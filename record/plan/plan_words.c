@@ -10,7 +10,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/nearest.h"
-#include "formats/base/textf.h"
+#include "formats/base/memory.h"
 #include "formats/events.h"
 #include "record/cli/options.h"
 #include "record/open/perf_event.h"
@@ -166,7 +166,7 @@ static struct mt_error *note_absent(struct mt_planner *planner, const char *name
 {
 	struct mt_plan *plan = planner->plan;
 	char **last = plan->notes.count ? &plan->notes.items[plan->notes.count - 1] : NULL;
-	MT_CLEANUP_FREE char *begin = mt_textf("%s: this machine has no ", planner->group->alias);
+	MT_CLEANUP_FREE char *begin = mt_format("%s: this machine has no ", planner->group->alias);
 	char *text;
 
 	planner->lacking = planner->group->alias;
@@ -174,7 +174,7 @@ static struct mt_error *note_absent(struct mt_planner *planner, const char *name
 		return mt_error_nomem();
 	if (!last || strncmp(*last, begin, strlen(begin)) != 0)
 		return mt_plan_note(plan, "%s%.*s", begin, (int)length, name);
-	text = mt_textf("%s, %.*s", *last, (int)length, name);
+	text = mt_format("%s, %.*s", *last, (int)length, name);
 	if (!text)
 		return mt_error_nomem();
 	free(*last);

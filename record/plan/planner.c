@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "formats/base/err.h"
-#include "formats/base/textf.h"
+#include "formats/base/memory.h"
 #include "record/cli/options.h"
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
@@ -312,7 +312,7 @@ struct mt_error *mt_planner_ask_data(struct mt_planner *planner)
 
 struct mt_error *mt_planner_enumerate(char **list, const char *name)
 {
-	char *longer = mt_textf("%s%s%s", *list ? *list : "", *list ? ", " : "", name);
+	char *longer = mt_format("%s%s%s", *list ? *list : "", *list ? ", " : "", name);
 
 	if (!longer)
 		return mt_error_nomem();

@@ -9,6 +9,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 
 enum {
 	FIELDS_MOST = 16,
@@ -116,11 +117,10 @@ static bool is_named(const struct mt_probe_word *word, const char *name)
 static char *default_name(const struct mt_probe_word *word, const char *fetch)
 {
 	const char *from = fetch + strspn(fetch, "%$");
-	char *name;
 
 	if (is_name(from))
 		return strdup(from);
-	return asprintf(&name, "field%zu", word->fields.count + 1) < 0 ? NULL : name;
+	return mt_format("field%zu", word->fields.count + 1);
 }
 
 static struct mt_error *add_field(struct mt_probe_word *word, const char *text, size_t length)

@@ -15,6 +15,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "record/probes/probe_definition.h"
 #include "record/probes/probe_events.h"
 #include "record/probes/probe_point.h"
@@ -121,10 +122,9 @@ void mt_probes_describe(const struct mt_probes *probes,
 	for (size_t i = 0; i < probes->items.count; i++) {
 		MT_CLEANUP_FREE char *text = NULL;
 
-		if (asprintf(&text, "probe %s: %s", probes->items.items[i].event,
-			     probes->items.items[i].place) < 0)
-			text = NULL;
-		else
+		text = mt_format("probe %s: %s", probes->items.items[i].event,
+				probes->items.items[i].place);
+		if (text)
 			say(context, text);
 	}
 }
@@ -227,11 +227,10 @@ static struct mt_error *keep(struct mt_probes *probes, char *event, char *place,
 static char *alias_of(const struct mt_probe_word *word, const char *name)
 {
 	size_t symbol = strlen(word->text) - strlen(word->symbol);
-	char *alias;
 
 	if (!strpbrk(word->symbol, "*?["))
 		return strdup(word->text);
-	return asprintf(&alias, "%.*s%s", (int)symbol, word->text, name) < 0 ? NULL : alias;
+	return mt_format("%.*s%s", (int)symbol, word->text, name);
 }
 
 /* Defines one event and passes it to each(). Takes place. */
@@ -349,9 +348,8 @@ static char *place_text(const struct mt_probe_file *file, const struct mt_probe_
 	if (point->instruction && asprintf(&chosen, ", %zu bytes in: a %s is emulated",
 					   point->offset, point->instruction) < 0)
 		return NULL;
-	if (asprintf(&place, "%s of %s, offset 0x%" PRIx64 "%s", site->name, file->path,
-		     site->offset, chosen ? chosen : "") < 0)
-		place = NULL;
+	place = mt_format("%s of %s, offset 0x%" PRIx64 "%s", site->name, file->path, site->offset,
+			 chosen ? chosen : "");
 	free(chosen);
 	return place;
 }
@@ -506,10 +504,9 @@ static bool list_note(void *context, const struct mt_usdt_note *note)
 	struct listing *listing = context;
 	MT_CLEANUP_FREE char *word = NULL;
 
-	if (asprintf(&word, "usdt:%s:%s:%s", listing->path, note->provider, note->name) < 0) {
-		word = NULL;
+	word = mt_format("usdt:%s:%s:%s", listing->path, note->provider, note->name);
+	if (!word)
 		return false;
-	}
 	if (listing->pattern && !strcasestr(word, listing->pattern) &&
 	    fnmatch(listing->pattern, word, 0))
 		return true;

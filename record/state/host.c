@@ -13,6 +13,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/chunks/chunk.h"
 #include "formats/records/record.h"
 #include "record/cli/options.h"
@@ -227,11 +228,9 @@ static void put_uname(struct mt_state *state)
 /* The event's name with its filter; the caller frees it. */
 static char *full_name(const struct mt_planned_event *event)
 {
-	char *name;
-
 	if (!event->filter)
 		return strdup(event->name);
-	return asprintf(&name, "%s/%s/", event->name, event->filter) < 0 ? NULL : name;
+	return mt_format("%s/%s/", event->name, event->filter);
 }
 
 static void put_events(struct mt_state *state, const struct mt_plan *plan)

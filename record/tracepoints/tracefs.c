@@ -20,6 +20,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "record/proc/numbers.h"
 #include "record/proc/procfs.h"
 
@@ -192,10 +193,9 @@ static char *read_event_file(const struct mt_tracefs *tracefs, const char *name,
 		errno = ENOENT;
 		return NULL;
 	}
-	if (asprintf(&path, "events/%.*s/%s/%s", (int)(colon - name), name, colon + 1, file) < 0) {
-		path = NULL;
+	path = mt_format("events/%.*s/%s/%s", (int)(colon - name), name, colon + 1, file);
+	if (!path)
 		return NULL;
-	}
 	return mt_read_text_at(tracefs->dir, path, NULL);
 }
 

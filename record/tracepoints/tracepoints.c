@@ -12,6 +12,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "record/open/perf_event.h"
 #include "record/open/trials.h"
 #include "record/proc/numbers.h"
@@ -157,7 +158,7 @@ static bool is_ours(const char *path)
 static char *cache_path(void)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char directory[PATH_MAX - 32], *path;
+	char directory[PATH_MAX - 32];
 
 	snprintf(directory, sizeof(directory), "%s%s/mtrec",
 		 base && *base ? base
@@ -169,7 +170,7 @@ static char *cache_path(void)
 		if (!is_ours(directory))
 			return NULL;
 	}
-	return asprintf(&path, "%s/tracepoint-ids", directory) < 0 ? NULL : path;
+	return mt_format("%s/tracepoint-ids", directory);
 }
 
 /* At paranoid -1 every tracepoint opens, not only system calls, so a scan proves nothing. */
