@@ -3,13 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -19,17 +16,15 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/pages.h"
-#include "formats/base/thread.h"
 #include "record/proc/procfs.h"
+#include "record/rings/wake_thread.h"
 
 #define PAGE ((uint64_t)4096)
 #define PID_BITS 22 /* PID_MAX_LIMIT */
 #define SEEN_BITS 14
 #define QUEUE 256
 #define RATE 250 /* holes examined in a second: each costs a read of /proc/PID/maps */
-#define POLL_MS 1000
-#define JOIN_US 1000
-#define JOIN_TRIES 1000
+#define JOIN_US 1000000
 
 struct counters {
 	_Atomic uint64_t faulted_in, ends, refused, put_off;
@@ -40,10 +35,7 @@ struct mt_prefault {
 	_Atomic uint64_t seen[1 << SEEN_BITS]; /* direct-mapped */
 	_Atomic uint64_t queue[QUEUE];	       /* 0: free */
 	_Atomic unsigned next;
-	_Atomic bool reported, stop, ended;
-	int wake; /* eventfd */
-	pthread_t thread;
-	bool running;
+	struct mt_wake_thread thread;
 	bool reads_text; /* the kernel answers no query */
 	time_t second;	 /* the second of the current budget */
 	unsigned looked;
@@ -64,7 +56,7 @@ static void put_off(struct mt_prefault *prefault, uint64_t hole)
 
 void mt_prefault_request(struct mt_prefault *prefault, uint32_t pid, uint64_t address)
 {
-	uint64_t hole = address / PAGE << PID_BITS | pid, free_slot = 0, one = 1;
+	uint64_t hole = address / PAGE << PID_BITS | pid, free_slot = 0;
 	_Atomic uint64_t *seen = seen_slot(prefault, hole), *slot;
 
 	if (!pid || pid >> PID_BITS || address >> 47 ||
@@ -74,8 +66,8 @@ void mt_prefault_request(struct mt_prefault *prefault, uint32_t pid, uint64_t ad
 	slot = &prefault->queue[atomic_fetch_add(&prefault->next, 1) % QUEUE];
 	if (!atomic_compare_exchange_strong(slot, &free_slot, hole))
 		put_off(prefault, hole);
-	else if (!atomic_exchange(&prefault->reported, true))
-		(void)!write(prefault->wake, &one, sizeof(one));
+	else
+		mt_wake_thread_ask(&prefault->thread);
 }
 
 static enum mt_prefault_answer answer(bool goes_on, uint64_t inode)
@@ -173,8 +165,10 @@ static bool has_budget(struct mt_prefault *prefault)
 	return prefault->looked++ < RATE;
 }
 
-static void look_at_all(struct mt_prefault *prefault)
+static void look_at_all(void *context)
 {
+	struct mt_prefault *prefault = context;
+
 	for (size_t i = 0; i < QUEUE; i++) {
 		uint64_t hole = atomic_exchange(&prefault->queue[i], 0);
 
@@ -187,73 +181,28 @@ static void look_at_all(struct mt_prefault *prefault)
 	}
 }
 
-static void *prefault_main(void *argument)
-{
-	struct mt_prefault *prefault = argument;
-	struct pollfd fd = {.fd = prefault->wake, .events = POLLIN};
-	uint64_t ignored;
-
-	while (!atomic_load(&prefault->stop)) {
-		if (poll(&fd, 1, POLL_MS) > 0)
-			(void)!read(prefault->wake, &ignored, sizeof(ignored));
-		atomic_store(&prefault->reported, false);
-		look_at_all(prefault);
-	}
-	atomic_store(&prefault->ended, true);
-	return NULL;
-}
-
-static int start(struct mt_prefault *prefault)
-{
-	int failed = mt_thread_start(&prefault->thread, prefault_main, prefault);
-
-	prefault->running = !failed;
-	return failed;
-}
-
 struct mt_error *mt_prefault_create(struct mt_prefault **out)
 {
 	struct mt_prefault *prefault = calloc(1, sizeof(*prefault));
-	int failed;
+	struct mt_error *err;
 
 	if (!prefault)
 		return mt_error_nomem();
 	mt_pages_ready(prefault, sizeof(*prefault)); /* drains write here, so populate it now */
-	prefault->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	failed = prefault->wake < 0 ? errno : start(prefault);
-	if (failed) {
-		mt_prefault_destroy(prefault);
-		return mt_error_os(failed, "cannot start the thread that heals stacks");
+	err = mt_wake_thread_start(&prefault->thread, look_at_all, prefault, "heals stacks");
+	if (err) {
+		free(prefault);
+		return err;
 	}
 	*out = prefault;
 	return NULL;
 }
 
-/* False if the thread does not end: a page that it reads may never arrive (userfaultfd). */
-static bool join(struct mt_prefault *prefault)
-{
-	for (int i = 0; i < JOIN_TRIES && !atomic_load(&prefault->ended); i++)
-		usleep(JOIN_US);
-	if (!atomic_load(&prefault->ended))
-		return false;
-	pthread_join(prefault->thread, NULL);
-	return true;
-}
-
 void mt_prefault_destroy(struct mt_prefault *prefault)
 {
-	uint64_t one = 1;
-
-	if (!prefault)
-		return;
-	if (prefault->running) {
-		atomic_store(&prefault->stop, true);
-		(void)!write(prefault->wake, &one, sizeof(one));
-		if (!join(prefault))
-			return; /* the thread's data stays until the process exits */
-	}
-	mt_close_p(&prefault->wake);
-	free(prefault);
+	/* a page that the thread reads may never arrive (userfaultfd): then its data stays */
+	if (prefault && mt_wake_thread_stop(&prefault->thread, JOIN_US))
+		free(prefault);
 }
 
 struct mt_prefault_counts mt_prefault_counts(const struct mt_prefault *prefault)

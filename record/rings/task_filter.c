@@ -9,17 +9,13 @@
  */
 #include "record/rings/task_filter.h"
 
-#include <errno.h>
 #include <linux/perf_event.h>
-#include <pthread.h>
 #include <pwd.h>
 #include <regex.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
@@ -27,10 +23,9 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/pages.h"
-#include "formats/base/thread.h"
 #include "record/proc/numbers.h"
 #include "record/proc/procfs.h"
-#include "record/rings/self_limits.h"
+#include "record/rings/wake_thread.h"
 
 #define SETS 8192
 #define WAYS 8
@@ -87,10 +82,7 @@ struct mt_task_filter {
 	struct mt_task_source source;
 	struct slot slots[SETS][WAYS];
 	struct question questions[QUESTIONS];
-	bool running; /* the answering thread runs; otherwise the caller looks facts up */
-	_Atomic bool reported, stop;
-	int wake; /* eventfd */
-	pthread_t thread;
+	struct mt_wake_thread thread; /* answers; if it does not run, the caller looks facts up */
 };
 
 MT_DEFINE_CLEANUP(mt_task_filter, struct mt_task_filter)
@@ -169,7 +161,6 @@ struct mt_error *mt_task_filter_create(const char *comm, const char *user,
 
 	if (!filter)
 		return mt_error_nomem();
-	filter->wake = -1;
 	mt_pages_ready(filter, sizeof(*filter)); /* drains write here, so populate it now */
 	filter->source = source ? *source : (struct mt_task_source){.look_up = look_into_proc};
 	err = user ? find_user(user, &filter->uid) : NULL;
@@ -192,16 +183,9 @@ bool mt_task_filter_user(const struct mt_task_filter *filter, uint32_t *uid)
 
 void mt_task_filter_destroy(struct mt_task_filter *filter)
 {
-	uint64_t one = 1;
-
 	if (!filter)
 		return;
-	if (filter->running) {
-		atomic_store(&filter->stop, true);
-		(void)!write(filter->wake, &one, sizeof(one));
-		pthread_join(filter->thread, NULL);
-	}
-	mt_close_p(&filter->wake);
+	(void)mt_wake_thread_stop(&filter->thread, 0);
 	if (filter->by_comm)
 		regfree(&filter->comm);
 	mt_array_deinit(&filter->pids);
@@ -333,14 +317,6 @@ static bool look_up(struct mt_task_filter *filter, uint32_t tid, uint64_t *facts
 	return true;
 }
 
-static void wake(struct mt_task_filter *filter)
-{
-	uint64_t one = 1;
-
-	if (!atomic_exchange(&filter->reported, true))
-		(void)!write(filter->wake, &one, sizeof(one));
-}
-
 static struct question *place_of(struct mt_task_filter *filter, uint32_t tid)
 {
 	return &filter->questions[mt_hash64(tid) % QUESTIONS];
@@ -362,7 +338,7 @@ static void ask(struct mt_task_filter *filter, uint32_t tid, uint64_t time, cons
 	if (size)
 		memcpy(question->record, record, question->size);
 	atomic_store(&question->state, ASKED);
-	wake(filter);
+	mt_wake_thread_ask(&filter->thread);
 }
 
 /*
@@ -413,13 +389,13 @@ enum mt_task_verdict mt_task_filter_wants(struct mt_task_filter *filter, uint32_
 	uint64_t facts = FACTS, word;
 
 	if (!slot || time > atomic_load(&slot->checked) + REFRESH_NS) {
-		if (filter->running)
+		if (filter->thread.is_running)
 			ask(filter, tid, time, NULL, 0);
 		else
 			facts = look_again(filter, tid, time);
 		slot = find(filter, tid);
 	}
-	if (!slot && filter->running)
+	if (!slot && filter->thread.is_running)
 		return MT_TASK_UNKNOWN;
 	if (!slot) /* another thread took the slot */
 		return keeps(facts) ? MT_TASK_KEPT : MT_TASK_DROPPED;
@@ -468,13 +444,13 @@ bool mt_task_filter_see(struct mt_task_filter *filter, const uint8_t *record, si
 	uint32_t type = size >= 24 ? mt_get_le32(record) : 0;
 	uint32_t parent = size >= 24 ? mt_get_le32(record + 20) : 0;
 
-	if (type == PERF_RECORD_COMM && filter->running)
+	if (type == PERF_RECORD_COMM && filter->thread.is_running)
 		return seen_by_thread(filter, record, size, time);
 	if (type == PERF_RECORD_COMM)
 		see_comm(filter, record, size, time);
 	if (type != PERF_RECORD_FORK)
 		return true;
-	if (filter->running && !find(filter, parent)) {
+	if (filter->thread.is_running && !find(filter, parent)) {
 		ask(filter, parent, time, NULL, 0);
 		return false;
 	}
@@ -493,28 +469,16 @@ static void answer(struct mt_task_filter *filter, struct question *question)
 	atomic_store(&question->state, question->about_record ? DONE : FREE);
 }
 
-static void *answer_main(void *argument)
+static void answer_all(void *context)
 {
-	struct mt_task_filter *filter = argument;
-	uint64_t ignored;
+	struct mt_task_filter *filter = context;
 
-	(void)mt_self_limits_raise_priority(); /* rings fill up while drains wait for answers */
-	while (!atomic_load(&filter->stop)) {
-		if (read(filter->wake, &ignored, sizeof(ignored)) < 0 && errno != EINTR)
-			break;
-		atomic_store(&filter->reported, false);
-		for (size_t i = 0; i < QUESTIONS; i++)
-			answer(filter, &filter->questions[i]);
-	}
-	return NULL;
+	for (size_t i = 0; i < QUESTIONS; i++)
+		answer(filter, &filter->questions[i]);
 }
 
 struct mt_error *mt_task_filter_start(struct mt_task_filter *filter)
 {
-	int failed;
-
-	filter->wake = eventfd(0, EFD_CLOEXEC);
-	failed = filter->wake < 0 ? errno : mt_thread_start(&filter->thread, answer_main, filter);
-	filter->running = !failed;
-	return failed ? mt_error_os(failed, "cannot start the thread that looks up threads") : NULL;
+	filter->thread.is_urgent = true; /* rings fill up while drains wait for answers */
+	return mt_wake_thread_start(&filter->thread, answer_all, filter, "looks up threads");
 }
