@@ -32,13 +32,9 @@ void mt_recorder_leave_out_unsupported(struct mt_recorder *r)
 
 	for (size_t i = 1; i < r->plan->events.count; i++) {
 		struct mt_planned_event *event = &r->plan->events.items[i];
-		int fd = event->left_out ? -1
-					 : mt_perf_open(&event->attr, wide ? -1 : 0,
-							wide ? cpu : -1, &r->features);
 
-		if (fd >= 0)
-			close(fd);
-		else if (!event->left_out)
+		if (!event->left_out &&
+		    !mt_perf_opens(&event->attr, wide ? -1 : 0, wide ? cpu : -1, &r->features))
 			event->left_out = is_unsupported(errno);
 	}
 }

@@ -16,7 +16,7 @@
 #include "record/probes/probe_events.h"
 #include "record/probes/probes.h"
 #include "record/recorder.h"
-#include "record/targets.h"
+#include "record/state/existing.h"
 #include "record/tracepoints/tracefs.h"
 
 enum exit_status {
@@ -336,7 +336,7 @@ int main(int argc, char **argv)
 	err = mt_record_options_parse(argc, argv, &options);
 	if (err)
 		return fail(err, false);
-	if (options.children && !mt_targets_add_children(&options))
+	if (options.children && !mt_existing_add_children(&options.pids, getpid()))
 		status = fail(mt_error_nomem(), options.command);
 	else
 		status = act(&options, argc, argv);

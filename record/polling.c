@@ -96,10 +96,9 @@ void mt_recorder_put_begin(struct mt_recorder *r)
 static void add_to_family(void *context, pid_t pid)
 {
 	struct poll *poll = context;
-	int *slot = pid != poll->r->stream_config.self ? mt_array_push(&poll->family) : NULL;
 
-	if (slot)
-		*slot = (int)pid;
+	if (pid != poll->r->stream_config.self)
+		(void)mt_array_append(&poll->family, (int)pid);
 }
 
 /* Returns true if gauges include the targets' children, even those that are not recorded. */
@@ -148,14 +147,6 @@ static uint64_t walk_ns(const struct mt_recorder *r, enum poll_kind kind)
 	return share < WALK_NS ? WALK_NS : share > WALK_MAX_NS ? WALK_MAX_NS : share;
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
-}
-
 /* Polls, and sets the time of the next poll. False if the output had no room for all data. */
 static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 {
@@ -169,7 +160,7 @@ static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 		.children = shows_children(r),
 	};
 	uint64_t interval = r->options->gauges ? r->options->gauges : POLL_NS, took;
-	uint64_t began = mt_clock_now(&r->clock), cpu = cpu_ns();
+	uint64_t began = mt_clock_now(&r->clock), cpu = mt_clock_thread_ns();
 
 	if (gauges)
 		mt_gauges_begin(r->gauges, &poll.state, kind != POLL_AGAIN);
@@ -185,7 +176,7 @@ static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 							  .cgroups = wide && kind != POLL_AGAIN});
 	mt_array_deinit(&poll.family);
 	mt_state_flush(&poll.state);
-	took = kind == POLL_AGAIN ? (cpu_ns() - cpu) * POLL_SHARE : 0;
+	took = kind == POLL_AGAIN ? (mt_clock_thread_ns() - cpu) * POLL_SHARE : 0;
 	r->next_poll = began + (took > interval ? took : interval);
 	return !poll.state.given_up;
 }
@@ -230,11 +221,11 @@ void mt_recorder_poll_again(struct mt_recorder *r)
 /* Returns the bytes that a new process could use without swapping (/proc/meminfo); 0: unknown. */
 static uint64_t host_available(void)
 {
-	static const char name[] = "MemAvailable:";
 	MT_CLEANUP_FREE char *text = mt_read_text("/proc/meminfo", NULL);
-	const char *line = text ? strstr(text, name) : NULL;
+	uint64_t bytes = 0;
 
-	return line ? strtoull(line + sizeof(name) - 1, NULL, 10) << 10 : 0;
+	(void)mt_find_number(text, "MemAvailable", &bytes);
+	return bytes;
 }
 
 /* Shows the memory of the targets from their last gauges. */

@@ -278,18 +278,16 @@ static struct mt_error *create_drains(struct mt_recorder *r)
 {
 	for (size_t i = 0; i < r->opened.cpus.count; i++) {
 		struct mt_event_set_cpu *cpu = &r->opened.cpus.items[i];
-		struct mt_drain *drain, **slot;
+		struct mt_drain *drain;
 		struct mt_error *err = mt_drain_create(cpu->cpu, (uint32_t)i, cpu->rings,
 						       &r->stream_config, &drain);
 
 		if (err)
 			return err;
-		slot = mt_array_push(&r->drains);
-		if (!slot) {
+		if (!mt_array_append(&r->drains, drain)) {
 			mt_drain_destroy(drain);
 			return mt_error_nomem();
 		}
-		*slot = drain;
 	}
 	return NULL;
 }

@@ -137,7 +137,6 @@ void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
 	struct mt_note_record note = {.level = level, .text = {text, strlen(text)}};
-	struct mt_waiting_note *waiting;
 
 	if (r->spool && mt_state_begin(&state)) {
 		(void)mt_state_put(&state, mt_note_put, &note);
@@ -145,10 +144,7 @@ void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text)
 		free(text);
 		return;
 	}
-	waiting = mt_array_push(&r->waiting_notes);
-	if (waiting)
-		*waiting = (struct mt_waiting_note){level, text};
-	else
+	if (!mt_array_append(&r->waiting_notes, (struct mt_waiting_note){level, text}))
 		free(text);
 }
 

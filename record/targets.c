@@ -57,11 +57,6 @@ void mt_targets_each(const struct mt_record_options *options,
 		each(context, mt_existing_pid_of(options->tids.items[i]));
 }
 
-bool mt_targets_add_children(struct mt_record_options *options)
-{
-	return mt_existing_add_children(&options->pids, getpid());
-}
-
 bool mt_targets_watch(const struct mt_record_options *options, struct mt_waiting *waiting)
 {
 	for (size_t i = 0; i < options->pids.count; i++) {

@@ -19,12 +19,6 @@ struct mt_error *mt_targets_open(const struct mt_record_options *options,
 void mt_targets_each(const struct mt_record_options *options,
 		     void (*each)(void *context, pid_t pid), void *context);
 
-/*
- * Adds existing children of the processes, and their children, to options->pids. False out of
- * memory.
- */
-bool mt_targets_add_children(struct mt_record_options *options);
-
 /* Watches the targets whose end ends the recording. False out of memory. */
 bool mt_targets_watch(const struct mt_record_options *options, struct mt_waiting *waiting);
 

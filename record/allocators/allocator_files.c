@@ -290,15 +290,13 @@ static void count_file(void *context, const struct mt_mapped_file *file)
 	struct survey *survey = context;
 	uint64_t number = number_of(survey, file);
 	struct seen *seen = number ? &survey->files.items[number - 1] : NULL;
-	uint32_t *pair;
 
 	if (!seen || seen->last == survey->ends.count + 1 || survey->pairs.count == PAIRS_MOST)
 		return;
-	pair = mt_array_push(&survey->pairs);
-	survey->failed |= !pair;
-	if (!pair)
+	if (!mt_array_append(&survey->pairs, (uint32_t)number - 1)) {
+		survey->failed = true;
 		return;
-	*pair = (uint32_t)number - 1;
+	}
 	seen->last = survey->ends.count + 1;
 	seen->processes++;
 }
@@ -306,7 +304,6 @@ static void count_file(void *context, const struct mt_mapped_file *file)
 static void count_process(void *context, pid_t pid)
 {
 	struct survey *survey = context;
-	size_t *end;
 
 	if (is_over(survey)) {
 		survey->unread++;
@@ -314,10 +311,7 @@ static void count_process(void *context, pid_t pid)
 	}
 	if (!mt_probe_mappings_each(pid, count_file, survey))
 		return;
-	end = mt_array_push(&survey->ends);
-	survey->failed |= !end;
-	if (end)
-		*end = survey->pairs.count;
+	survey->failed |= !mt_array_append(&survey->ends, survey->pairs.count);
 }
 
 /* ---- Reading files ---- */
@@ -337,13 +331,8 @@ static int by_processes(const void *a, const void *b, void *context)
 static void sort_files(struct survey *survey)
 {
 	survey->order.count = 0;
-	for (uint32_t i = 0; i < survey->files.count; i++) {
-		uint32_t *slot = mt_array_push(&survey->order);
-
-		survey->failed |= !slot;
-		if (slot)
-			*slot = i;
-	}
+	for (uint32_t i = 0; i < survey->files.count; i++)
+		survey->failed |= !mt_array_append(&survey->order, i);
 	if (survey->order.count)
 		qsort_r(survey->order.items, survey->order.count, sizeof(*survey->order.items),
 			by_processes, survey->files.items);

@@ -52,7 +52,7 @@ static char *argument_text(const struct mt_probe_field *field)
 	bool number = !field->fetch[strspn(field->fetch, "0123456789")];
 
 	return mt_format("%s%s%s%s", number ? "\\" : "", field->fetch, field->type ? ":" : "",
-			field->type ? field->type : "");
+			 field->type ? field->type : "");
 }
 
 static struct mt_error *take_field(const struct mt_probe_field *field, const char *text, bool frees,

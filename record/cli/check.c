@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,6 +12,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/events.h"
 #include "record/cli/host_events.h"
 #include "record/open/limits.h"
@@ -34,28 +34,13 @@ struct checker {
 	size_t cpus;
 };
 
-static __attribute__((format(printf, 1, 2))) char *text(const char *format, ...)
-{
-	va_list ap;
-	char *out;
-
-	va_start(ap, format);
-	if (vasprintf(&out, format, ap) < 0)
-		out = NULL;
-	va_end(ap);
-	return out;
-}
-
 /* Adds a row; takes its texts. */
 static void add(struct checker *checker, const char *what, enum mt_check_state state, char *found,
 		char *cost, char *remedy)
 {
-	struct mt_check_row *row = mt_array_push(&checker->check->rows);
-
-	if (row) {
-		*row = (struct mt_check_row){what, state, found, cost, remedy};
+	if (mt_array_append(&checker->check->rows,
+			    (struct mt_check_row){what, state, found, cost, remedy}))
 		return;
-	}
 	free(found);
 	free(cost);
 	free(remedy);
@@ -65,8 +50,8 @@ static void add(struct checker *checker, const char *what, enum mt_check_state s
 static void add_refused(struct checker *checker, const char *what, const char *cost,
 			struct mt_error *err)
 {
-	add(checker, what, MT_CHECK_NO, text("%s", err->message), cost ? text("%s", cost) : NULL,
-	    err->hint ? text("%s", err->hint) : NULL);
+	add(checker, what, MT_CHECK_NO, mt_format("%s", err->message),
+	    cost ? mt_format("%s", cost) : NULL, err->hint ? mt_format("%s", err->hint) : NULL);
 	mt_error_destroy(err);
 }
 
@@ -78,14 +63,14 @@ static void check_kernel(struct checker *checker)
 
 	if (!uname(&name))
 		add(checker, "kernel", MT_CHECK_OK,
-		    text("%s, %s, %zu CPUs", name.release, name.machine, checker->cpus), NULL,
+		    mt_format("%s, %s, %zu CPUs", name.release, name.machine, checker->cpus), NULL,
 		    NULL);
 	add(checker, "lockdown", closed ? MT_CHECK_NO : MT_CHECK_OK,
-	    text("%s", closed					     ? "confidentiality"
-		       : lockdown && strstr(lockdown, "[integrity]") ? "integrity"
-								     : "none"),
-	    closed ? text("perf events and tracefs are refused, to root too") : NULL,
-	    closed ? text("boot without lockdown=confidentiality") : NULL);
+	    mt_format("%s", closed					  ? "confidentiality"
+			    : lockdown && strstr(lockdown, "[integrity]") ? "integrity"
+									  : "none"),
+	    closed ? mt_format("perf events and tracefs are refused, to root too") : NULL,
+	    closed ? mt_format("boot without lockdown=confidentiality") : NULL);
 }
 
 static void check_paranoid(struct checker *checker)
@@ -97,15 +82,15 @@ static void check_paranoid(struct checker *checker)
 	    may || paranoid < 0 ? MT_CHECK_OK
 	    : paranoid > 2	? MT_CHECK_NO
 				: MT_CHECK_PART,
-	    text("%ld%s", paranoid, may ? ", and it does not bind us" : ""),
+	    mt_format("%ld%s", paranoid, may ? ", and it does not bind us" : ""),
 	    may || paranoid < 0 ? NULL
-	    : paranoid > 2	? text("nothing can be recorded")
-	    : paranoid > 1	? text("own processes only, without the kernel's side")
-	    : paranoid > 0	? text("own processes only")
-				: text("tracepoints of own processes only"),
+	    : paranoid > 2	? mt_format("nothing can be recorded")
+	    : paranoid > 1	? mt_format("own processes only, without the kernel's side")
+	    : paranoid > 0	? mt_format("own processes only")
+				: mt_format("tracepoints of own processes only"),
 	    may || paranoid < 0 ? NULL
-				: text("run as root, give mtrec CAP_PERFMON, or: sysctl "
-				       "kernel.perf_event_paranoid=-1"));
+				: mt_format("run as root, give mtrec CAP_PERFMON, or: sysctl "
+					    "kernel.perf_event_paranoid=-1"));
 }
 
 static void check_capabilities(struct checker *checker)
@@ -129,8 +114,8 @@ static void check_capabilities(struct checker *checker)
 			    (wanted[i].number == CAP_PERFMON && mt_limits_capable(CAP_SYS_ADMIN));
 
 		add(checker, wanted[i].name, have ? MT_CHECK_OK : MT_CHECK_PART,
-		    text("%s", have ? "yes" : "no"), have ? NULL : text("%s", wanted[i].cost),
-		    NULL);
+		    mt_format("%s", have ? "yes" : "no"),
+		    have ? NULL : mt_format("%s", wanted[i].cost), NULL);
 	}
 }
 
@@ -144,11 +129,11 @@ static void check_features(struct checker *checker)
 
 		if (has || rows[i].harmless)
 			add(checker, rows[i].name, MT_CHECK_OK,
-			    text("%s%s", has ? "yes" : "no: ", has ? "" : rows[i].cost), NULL,
+			    mt_format("%s%s", has ? "yes" : "no: ", has ? "" : rows[i].cost), NULL,
 			    NULL);
 		else
-			add(checker, rows[i].name, MT_CHECK_PART, text("no"),
-			    text("%s", rows[i].cost), text("%s", rows[i].since));
+			add(checker, rows[i].name, MT_CHECK_PART, mt_format("no"),
+			    mt_format("%s", rows[i].cost), mt_format("%s", rows[i].since));
 	}
 }
 
@@ -159,18 +144,18 @@ static void check_limits(struct checker *checker)
 	bool enough = rings / checker->cpus >= WANTED_RINGS + pages;
 
 	add(checker, "mlock", enough ? MT_CHECK_OK : MT_CHECK_PART,
-	    rings == UINT64_MAX ? text("unlimited")
-				: text("%llu KiB of rings a CPU",
-				       (unsigned long long)(rings / checker->cpus >> 10)),
-	    enough ? NULL : text("smaller rings: storms lose records sooner"),
+	    rings == UINT64_MAX ? mt_format("unlimited")
+				: mt_format("%llu KiB of rings a CPU",
+					    (unsigned long long)(rings / checker->cpus >> 10)),
+	    enough ? NULL : mt_format("smaller rings: storms lose records sooner"),
 	    enough ? NULL : mt_limits_ring_fix(WANTED_RINGS + pages, checker->cpus));
 	enough = files / checker->cpus >= 3 * 1024;
 	add(checker, "open files", enough ? MT_CHECK_OK : MT_CHECK_PART,
-	    text("%llu", (unsigned long long)files),
+	    mt_format("%llu", (unsigned long long)files),
 	    enough ? NULL
-		   : text("-p and -t reach %llu threads with brk and page-faults",
-			  (unsigned long long)(files / checker->cpus / 4)),
-	    enough ? NULL : text("ulimit -n %zu", 3 * 1024 * checker->cpus));
+		   : mt_format("-p and -t reach %llu threads with brk and page-faults",
+			       (unsigned long long)(files / checker->cpus / 4)),
+	    enough ? NULL : mt_format("ulimit -n %zu", 3 * 1024 * checker->cpus));
 }
 
 static void check_tracefs(struct checker *checker)
@@ -179,38 +164,34 @@ static void check_tracefs(struct checker *checker)
 
 	mt_tracefs_open(&tracefs);
 	if (tracefs.dir >= 0)
-		add(checker, "tracefs", MT_CHECK_OK, text("%s", tracefs.where), NULL, NULL);
+		add(checker, "tracefs", MT_CHECK_OK, mt_format("%s", tracefs.where), NULL, NULL);
 	else
-		add(checker, "tracefs", MT_CHECK_PART, text("%s", mt_tracefs_why_not(&tracefs)),
-		    text("tracepoints by number only; system calls of own processes are found by a "
-			 "scan"),
-		    text("have root run: mtrec --check --tracepoint-ids FILE, and give that FILE "
-			 "likewise"));
+		add(checker, "tracefs", MT_CHECK_PART,
+		    mt_format("%s", mt_tracefs_why_not(&tracefs)),
+		    mt_format("tracepoints by number only; system calls of own processes are "
+			      "found by a scan"),
+		    mt_format("have root run: mtrec --check --tracepoint-ids FILE, and give that "
+			      "FILE likewise"));
 	mt_tracefs_close(&tracefs);
 }
 
 /* Hardware call stacks, which --call-graph lbr records. */
 static void check_lbr(struct checker *checker)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_period = 1000000,
-		.disabled = 1,
-		.exclude_kernel = 1,
-	};
+	struct perf_event_attr attr = mt_perf_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	bool counts = checker->host.pmu, branches;
 
+	attr.sample_period = 1000000;
 	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
 	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
-	branches = counts && mt_host_events_opens(&checker->host, &attr, 0, -1);
-	add(checker, "PMU", counts ? MT_CHECK_OK : MT_CHECK_PART, text("%s", counts ? "yes" : "no"),
-	    counts ? NULL : text("no hardware events: cpu-clock samples by time instead"),
-	    counts ? NULL : text("in a virtual machine: let its host pass the PMU through"));
+	branches = counts && mt_perf_opens(&attr, 0, -1, &checker->host.features);
+	add(checker, "PMU", counts ? MT_CHECK_OK : MT_CHECK_PART,
+	    mt_format("%s", counts ? "yes" : "no"),
+	    counts ? NULL : mt_format("no hardware events: cpu-clock samples by time instead"),
+	    counts ? NULL : mt_format("in a virtual machine: let its host pass the PMU through"));
 	add(checker, "LBR", branches ? MT_CHECK_OK : MT_CHECK_PART,
-	    text("%s", branches ? "yes" : "no"),
-	    branches ? NULL : text("no call stacks with hardware events"), NULL);
+	    mt_format("%s", branches ? "yes" : "no"),
+	    branches ? NULL : mt_format("no call stacks with hardware events"), NULL);
 }
 
 static void check_uprobes(struct checker *checker)
@@ -219,11 +200,11 @@ static void check_uprobes(struct checker *checker)
 	bool may = mt_host_events_may_probe(&checker->host, &type);
 
 	add(checker, "uprobes", may ? MT_CHECK_OK : MT_CHECK_PART,
-	    text("%s", type < 0 ? "through tracefs only (before Linux 4.17)"
-		       : may	? "yes"
-				: "not allowed"),
-	    may ? NULL : text("no events at functions of programs and libraries"),
-	    may ? NULL : text("run as root, or give mtrec CAP_PERFMON"));
+	    mt_format("%s", type < 0 ? "through tracefs only (before Linux 4.17)"
+			    : may    ? "yes"
+				     : "not allowed"),
+	    may ? NULL : mt_format("no events at functions of programs and libraries"),
+	    may ? NULL : mt_format("run as root, or give mtrec CAP_PERFMON"));
 }
 
 /* Plans and opens an alias of the event table as a recording does. */
@@ -237,7 +218,7 @@ static void check_alias(struct checker *checker, const struct mt_event_def *def)
 			    MT_TAKE(event.err));
 	else
 		add(checker, def->alias, event.wide && !event.in_part ? MT_CHECK_OK : MT_CHECK_PART,
-		    text("%s", event.wide ? "every process" : "own processes"),
+		    mt_format("%s", event.wide ? "every process" : "own processes"),
 		    MT_TAKE(event.missing), NULL);
 	if (event.own && (def->kind == MT_EVENT_SOFTWARE || !event.in_part))
 		checker->check->can_record = true;
@@ -266,7 +247,7 @@ static struct mt_error *open_tracepoints(struct checker *checker, const char *id
 
 	if (err || !ids_file)
 		return err;
-	if (!mt_tracepoints_has_tracefs(*tracepoints)) {
+	if (mt_tracepoints_tracefs(*tracepoints) < 0) {
 		mt_tracepoints_destroy(*tracepoints);
 		*tracepoints = NULL;
 		return mt_host_events_open(&checker->host, ids_file);
@@ -274,7 +255,7 @@ static struct mt_error *open_tracepoints(struct checker *checker, const char *id
 	err = mt_tracepoints_save(*tracepoints, ids_file, &written);
 	if (!err)
 		add(checker, "tracepoint ids", MT_CHECK_OK,
-		    text("%zu written to %s", written, ids_file), NULL, NULL);
+		    mt_format("%zu written to %s", written, ids_file), NULL, NULL);
 	return err;
 }
 

@@ -27,32 +27,16 @@
 
 MT_DEFINE_CLEANUP(mt_plan, struct mt_plan)
 
-bool mt_host_events_opens(const struct mt_host_events *host, const struct perf_event_attr *attr,
-			  pid_t pid, int cpu)
-{
-	int fd = mt_perf_open(attr, pid, cpu, &host->features);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 struct mt_error *mt_host_events_probe(struct mt_host_events *out)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_period = 1000000,
-		.disabled = 1,
-		.exclude_kernel = 1,
-	};
+	struct perf_event_attr attr = mt_perf_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	struct mt_host_events host = {.tracefs = {.dir = -1}};
 	struct mt_error *err = mt_features_probe(&host.features);
 
 	if (err)
 		return err;
-	host.pmu = mt_host_events_opens(&host, &attr, 0, -1);
+	attr.sample_period = 1000000;
+	host.pmu = mt_perf_opens(&attr, 0, -1, &host.features);
 	*out = host;
 	return NULL;
 }
@@ -75,16 +59,11 @@ void mt_host_events_deinit(struct mt_host_events *host)
  */
 static bool may_all(const struct mt_host_events *host, uint64_t id)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
-		.config = id,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_RAW,
-		.disabled = 1,
-	};
+	struct perf_event_attr attr = mt_perf_attr(PERF_TYPE_TRACEPOINT, id);
 
-	return mt_host_events_opens(host, &attr, -1, 0);
+	attr.sample_type = PERF_SAMPLE_RAW;
+	attr.exclude_kernel = 0;
+	return mt_perf_opens(&attr, -1, 0, &host->features);
 }
 
 void mt_host_events_trust_names(struct mt_host_events *host)
@@ -107,7 +86,7 @@ bool mt_host_events_may_probe(const struct mt_host_events *host, long *type)
 	*type = mt_read_number("/sys/bus/event_source/devices/uprobe/type", -1);
 	attr.type = (uint32_t)*type;
 	/* without a path, EACCES and EPERM precede other errors */
-	return may && (*type < 0 || mt_host_events_opens(host, &attr, 0, -1) ||
+	return may && (*type < 0 || mt_perf_opens(&attr, 0, -1, &host->features) ||
 		       (errno != EACCES && errno != EPERM));
 }
 
@@ -145,7 +124,7 @@ static bool plan_opens(const struct mt_host_events *host, const struct mt_plan *
 
 		attr.inherit = 0;
 		if (!(host->by_name && attr.type == PERF_TYPE_TRACEPOINT) &&
-		    !mt_host_events_opens(host, &attr, pid, cpu))
+		    !mt_perf_opens(&attr, pid, cpu, &host->features))
 			return false;
 	}
 	return true;

@@ -49,10 +49,6 @@ void mt_host_events_deinit(struct mt_host_events *host);
  */
 void mt_host_events_trust_names(struct mt_host_events *host);
 
-/* Returns true if the event can be opened for that process and CPU. */
-bool mt_host_events_opens(const struct mt_host_events *host, const struct perf_event_attr *attr,
-			  pid_t pid, int cpu);
-
 /*
  * Returns true if probes at functions of programs can be opened. *type: the kernel's PMU; -1: none.
  */

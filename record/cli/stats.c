@@ -115,15 +115,6 @@ static void print_stripped(const struct mt_stats *stats, FILE *to)
 		(double)s->images.ns / 1e9, s->images.missing, s->images.no_room);
 }
 
-/* Returns "VmHWM:   12345 kB" of this process's status in bytes. */
-static uint64_t own_memory(const char *key)
-{
-	MT_CLEANUP_FREE char *status = mt_read_text("/proc/self/status", NULL);
-	const char *at = status ? strstr(status, key) : NULL;
-
-	return at ? strtoull(at + strlen(key), NULL, 10) << 10 : 0;
-}
-
 static double cpu_seconds(const struct timeval *t)
 {
 	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
@@ -149,18 +140,21 @@ static void print_process(const struct mt_stats *stats, FILE *to)
 	struct rusage usage = {0};
 	double user, system;
 	size_t rings = 0;
+	MT_CLEANUP_FREE char *status = mt_read_text("/proc/self/status", NULL);
+	uint64_t most = 0;
 
 	for (size_t i = 0; i < stats->opened->cpus.count; i++) {
 		for (int class = 0; class < MT_CLASSES; class ++)
 			rings += stats->opened->cpus.items[i].rings[class].size;
 	}
+	(void)mt_find_number(status, "VmHWM", &most);
 	getrusage(RUSAGE_SELF, &usage);
 	user = cpu_seconds(&usage.ru_utime);
 	system = cpu_seconds(&usage.ru_stime);
 	fprintf(to,
 		"memory     %.1f MiB at most, of %.0f MiB and %.1f MiB of rings; %s; oom_score_adj "
 		"%d\n",
-		MIB(own_memory("VmHWM:")), MIB(stats->memory.bytes), MIB(rings),
+		MIB(most), MIB(stats->memory.bytes), MIB(rings),
 		stats->locked ? "locked" : "not locked", stats->oom_adj);
 	fprintf(to, "CPU        %.3f s user, %.3f s system, %.2f %% of one; %ld + %ld switches\n",
 		user, system, stats->seconds > 0 ? 100 * (user + system) / stats->seconds : 0,

@@ -148,15 +148,13 @@ static bool restore_headers(const struct copying *c)
  */
 static int memory_image(const struct mt_mapped_file *file, struct stat *status)
 {
-	char path[64];
 	MT_CLEANUP_CLOSE int memory = -1;
 	MT_CLEANUP_CLOSE int out = -1;
 	MT_CLEANUP_FREE uint8_t *buffer = malloc(PIECE);
 	struct copying c = {.file = file, .buffer = buffer};
 	int given;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", file->pid);
-	memory = buffer ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	memory = buffer ? mt_openf(O_RDONLY, "/proc/%d/mem", file->pid) : -1;
 	if (memory < 0)
 		return -1;
 	out = memfd_create("image", MFD_CLOEXEC);
@@ -188,10 +186,7 @@ static int open_same(int root, const char *path, enum mt_foreign_links links,
 
 static int open_root(const struct mt_mapped_file *file)
 {
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/root", file->pid);
-	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return mt_openf(O_PATH | O_DIRECTORY, "/proc/%d/root", file->pid);
 }
 
 /*

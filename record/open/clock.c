@@ -76,17 +76,11 @@ bool mt_clock_sync(struct mt_clock *clock)
 static bool open_event(const struct mt_perf_features *features, struct mt_clock *clock)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_PAGE_FAULTS,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_TIME,
-		.disabled = 1,
-		.exclude_kernel = 1,
-	};
-	int fd = mt_perf_open(&attr, 0, -1, features);
+	struct perf_event_attr attr = mt_perf_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	int fd;
 
+	attr.sample_type = PERF_SAMPLE_TIME;
+	fd = mt_perf_open(&attr, 0, -1, features);
 	if (fd < 0)
 		return false;
 	if (mt_ring_map(fd, page, &clock->ring)) {

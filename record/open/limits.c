@@ -17,9 +17,9 @@
 int mt_limits_capable(int capability)
 {
 	MT_CLEANUP_FREE char *status = mt_read_text("/proc/self/status", NULL);
-	const char *line = status ? strstr(status, "\nCapEff:") : NULL;
+	const char *line = status ? mt_find_line(status, "CapEff") : NULL;
 
-	return line && strtoull(line + 8, NULL, 16) >> capability & 1;
+	return line && strtoull(line, NULL, 16) >> capability & 1;
 }
 
 uint64_t mt_limits_raise_files(void)

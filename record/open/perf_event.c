@@ -31,6 +31,28 @@ int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
 	return mt_perf_open_at(attr, &place, features);
 }
 
+struct perf_event_attr mt_perf_attr(uint32_t type, uint64_t config)
+{
+	return (struct perf_event_attr){
+		.type = type,
+		.size = sizeof(struct perf_event_attr),
+		.config = config,
+		.sample_period = 1,
+		.disabled = 1,
+		.exclude_kernel = 1,
+	};
+}
+
+bool mt_perf_opens(const struct perf_event_attr *attr, pid_t pid, int cpu,
+		   const struct mt_perf_features *features)
+{
+	int fd = mt_perf_open(attr, pid, cpu, features);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static struct mt_error *permission_hint(struct mt_error *err, bool system_wide,
 					const struct perf_event_attr *attr)
 {
@@ -290,25 +312,11 @@ bool mt_feature_has(const struct mt_perf_features *features, const struct mt_fea
 /* An event that any user may open on any kernel. It is disabled and excludes the kernel. */
 static struct perf_event_attr base_attr(void)
 {
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(struct perf_event_attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000,
-		.disabled = 1,
-		.exclude_kernel = 1,
-		.sample_id_all = 1,
-	};
-}
+	struct perf_event_attr attr = mt_perf_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 
-static bool opens(const struct perf_event_attr *attr, const struct mt_perf_features *features)
-{
-	int fd = mt_perf_open(attr, 0, -1, features);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
+	attr.sample_period = 1000000;
+	attr.sample_id_all = 1;
+	return attr;
 }
 
 /* Opens an event with all features together; a kernel may refuse a combination of features. */
@@ -320,7 +328,7 @@ static bool opens_with(const struct mt_perf_features *features)
 		if (rows[i].ask && mt_feature_has(features, &rows[i]))
 			rows[i].ask(&attr);
 	}
-	return opens(&attr, features);
+	return mt_perf_opens(&attr, 0, -1, features);
 }
 
 /* Explains why the kernel refuses even the base event. */
@@ -376,7 +384,7 @@ static void step_down(struct mt_perf_features *features)
 		if (!rows[i].ask)
 			continue;
 		rows[i].ask(&attr);
-		*feature_of(features, &rows[i]) = opens(&attr, features);
+		*feature_of(features, &rows[i]) = mt_perf_opens(&attr, 0, -1, features);
 	}
 	for (size_t i = 0; i < ROW_COUNT && !opens_with(features); i++) {
 		if (rows[i].ask)
@@ -392,7 +400,7 @@ static void probe_alongside(struct mt_perf_features *features)
 	attr.inherit = 1;
 	attr.sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_TID;
 	attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-	features->inherited_reads = opens(&attr, features);
+	features->inherited_reads = mt_perf_opens(&attr, 0, -1, features);
 	features->max_rate = (uint64_t)mt_read_number(MAX_RATE_FILE, 0);
 }
 

@@ -12,11 +12,7 @@
 
 void mt_trials_keep(struct mt_trials *trials, int fd)
 {
-	int *slot = fd >= 0 && trials->kept.count < MOST ? mt_array_push(&trials->kept) : NULL;
-
-	if (slot)
-		*slot = fd;
-	else if (fd >= 0)
+	if (fd >= 0 && (trials->kept.count >= MOST || !mt_array_append(&trials->kept, fd)))
 		close(fd);
 }
 

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "record/proc/procfs.h"
 
 enum {
 	NAME_MAX_SIZE = 64,
@@ -36,17 +38,10 @@ static bool take_name(const char *text, size_t length, char out[NAME_MAX_SIZE])
 static bool read_line(const struct pmu *pmu, const char *folder, const char *file,
 		      char out[LINE_MAX_SIZE])
 {
-	char path[LINE_MAX_SIZE + 3 * NAME_MAX_SIZE];
-	ssize_t n;
-	int fd;
+	MT_CLEANUP_CLOSE int fd = mt_openf(O_RDONLY, "%s/%s/%s%s%s", pmu->root, pmu->name, folder,
+					   *folder ? "/" : "", file);
+	ssize_t n = fd < 0 ? -1 : read(fd, out, LINE_MAX_SIZE - 1);
 
-	if (snprintf(path, sizeof(path), "%s/%s/%s%s%s", pmu->root, pmu->name, folder,
-		     *folder ? "/" : "", file) >= (int)sizeof(path))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, out, LINE_MAX_SIZE - 1);
-	if (fd >= 0)
-		close(fd);
 	if (n <= 0 || n == LINE_MAX_SIZE - 1)
 		return false;
 	out[n] = '\0';

@@ -182,11 +182,9 @@ static struct mt_error *add_by_path(struct finding *finding, const struct mt_pro
 				    const char *word)
 {
 	MT_CLEANUP_CLOSE int root = -1;
-	char below[32];
 
 	if (targets->pids->count && *finding->path == '/') {
-		snprintf(below, sizeof(below), "/proc/%d/root", targets->pids->items[0]);
-		root = open(below, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		root = mt_openf(O_PATH | O_DIRECTORY, "/proc/%d/root", targets->pids->items[0]);
 		if (root >= 0 && add_path(finding, root, finding->path))
 			return NULL;
 	}

@@ -123,7 +123,7 @@ void mt_probes_describe(const struct mt_probes *probes,
 		MT_CLEANUP_FREE char *text = NULL;
 
 		text = mt_format("probe %s: %s", probes->items.items[i].event,
-				probes->items.items[i].place);
+				 probes->items.items[i].place);
 		if (text)
 			say(context, text);
 	}
@@ -349,7 +349,7 @@ static char *place_text(const struct mt_probe_file *file, const struct mt_probe_
 					   point->offset, point->instruction) < 0)
 		return NULL;
 	place = mt_format("%s of %s, offset 0x%" PRIx64 "%s", site->name, file->path, site->offset,
-			 chosen ? chosen : "");
+			  chosen ? chosen : "");
 	free(chosen);
 	return place;
 }

@@ -52,14 +52,7 @@ bool mt_list_has(const struct mt_number_list *list, int number)
 
 bool mt_list_add(struct mt_number_list *list, int number)
 {
-	int *slot;
-
-	if (mt_list_has(list, number))
-		return true;
-	slot = mt_array_push(list);
-	if (slot)
-		*slot = number;
-	return slot;
+	return mt_list_has(list, number) || mt_array_append(list, number);
 }
 
 struct mt_error *mt_parse_list(const char *what, const char *text, int max,

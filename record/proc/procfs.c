@@ -59,20 +59,62 @@ char *mt_read_text(const char *path, size_t *size)
 	return mt_read_text_at(AT_FDCWD, path, size);
 }
 
-char *mt_read_textf(size_t *size, const char *format, ...)
+/* -1 with errno. */
+static int open_formatted(int flags, const char *format, va_list ap)
 {
 	char path[PATH_MAX];
+	int n = vsnprintf(path, sizeof(path), format, ap);
+
+	if (n >= 0 && (size_t)n < sizeof(path))
+		return open(path, flags | O_CLOEXEC);
+	errno = ENAMETOOLONG;
+	return -1;
+}
+
+int mt_openf(int flags, const char *format, ...)
+{
 	va_list ap;
-	int n;
+	int fd;
 
 	va_start(ap, format);
-	n = vsnprintf(path, sizeof(path), format, ap);
+	fd = open_formatted(flags, format, ap);
 	va_end(ap);
-	if (n < 0 || (size_t)n >= sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return NULL;
+	return fd;
+}
+
+char *mt_read_textf(size_t *size, const char *format, ...)
+{
+	MT_CLEANUP_CLOSE int fd = -1;
+	va_list ap;
+
+	va_start(ap, format);
+	fd = open_formatted(O_RDONLY, format, ap);
+	va_end(ap);
+	return fd < 0 ? NULL : read_all(fd, size);
+}
+
+const char *mt_find_line(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		if (!strncmp(text, name, length) && text[length] == ':')
+			return text + length + 1 + strspn(text + length + 1, " \t");
 	}
-	return mt_read_text(path, size);
+	return NULL;
+}
+
+bool mt_find_number(const char *text, const char *name, uint64_t *out)
+{
+	const char *line = text ? mt_find_line(text, name) : NULL;
+	char *end;
+
+	if (!line)
+		return false;
+	*out = strtoull(line, &end, 10);
+	if (!strncmp(end, " kB", 3))
+		*out <<= 10;
+	return true;
 }
 
 long mt_read_number(const char *path, long fallback)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct mt_map_record;
@@ -18,9 +19,18 @@ struct mt_map_record;
 char *mt_read_text_at(int dir, const char *path, size_t *size) __attribute__((warn_unused_result));
 char *mt_read_text(const char *path, size_t *size) __attribute__((warn_unused_result));
 
-/* The same for a formatted path. */
+/* Opens a file of a formatted path; -1 with errno. */
+int mt_openf(int flags, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Reads a file of a formatted path as mt_read_text() does. */
 char *mt_read_textf(size_t *size, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
+
+/* Returns the value on the line "NAME: value", up to the end of the text; NULL: no such line. */
+const char *mt_find_line(const char *text, const char *name);
+
+/* Sets *out to the number on that line; "123 kB" in bytes. False if it is missing or text NULL. */
+bool mt_find_number(const char *text, const char *name, uint64_t *out);
 
 /*
  * Returns the number in a one-line file like /proc/sys/kernel/perf_event_paranoid, or `fallback` if

@@ -438,40 +438,35 @@ struct mt_error *mt_event_set_add_process(struct mt_event_set *opened, pid_t pid
 	return err;
 }
 
-static void enable_some(struct mt_event_set *opened, enum mt_event_class class, bool members)
+/* Enables or disables an open event as is_on() requires. */
+static void settle(const struct mt_event_set *opened, const struct mt_event_set_event *e)
 {
-	for (size_t i = 0; i < opened->events.count; i++) {
-		const struct mt_event_set_event *e = &opened->events.items[i];
-
-		if (opened->plan->events.items[e->event].class == class &&
-		    is_member(opened, e->event) == members && is_on(opened, e->event))
-			ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0);
-	}
+	ioctl(e->fd, is_on(opened, e->event) ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 /*
- * Enables group members first, each group from its leader on. If another event already runs, Linux
- * 6.18 does not schedule a member of another PMU on that CPU (such as a tracepoint with page
- * faults) until all events are rescheduled.
+ * Enables or disables, as is_on() requires, the open events of a class (MT_CLASSES: of all) and of
+ * a CPU (NULL: of all). Group members come first, each group from its leader on. If another event
+ * already runs, Linux 6.18 does not schedule a member of another PMU on that CPU (such as a
+ * tracepoint with page faults) until all events are rescheduled.
  */
-void mt_event_set_enable(struct mt_event_set *opened, enum mt_event_class class)
-{
-	enable_some(opened, class, true);
-	enable_some(opened, class, false);
-}
-
-/* Enables group members first, like mt_event_set_enable(). */
-static void enable_cpu(struct mt_event_set *opened, int cpu)
+static void settle_all(const struct mt_event_set *opened, enum mt_event_class class, const int *cpu)
 {
 	for (int members = 1; members >= 0; members--) {
 		for (size_t i = 0; i < opened->events.count; i++) {
 			const struct mt_event_set_event *e = &opened->events.items[i];
 
-			if (e->cpu == cpu && is_member(opened, e->event) == members &&
-			    is_on(opened, e->event))
-				ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0);
+			if (is_member(opened, e->event) == members && (!cpu || e->cpu == *cpu) &&
+			    (class == MT_CLASSES ||
+			     opened->plan->events.items[e->event].class == class))
+				settle(opened, e);
 		}
 	}
+}
+
+void mt_event_set_enable(struct mt_event_set *opened, enum mt_event_class class)
+{
+	settle_all(opened, class, NULL);
 }
 
 static void destroy_ids(struct mt_map64 *ids)
@@ -571,14 +566,8 @@ struct mt_error *mt_event_set_reopen_cpu(struct mt_event_set *opened, size_t pla
 	for (uint32_t event = 0; event < opened->plan->events.count && !err && !gone; event++)
 		err = open_one(opened, cpu, event, -1, false, &gone);
 	opened->ids = opened->next_ids;
-	enable_cpu(opened, cpu->cpu);
+	settle_all(opened, MT_CLASSES, &cpu->cpu);
 	return err;
-}
-
-/* Enables or disables an open event as is_on() requires. */
-static void settle(struct mt_event_set *opened, const struct mt_event_set_event *e)
-{
-	ioctl(e->fd, is_on(opened, e->event) ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void mt_event_set_set_level(struct mt_event_set *opened, uint32_t event, int level)
@@ -597,12 +586,7 @@ void mt_event_set_set_level(struct mt_event_set *opened, uint32_t event, int lev
 void mt_event_set_pause(struct mt_event_set *opened, bool paused)
 {
 	opened->paused = paused;
-	for (int members = 1; members >= 0; members--) {
-		for (size_t i = 0; i < opened->events.count; i++) {
-			if (is_member(opened, opened->events.items[i].event) == members)
-				settle(opened, &opened->events.items[i]);
-		}
-	}
+	settle_all(opened, MT_CLASSES, NULL);
 }
 
 void mt_event_set_disable(struct mt_event_set *opened)

@@ -116,11 +116,9 @@ static enum mt_prefault_answer goes_on(struct mt_prefault *prefault, pid_t pid, 
 	MT_CLEANUP_FREE char *text = NULL;
 	MT_CLEANUP_CLOSE int fd = -1;
 	enum mt_prefault_answer answer;
-	char path[64];
 
 	if (!prefault->reads_text) {
-		snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = mt_openf(O_RDONLY, "/proc/%d/maps", (int)pid);
 		answer = fd < 0 ? MT_PREFAULT_UNKNOWN : mt_prefault_ask(fd, address);
 		if (fd < 0 || answer != MT_PREFAULT_UNKNOWN || errno == ESRCH)
 			return answer;

@@ -87,31 +87,21 @@ struct mt_task_filter {
 
 MT_DEFINE_CLEANUP(mt_task_filter, struct mt_task_filter)
 
-/* The effective user, the second one of "Uid:\t0\t0\t0\t0", like ps -u and perf. */
-static bool effective_user(const char *status, uint32_t *out)
-{
-	const char *line = status ? strstr(status, "\nUid:") : NULL;
-
-	return line && sscanf(line, " Uid: %*u %u", out) == 1;
-}
-
-static uint32_t number_after(const char *status, const char *key)
-{
-	const char *line = strstr(status, key);
-
-	return line ? (uint32_t)strtoul(line + strlen(key), NULL, 10) : 0;
-}
-
 static bool look_into_proc(void *context, uint32_t tid, struct mt_task_facts *out)
 {
 	MT_CLEANUP_FREE char *comm = mt_read_textf(NULL, "/proc/%u/comm", tid);
 	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%u/status", tid);
+	const char *user = status ? mt_find_line(status, "Uid") : NULL;
+	uint64_t process = 0, parent = 0;
 
 	(void)context;
-	if (!comm || !effective_user(status, &out->uid))
+	/* the effective user, the second one, like ps -u and perf */
+	if (!comm || !user || sscanf(user, "%*u %u", &out->uid) != 1)
 		return false;
-	out->process = number_after(status, "\nTgid:");
-	out->parent = number_after(status, "\nPPid:");
+	(void)mt_find_number(status, "Tgid", &process);
+	(void)mt_find_number(status, "PPid", &parent);
+	out->process = (uint32_t)process;
+	out->parent = (uint32_t)parent;
 	comm[strcspn(comm, "\n")] = '\0';
 	snprintf(out->comm, sizeof(out->comm), "%s", comm);
 	return true;

@@ -28,16 +28,12 @@ static struct mt_text text_of(const char *string)
 	return (struct mt_text){.bytes = string ? string : "", .size = string ? strlen(string) : 0};
 }
 
-/* The value after "Key:\t" in /proc/PID/status, up to the end of the line; empty if missing. */
-static struct mt_text status_value(const char *status, const char *key)
+/* The value of the line "Name:\tvalue" in /proc/PID/status; empty if missing. */
+static struct mt_text status_value(const char *status, const char *name)
 {
-	const char *line = strstr(status, key);
+	const char *line = mt_find_line(status, name);
 
-	if (!line)
-		return text_of(NULL);
-	line += strlen(key);
-	line += strspn(line, " \t");
-	return (struct mt_text){.bytes = line, .size = strcspn(line, "\n")};
+	return line ? (struct mt_text){.bytes = line, .size = strcspn(line, "\n")} : text_of(NULL);
 }
 
 /* The comm, field 2, may hold blanks and brackets; the other fields follow its last ')'. */
@@ -106,7 +102,7 @@ static void put_thread(void *context, pid_t tid)
 /* The numbers of NSpid, separated by blanks, in place. */
 static struct mt_text nspid_of(char *status)
 {
-	struct mt_text nspid = status ? status_value(status, "\nNSpid:") : text_of(NULL);
+	struct mt_text nspid = status ? status_value(status, "NSpid") : text_of(NULL);
 
 	for (size_t i = 0; i < nspid.size; i++) {
 		char *c = status + (nspid.bytes - status) + i;
@@ -163,7 +159,7 @@ static bool put_leader(struct mt_state *state, pid_t pid, bool arguments,
 	task.start_time = mt_existing_start_time(stat);
 	task.comm = name_of(stat, pid, pid, &comm);
 	if (!kernels) { /* kernel threads run as root */
-		task.uid = (uint32_t)strtoul(status_value(status, "\nUid:").bytes, NULL, 10);
+		task.uid = (uint32_t)strtoul(status_value(status, "Uid").bytes, NULL, 10);
 		read_belongings(&details, &task, status, arguments);
 	}
 	(void)mt_state_put(state, mt_task_put, &task);
@@ -206,13 +202,11 @@ static char *put_lines(struct mt_state *state, char *line, const struct mt_map_r
 static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
 		     map_put_fn put)
 {
-	char path[64], buffer[32768];
-	MT_CLEANUP_CLOSE int fd = -1;
+	char buffer[32768];
+	MT_CLEANUP_CLOSE int fd = mt_openf(O_RDONLY, "/proc/%d/maps", pid);
 	size_t kept = 0;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0) {
 		struct mt_map_record map = {.pid = pid, .before = mt_clock_now(clock)};
 		char *line;
@@ -262,15 +256,11 @@ struct family {
 static void add_child(struct family *family, int child)
 {
 	const struct mt_number_list given = {.items = family->pids->items, .count = family->given};
-	int *slot;
 
 	if (child == family->self || family->pids->count >= FAMILY_MAX ||
 	    mt_list_has(&given, child))
 		return;
-	slot = mt_array_push(family->pids);
-	family->failed |= !slot;
-	if (slot)
-		*slot = child;
+	family->failed |= !mt_array_append(family->pids, child);
 }
 
 static void add_children(void *context, pid_t tid)
@@ -322,8 +312,7 @@ bool mt_existing_each(void (*each)(void *context, pid_t pid), void *context)
 pid_t mt_existing_pid_of(pid_t tid)
 {
 	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", tid);
-	struct mt_text tgid = status ? status_value(status, "\nTgid:") : text_of(NULL);
-	long pid = strtol(tgid.bytes, NULL, 10);
+	uint64_t pid;
 
-	return pid > 0 ? (pid_t)pid : tid;
+	return mt_find_number(status, "Tgid", &pid) && pid > 0 ? (pid_t)pid : tid;
 }

@@ -105,10 +105,7 @@ void mt_gauges_destroy(struct mt_gauges *gauges)
 
 static int open_statm(pid_t pid)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return mt_openf(O_RDONLY, "/proc/%d/statm", (int)pid);
 }
 
 void mt_gauges_begin(struct mt_gauges *gauges, struct mt_state *state, bool all)
@@ -182,23 +179,6 @@ static void put_value(struct reading *reading, enum value which, uint64_t value)
 	put_named(reading, value_names[which], value);
 }
 
-/* The number on a line "Name:  123 kB", in bytes, or "Name:  123"; false if missing. */
-static bool find_value(const char *text, const char *name, uint64_t *value)
-{
-	size_t length = strlen(name);
-	char *end;
-
-	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-		if (strncmp(line, name, length) || line[length] != ':')
-			continue;
-		*value = strtoull(line + length + 1, &end, 10);
-		if (!strncmp(end, " kB", 3))
-			*value <<= 10;
-		return true;
-	}
-	return false;
-}
-
 /* The recorder's values go to the host's: it is not one of the reported processes. */
 static struct reading begin_reading(struct mt_gauges *gauges, struct process *process)
 {
@@ -262,7 +242,7 @@ static void put_status(struct mt_gauges *gauges, struct process *process)
 	uint64_t value;
 
 	for (int i = 0; text && i < FROM_STATUS; i++) {
-		if (find_value(text, value_names[i], &value))
+		if (mt_find_number(text, value_names[i], &value))
 			put_value(&reading, (enum value)i, value);
 	}
 }
@@ -286,7 +266,7 @@ static void put_rollup(struct mt_gauges *gauges, struct process *process)
 	uint64_t value;
 
 	for (size_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++) {
-		if (find_value(text, strchr(names[i], ' ') + 1, &value))
+		if (mt_find_number(text, strchr(names[i], ' ') + 1, &value))
 			put_named(&reading, names[i], value);
 	}
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "record/open/limits.h"
 #include "record/open/perf_event.h"
 #include "record/open/ring.h"
 #include "record/proc/numbers.h"
@@ -84,16 +84,9 @@ struct scan {
 
 static int open_self(const struct scan *scan, uint32_t type, uint64_t config)
 {
-	struct perf_event_attr attr = {
-		.type = type,
-		.size = sizeof(attr),
-		.config = config,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_RAW,
-		.disabled = 1,
-		.exclude_kernel = 1,
-	};
+	struct perf_event_attr attr = mt_perf_attr(type, config);
 
+	attr.sample_type = PERF_SAMPLE_RAW;
 	return mt_perf_open(&attr, 0, -1, scan->features);
 }
 
@@ -118,9 +111,8 @@ static void note_answer(struct scan *scan, const uint8_t *raw)
 		slot->others |= slot->call != call;
 		return;
 	}
-	slot = mt_array_push(&scan->answers);
-	if (slot)
-		*slot = (struct answer){id, call, mt_get_le64(raw + 16) == MARKER, false};
+	(void)mt_array_append(&scan->answers,
+			      ((struct answer){id, call, mt_get_le64(raw + 16) == MARKER, false}));
 }
 
 static void read_answers(struct scan *scan)
@@ -333,16 +325,6 @@ static void close_all_but(int keep, int keep_too)
 		closedir(fds);
 }
 
-static void raise_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static void scan_ids(struct scan *scan, const struct mt_tracepoint_ids *candidates, bool everywhere)
 {
 	if (!open_ring(scan))
@@ -369,7 +351,7 @@ static __attribute__((noreturn)) void scan_main(const struct mt_perf_features *f
 	prctl(PR_SET_NAME, "mtrec-ids");
 	close_all_but(to, hold);
 	drop_capabilities();
-	raise_files();
+	(void)mt_limits_raise_files();
 	scan->features = features;
 	scan_ids(scan, candidates, everywhere);
 	mt_tracepoint_ids_write(&scan->found, answer);

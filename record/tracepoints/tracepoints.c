@@ -101,11 +101,6 @@ int mt_tracepoints_tracefs(const struct mt_tracepoints *tracepoints)
 	return tracepoints->tracefs.dir;
 }
 
-bool mt_tracepoints_has_tracefs(const struct mt_tracepoints *tracepoints)
-{
-	return tracepoints->tracefs.dir >= 0;
-}
-
 struct saving {
 	const struct mt_tracepoints *tracepoints;
 	struct mt_tracepoint_ids ids;
@@ -313,18 +308,14 @@ static struct mt_error *find_by_number(struct mt_tracepoints *tracepoints, const
 /* Every user may open system calls for own tasks; other tracepoints require privileges. */
 static bool is_refused(const struct mt_tracepoints *tracepoints, uint64_t id)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
-		.config = id,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_RAW,
-		.disabled = 1,
-		.exclude_kernel = !tracepoints->features->kernel_frames,
-	};
-	int fd = mt_perf_open(&attr, 0, -1, tracepoints->features);
-	bool refused = fd < 0 && (errno == EACCES || errno == EPERM);
+	struct perf_event_attr attr = mt_perf_attr(PERF_TYPE_TRACEPOINT, id);
+	bool refused;
+	int fd;
 
+	attr.sample_type = PERF_SAMPLE_RAW;
+	attr.exclude_kernel = !tracepoints->features->kernel_frames;
+	fd = mt_perf_open(&attr, 0, -1, tracepoints->features);
+	refused = fd < 0 && (errno == EACCES || errno == EPERM);
 	mt_trials_keep(tracepoints->trials, fd);
 	return refused;
 }

@@ -38,9 +38,6 @@ void mt_tracepoints_destroy(struct mt_tracepoints *tracepoints);
  */
 struct mt_error *mt_tracepoints_find(void *context, const char *name, struct mt_tracepoint *out);
 
-/* Returns true if tracefs can be read. */
-bool mt_tracepoints_has_tracefs(const struct mt_tracepoints *tracepoints);
-
 /*
  * Writes the file for --tracepoint-ids of other users: ids of all tracepoints in tracefs, and the
  * formats of the event table's system calls. *written: number of ids.
