@@ -1,69 +1,63 @@
 /*
  * Table of mtrec's options in groups. getopt's list, --help and the suggestions for mistyped
- * options are made from it. options.c parses the options.
+ * options are made from it. options.c parses the command line.
  */
 #ifndef MT_RECORD_CLI_OPTION_ROWS_H
 #define MT_RECORD_CLI_OPTION_ROWS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/cli/options.h"
+
 #define MT_DEFAULT_OUTPUT "mtrec.mtr"
 #define MT_DEFAULT_EVENTS "vm,rss"
+#define MT_DEFAULT_DUMP 16384
 
-/* Keys of options without a letter. The key of other options is their letter. */
-enum mt_long_only {
-	MT_OPT_CALL_GRAPH = 256,
-	MT_OPT_BUDGET,
-	MT_OPT_NO_PREFAULT,
-	MT_OPT_NO_SEEDS,
-	MT_OPT_MAX_RATE,
-	MT_OPT_MALLOC_SAMPLE,
-	MT_OPT_MALLOC_SIZE,
-	MT_OPT_ALLOC_FUNCTION,
-	MT_OPT_FREE_FUNCTION,
-	MT_OPT_FILTER,
-	MT_OPT_COMM,
-	MT_OPT_CHILDREN,
-	MT_OPT_DURATION,
-	MT_OPT_GAUGES,
-	MT_OPT_CONTROL,
-	MT_OPT_MAX_SIZE,
-	MT_OPT_MEMORY,
-	MT_OPT_STATS,
-	MT_OPT_EMBED,
-	MT_OPT_EMBED_LIMIT,
-	MT_OPT_STRIP,
-	MT_OPT_LIST,
-	MT_OPT_CHECK,
-	MT_OPT_CLEAN,
-	MT_OPT_TRACEPOINT_IDS,
-	MT_OPT_VERSION,
-	MT_OPT_STAT,
-	MT_OPT_ALL_USER,
-	MT_OPT_ALL_KERNEL,
-	MT_OPT_OF_PERF, /* first of perf's options, which have consecutive keys */
-};
-
-/* What mtrec does with an option. */
-enum mt_option_use {
-	MT_OPTION_OWN,	   /* parsed by options.c */
-	MT_OPTION_HELD,	   /* perf's: accepted, because every recording has it */
-	MT_OPTION_INSTEAD, /* perf's: refused; its help names the replacement */
+/* How an option is taken. */
+enum mt_option_kind {
+	MT_OPTION_SET,	  /* passed to the row's function */
+	MT_OPTION_FLAG,	  /* bool: true */
+	MT_OPTION_TEXT,	  /* const char *: the value */
+	MT_OPTION_ACTION, /* options->action: the row's */
+	MT_OPTION_NUMBER, /* uint64_t */
+	MT_OPTION_SIZE,	  /* uint64_t: bytes */
+	MT_OPTION_TIME,	  /* uint64_t: ns */
+	MT_OPTION_LIST,	  /* struct mt_number_list: added */
+	/* Of perf; an error says what to use. */
+	MT_OPTION_HELD,	   /* accepted, because every recording has it */
+	MT_OPTION_CLOCK,   /* accepted with the name of the only clock */
+	MT_OPTION_INSTEAD, /* refused; its help names the replacement */
 };
 
 /* An option, or the heading of the options after it. */
 struct mt_option_row {
-	const char *heading;  /* NULL: an option */
-	int key;	      /* letter, or one of enum mt_long_only; 0: a heading */
+	char letter;	      /* 0: none */
 	const char *name;     /* without dashes; NULL: no long name */
 	const char *argument; /* NULL: none; "[X]": optional, or the next word */
-	const char *brief;    /* one line for --help; NULL: only in --help all */
-	const char *help;     /* for --help all */
-	enum mt_option_use use;
+	enum mt_option_kind kind;
+	size_t offset; /* of the field in struct mt_record_options */
+	uint64_t unit, least, most;
+	enum mt_record_action action;
+	struct mt_error *(*set)(const char *text, struct mt_record_options *options);
+	bool is_of_recordings; /* --stat refuses it */
+	const char *brief;     /* one line for --help; NULL: only in --help all */
+	const char *help;      /* for --help all */
+	const char *heading;   /* NULL: an option */
 };
 
 enum {
 	MT_OPTION_ROWS = 68,
+	MT_OPTION_NAME_SIZE = 32,
 };
+extern const struct mt_option_row mt_option_rows[MT_OPTION_ROWS];
 
-extern const struct mt_option_row mt_option_rows[]; /* MT_OPTION_ROWS */
+/* Stores the value of an option. */
+struct mt_error *mt_option_take(const struct mt_option_row *row, const char *text,
+				struct mt_record_options *options);
+
+/* Formats "-c", or "--max-rate" for an option without a letter. */
+void mt_option_name(const struct mt_option_row *row, char out[MT_OPTION_NAME_SIZE]);
 
 #endif
