@@ -28,18 +28,17 @@ struct mt_change {
 	uint64_t reserved;
 };
 
-/* The callbacks return false out of memory. */
 struct mt_account_sink {
-	bool (*change)(void *context, struct mt_account *account, const struct mt_change *change);
+	void (*change)(void *context, struct mt_account *account, const struct mt_change *change);
 	/*
 	 * mprotect or madvise changed the attributes of a mapped range. Sign +1: the range got some
 	 * access; `attrs` are the new attributes, and the range is reserved by `origin` from then
 	 * on. Sign -1: the range lost all access; `attrs` are the old attributes. Sign 0: another
 	 * change. May be NULL.
 	 */
-	bool (*access)(void *context, struct mt_account *account, const struct mt_change *change);
+	void (*access)(void *context, struct mt_account *account, const struct mt_change *change);
 	/* Regions moved with their pages and keep their origin. May be NULL. */
-	bool (*moved)(void *context, struct mt_account *account, uint64_t from, uint64_t to,
+	void (*moved)(void *context, struct mt_account *account, uint64_t from, uint64_t to,
 		      uint64_t size);
 	void *context;
 };
@@ -63,23 +62,23 @@ struct mt_account {
 	mt_extent_list scratch;
 };
 
-/* NULL out of memory. Borrows both. */
+/* Borrows both. */
 struct mt_account *mt_account_create(struct mt_attr_table *attr_table,
 				     const struct mt_account_sink *sink);
-/* The account of a child forked at `time`; NULL out of memory. */
+/* The account of a child forked at `time`. */
 struct mt_account *mt_account_fork(const struct mt_account *parent, uint64_t time);
 void mt_account_destroy(struct mt_account *account);
 
 /* The origins of a call's changes. */
-struct mt_doers {
+struct mt_call_origins {
 	uint32_t origin;
 	uint32_t lost;	 /* origin for calls that the recording lost */
 	bool after_loss; /* brk calls may have been lost since the last one */
 };
 
-/* Applies a call. False out of memory, as below. */
-bool mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
-		     const struct mt_doers *doers);
+/* Applies a call. */
+void mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
+		     const struct mt_call_origins *origins);
 
 /* A mapping that no call made: a grown stack, exec, one of the kernel's own. */
 struct mt_found {
@@ -90,7 +89,7 @@ struct mt_found {
 	bool shared, exec;
 	uint32_t origin;
 };
-bool mt_account_found(struct mt_account *account, const struct mt_found *found);
+void mt_account_found(struct mt_account *account, const struct mt_found *found);
 
 /*
  * A reading of /proc/PID/maps over [start, end): `lines` are its regions. Known regions keep their
@@ -105,10 +104,10 @@ struct mt_reading_piece {
 	uint32_t origin;
 	bool again;
 };
-bool mt_account_reading(struct mt_account *account, const struct mt_reading_piece *piece);
+void mt_account_reading(struct mt_account *account, const struct mt_reading_piece *piece);
 
 /* Marks a range as doubtful: its regions may be wrong. */
-bool mt_account_doubt(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time);
+void mt_account_doubt(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time);
 
 /* Doubtful bytes in a range. */
 uint64_t mt_account_doubtful(const struct mt_account *account, uint64_t start, uint64_t end);

@@ -1,6 +1,4 @@
-/*
- * Private parts of an account, shared by account.c and effects.c. All return false out of memory.
- */
+/* Private parts of an account, shared by account.c and effects.c. */
 #ifndef MT_REPORT_ACCOUNT_ACCOUNT_PARTS_H
 #define MT_REPORT_ACCOUNT_ACCOUNT_PARTS_H
 
@@ -11,20 +9,20 @@
 #include "report/account/region_attrs.h"
 
 /* Passes a change to the sink. */
-bool mt_account_emit(struct mt_account *account, const struct mt_change *change);
+void mt_account_emit(struct mt_account *account, const struct mt_change *change);
 
 /* Removes a range without a call of the sink; the removed regions are then in account->scratch. */
-bool mt_account_take(struct mt_account *account, uint64_t start, uint64_t end);
+void mt_account_take(struct mt_account *account, uint64_t start, uint64_t end);
 
 /* Removes a range; the changes have this origin. */
-bool mt_account_remove(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time,
+void mt_account_remove(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time,
 		       uint32_t origin);
 
 /* Adds a region to a free range; the change has its origin. */
-bool mt_account_put(struct mt_account *account, const struct mt_extent *region);
+void mt_account_put(struct mt_account *account, const struct mt_extent *region);
 
 /* Adds a region, settling doubts about the range; does nothing for an empty range. */
-bool mt_account_add(struct mt_account *account, uint64_t start, uint64_t end,
+void mt_account_add(struct mt_account *account, uint64_t start, uint64_t end,
 		    const struct mt_region_attrs *attrs, uint64_t time, uint32_t origin);
 
 #endif

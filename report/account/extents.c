@@ -32,7 +32,7 @@ struct place {
 
 struct mt_extents *mt_extents_create(void)
 {
-	return calloc(1, sizeof(struct mt_extents));
+	return mt_alloc(1, sizeof(struct mt_extents));
 }
 
 static void release(struct leaf *leaf)
@@ -55,10 +55,7 @@ struct mt_extents *mt_extents_copy(const struct mt_extents *regions)
 {
 	struct mt_extents *copy = mt_extents_create();
 
-	if (!copy || !mt_array_reserve(&copy->leaves, regions->leaves.count)) {
-		mt_extents_destroy(copy);
-		return NULL;
-	}
+	mt_array_reserve(&copy->leaves, regions->leaves.count);
 	for (size_t i = 0; i < regions->leaves.count; i++) {
 		regions->leaves.items[i].leaf->owners++;
 		copy->leaves.items[i] = regions->leaves.items[i];
@@ -75,10 +72,9 @@ size_t mt_extents_count(const struct mt_extents *regions)
 
 static struct leaf *new_leaf(uint32_t capacity)
 {
-	struct leaf *leaf = malloc(sizeof(*leaf) + capacity * sizeof(struct mt_extent));
+	struct leaf *leaf = mt_alloc(1, sizeof(*leaf) + capacity * sizeof(struct mt_extent));
 
-	if (leaf)
-		*leaf = (struct leaf){.owners = 1, .capacity = capacity};
+	*leaf = (struct leaf){.owners = 1, .capacity = capacity};
 	return leaf;
 }
 
@@ -106,9 +102,7 @@ const struct mt_extent *mt_extents_after(const struct mt_extents *regions, uint6
 		       : NULL;
 }
 
-/*
- * Makes a leaf private to this copy, with room for one more region if `room`; NULL out of memory.
- */
+/* Makes a leaf private to this copy, with room for one more region if `room`. */
 static struct leaf *make_writable(struct mt_extents *regions, size_t i, bool room)
 {
 	struct leaf *leaf = regions->leaves.items[i].leaf, *mine;
@@ -119,8 +113,6 @@ static struct leaf *make_writable(struct mt_extents *regions, size_t i, bool roo
 	if (leaf->owners == 1 && capacity == leaf->capacity)
 		return leaf;
 	mine = new_leaf(capacity);
-	if (!mine)
-		return NULL;
 	mine->count = leaf->count;
 	memcpy(mine->regions, leaf->regions, leaf->count * sizeof(*leaf->regions));
 	release(leaf);
@@ -128,15 +120,13 @@ static struct leaf *make_writable(struct mt_extents *regions, size_t i, bool roo
 	return mine;
 }
 
-static bool put_leaf(struct mt_extents *regions, size_t i, struct leaf *leaf, uint64_t start)
+static void put_leaf(struct mt_extents *regions, size_t i, struct leaf *leaf, uint64_t start)
 {
-	if (!mt_array_reserve(&regions->leaves, regions->leaves.count + 1))
-		return false;
+	mt_array_reserve(&regions->leaves, regions->leaves.count + 1);
 	memmove(&regions->leaves.items[i + 1], &regions->leaves.items[i],
 		(regions->leaves.count - i) * sizeof(struct entry));
 	regions->leaves.items[i] = (struct entry){start, leaf};
 	regions->leaves.count++;
-	return true;
 }
 
 static void drop_leaf(struct mt_extents *regions, size_t i)
@@ -148,35 +138,26 @@ static void drop_leaf(struct mt_extents *regions, size_t i)
 }
 
 /* Halves a full leaf; a leaf that grows at its end keeps nearly all its entries. */
-static bool split(struct mt_extents *regions, struct place *at)
+static void split(struct mt_extents *regions, struct place *at)
 {
 	struct leaf *leaf = regions->leaves.items[at->leaf].leaf, *right;
 	uint32_t kept = at->region == leaf->count ? leaf->count - 1 : leaf->count / 2;
 
 	right = new_leaf(LEAF_EXTENTS);
-	if (!right)
-		return false;
 	right->count = leaf->count - kept;
 	memcpy(right->regions, leaf->regions + kept, right->count * sizeof(*leaf->regions));
-	if (!put_leaf(regions, at->leaf + 1, right, right->regions[0].start)) {
-		release(right);
-		return false;
-	}
+	put_leaf(regions, at->leaf + 1, right, right->regions[0].start);
 	leaf->count = kept;
 	if (at->region > kept)
 		*at = (struct place){at->leaf + 1, at->region - kept};
-	return true;
 }
 
-static bool insert_at(struct mt_extents *regions, struct place at, const struct mt_extent *region)
+static void insert_at(struct mt_extents *regions, struct place at, const struct mt_extent *region)
 {
 	struct leaf *leaf = make_writable(regions, at.leaf, true);
 
-	if (!leaf)
-		return false;
 	if (leaf->count == leaf->capacity) {
-		if (!split(regions, &at))
-			return false;
+		split(regions, &at);
 		leaf = regions->leaves.items[at.leaf].leaf;
 	}
 	memmove(&leaf->regions[at.region + 1], &leaf->regions[at.region],
@@ -186,7 +167,6 @@ static bool insert_at(struct mt_extents *regions, struct place at, const struct 
 	if (!at.region)
 		regions->leaves.items[at.leaf].start = region->start;
 	regions->count++;
-	return true;
 }
 
 static bool alike(const struct mt_extent *a, const struct mt_extent *b)
@@ -202,14 +182,11 @@ static bool join(struct mt_extents *regions, struct place at, const struct mt_ex
 
 	if (at.region && alike(&leaf->regions[at.region - 1], region)) {
 		leaf = make_writable(regions, at.leaf, false);
-		if (leaf)
-			leaf->regions[at.region - 1].end = region->end;
+		leaf->regions[at.region - 1].end = region->end;
 		return leaf;
 	}
 	if (at.region < leaf->count && alike(region, &leaf->regions[at.region])) {
 		leaf = make_writable(regions, at.leaf, false);
-		if (!leaf)
-			return false;
 		leaf->regions[at.region].start = region->start;
 		if (!at.region)
 			regions->leaves.items[at.leaf].start = region->start;
@@ -218,64 +195,55 @@ static bool join(struct mt_extents *regions, struct place at, const struct mt_ex
 	return false;
 }
 
-bool mt_extents_insert(struct mt_extents *regions, const struct mt_extent *region)
+void mt_extents_insert(struct mt_extents *regions, const struct mt_extent *region)
 {
 	struct place at = find(regions, region->start);
 	struct leaf *leaf;
 
 	if (!regions->leaves.count) {
 		leaf = new_leaf(LEAF_FIRST);
-		if (!leaf || !put_leaf(regions, 0, leaf, region->start)) {
-			release(leaf);
-			return false;
-		}
+		put_leaf(regions, 0, leaf, region->start);
 		leaf->regions[leaf->count++] = *region;
 		regions->count = 1;
-		return true;
+		return;
 	}
 	/* Append to the left leaf: a space that grows upwards fills its leaves. */
 	if (at.leaf && !at.region)
 		at = (struct place){at.leaf - 1, regions->leaves.items[at.leaf - 1].leaf->count};
-	return join(regions, at, region) || insert_at(regions, at, region);
+	if (!join(regions, at, region))
+		insert_at(regions, at, region);
 }
 
-static bool deliver(mt_extent_list *list, const struct mt_extent *region, uint64_t start,
+static void deliver(mt_extent_list *list, const struct mt_extent *region, uint64_t start,
 		    uint64_t end)
 {
-	struct mt_extent *reported = list ? mt_array_push(list) : NULL;
+	struct mt_extent *reported = mt_array_push(list);
 
-	if (!reported)
-		return !list;
 	*reported = *region;
 	reported->start = start > region->start ? start : region->start;
 	reported->end = end < region->end ? end : region->end;
-	return true;
 }
 
 /* Removes a range inside one region that touches neither end of it. */
-static bool punch(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end)
+static void punch(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end)
 {
 	struct leaf *leaf = make_writable(regions, at.leaf, false);
 	struct mt_extent right;
 
-	if (!leaf)
-		return false;
 	right = leaf->regions[at.region];
 	right.start = end;
 	leaf->regions[at.region].end = start;
 	at.region++;
-	return insert_at(regions, at, &right);
+	insert_at(regions, at, &right);
 }
 
 /* Removes the range from one leaf; *more if the range continues after it. */
-static bool clear_leaf(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end,
+static void clear_leaf(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end,
 		       bool *more)
 {
 	struct leaf *leaf = make_writable(regions, at.leaf, false);
 	uint32_t first = (uint32_t)at.region, last;
 
-	if (!leaf)
-		return false;
 	if (leaf->regions[first].start < start)
 		leaf->regions[first++].end = start;
 	for (last = first; last < leaf->count && leaf->regions[last].end <= end; last++)
@@ -291,10 +259,9 @@ static bool clear_leaf(struct mt_extents *regions, struct place at, uint64_t sta
 		drop_leaf(regions, at.leaf);
 	else
 		regions->leaves.items[at.leaf].start = leaf->regions[0].start;
-	return true;
 }
 
-bool mt_extents_list(const struct mt_extents *regions, uint64_t start, uint64_t end,
+void mt_extents_list(const struct mt_extents *regions, uint64_t start, uint64_t end,
 		     mt_extent_list *out)
 {
 	struct place at = find(regions, start);
@@ -304,36 +271,34 @@ bool mt_extents_list(const struct mt_extents *regions, uint64_t start, uint64_t 
 
 		for (; at.region < leaf->count; at.region++) {
 			if (leaf->regions[at.region].start >= end)
-				return true;
-			if (!deliver(out, &leaf->regions[at.region], start, end))
-				return false;
+				return;
+			deliver(out, &leaf->regions[at.region], start, end);
 		}
 	}
-	return true;
 }
 
-bool mt_extents_remove(struct mt_extents *regions, uint64_t start, uint64_t end,
+void mt_extents_remove(struct mt_extents *regions, uint64_t start, uint64_t end,
 		       mt_extent_list *removed)
 {
 	bool more = true;
 
 	if (start >= end)
-		return true;
-	if (removed && !mt_extents_list(regions, start, end, removed))
-		return false;
+		return;
+	if (removed)
+		mt_extents_list(regions, start, end, removed);
 	while (more) {
 		struct place at = find(regions, start);
 		const struct mt_extent *region;
 
 		if (at.leaf == regions->leaves.count)
-			return true;
+			return;
 		region = &regions->leaves.items[at.leaf].leaf->regions[at.region];
 		if (region->start >= end)
-			return true;
-		if (region->start < start && region->end > end)
-			return punch(regions, at, start, end);
-		if (!clear_leaf(regions, at, start, end, &more))
-			return false;
+			return;
+		if (region->start < start && region->end > end) {
+			punch(regions, at, start, end);
+			return;
+		}
+		clear_leaf(regions, at, start, end, &more);
 	}
-	return true;
 }

@@ -23,24 +23,21 @@ struct mt_extent {
 
 typedef MT_ARRAY(struct mt_extent) mt_extent_list;
 
-/* NULL out of memory. */
 struct mt_extents *mt_extents_create(void);
 struct mt_extents *mt_extents_copy(const struct mt_extents *regions);
 void mt_extents_destroy(struct mt_extents *regions);
 
 /*
  * Removes [start, end), splitting regions at both ends, and appends the removed parts to `removed`
- * in ascending order; `removed` may be NULL. False out of memory; part of the range may then be
- * removed.
+ * in ascending order; `removed` may be NULL.
  */
-bool mt_extents_remove(struct mt_extents *regions, uint64_t start, uint64_t end,
+void mt_extents_remove(struct mt_extents *regions, uint64_t start, uint64_t end,
 		       mt_extent_list *removed);
 
 /*
  * Inserts a region into a free range; it merges with neighbours that differ only in their bounds.
- * False out of memory.
  */
-bool mt_extents_insert(struct mt_extents *regions, const struct mt_extent *region);
+void mt_extents_insert(struct mt_extents *regions, const struct mt_extent *region);
 
 /*
  * The first region that ends above address, or NULL. Borrowed until the next change. To iterate,
@@ -48,8 +45,8 @@ bool mt_extents_insert(struct mt_extents *regions, const struct mt_extent *regio
  */
 const struct mt_extent *mt_extents_after(const struct mt_extents *regions, uint64_t address);
 
-/* Appends the parts of regions within [start, end); false out of memory. */
-bool mt_extents_list(const struct mt_extents *regions, uint64_t start, uint64_t end,
+/* Appends the parts of regions within [start, end). */
+void mt_extents_list(const struct mt_extents *regions, uint64_t start, uint64_t end,
 		     mt_extent_list *out);
 
 size_t mt_extents_count(const struct mt_extents *regions);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "formats/base/memory.h"
+
 enum {
 	CALLS_KEPT = 64, /* all ranges of a call that outlasts these are doubtful */
 };
@@ -26,7 +28,7 @@ struct mt_overlaps {
 
 struct mt_overlaps *mt_overlaps_create(void)
 {
-	return calloc(1, sizeof(struct mt_overlaps));
+	return mt_alloc(1, sizeof(struct mt_overlaps));
 }
 
 void mt_overlaps_destroy(struct mt_overlaps *overlaps)
@@ -86,32 +88,26 @@ static bool at_one_time(const struct mt_timed_call *a, const struct mt_timed_cal
 	       !(a->ordered && b->ordered);
 }
 
-static bool doubt_call(const struct mt_timed_call *call, const uint32_t origins[2],
+static void doubt_call(const struct mt_timed_call *call, const uint32_t origins[2],
 		       const struct mt_overlap_sink *sink)
 {
-	for (size_t i = 0; i < call->count; i++) {
-		if (!sink->doubt(sink->context, &call->ranges[i], origins))
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < call->count; i++)
+		sink->doubt(sink->context, &call->ranges[i], origins);
 }
 
-static bool follow_move(const struct mt_timed_call *call, const uint32_t origins[2],
+static void follow_move(const struct mt_timed_call *call, const uint32_t origins[2],
 			const struct mt_overlap_sink *sink)
 {
-	return call->moved.start >= call->moved.end ||
-	       sink->moved(sink->context, &call->moved, call->to, origins);
+	if (call->moved.start < call->moved.end)
+		sink->moved(sink->context, &call->moved, call->to, origins);
 }
 
 /* Follows the moves by all calls from number `from` on. */
-static bool follow_moves(const struct mt_overlaps *overlaps, uint64_t from,
+static void follow_moves(const struct mt_overlaps *overlaps, uint64_t from,
 			 const uint32_t origins[2], const struct mt_overlap_sink *sink)
 {
-	for (; from < overlaps->count; from++) {
-		if (!follow_move(call_at(overlaps, from), origins, sink))
-			return false;
-	}
-	return true;
+	for (; from < overlaps->count; from++)
+		follow_move(call_at(overlaps, from), origins, sink);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -124,7 +120,7 @@ static uint64_t latest_dropped(const struct mt_overlaps *overlaps)
 	return later(overlaps->dropped.exit, overlaps->long_dropped.exit);
 }
 
-static bool compare_all(const struct mt_overlaps *overlaps, const struct mt_timed_call *call,
+static void compare_all(const struct mt_overlaps *overlaps, const struct mt_timed_call *call,
 			const struct mt_overlap_sink *sink)
 {
 	/* A long call: calls that ran at the same time have left the ring. */
@@ -140,12 +136,13 @@ static bool compare_all(const struct mt_overlaps *overlaps, const struct mt_time
 		first = first < i ? first : i;
 		whole = true;
 		origins[1] = other->origin;
-		if (!doubt_call(other, origins, sink))
-			return false;
+		doubt_call(other, origins, sink);
 	}
-	return !whole ||
-	       (doubt_call(call, origins, sink) && follow_moves(overlaps, first, origins, sink) &&
-		follow_move(call, origins, sink));
+	if (whole) {
+		doubt_call(call, origins, sink);
+		follow_moves(overlaps, first, origins, sink);
+		follow_move(call, origins, sink);
+	}
 }
 
 /* ---- The ring ---- */
@@ -183,37 +180,36 @@ static void drop(struct mt_overlaps *overlaps, const struct mt_timed_call *call)
 	merge(&overlaps->dropped, &its);
 }
 
-bool mt_overlaps_add(struct mt_overlaps *overlaps, const struct mt_timed_call *call,
+void mt_overlaps_add(struct mt_overlaps *overlaps, const struct mt_timed_call *call,
 		     const struct mt_overlap_sink *sink)
 {
 	struct mt_timed_call *slot = &overlaps->ring[overlaps->count % CALLS_KEPT];
 
 	if (!call->count)
-		return true;
+		return;
 	/* If the order of all calls is known, nothing is doubtful. */
-	if ((!call->ordered || overlaps->loose > call->enter) && !compare_all(overlaps, call, sink))
-		return false;
+	if (!call->ordered || overlaps->loose > call->enter)
+		compare_all(overlaps, call, sink);
 	if (overlaps->count >= CALLS_KEPT)
 		drop(overlaps, slot);
 	*slot = *call;
 	overlaps->count++;
 	if (!call->ordered && call->exit > overlaps->loose)
 		overlaps->loose = call->exit;
-	return true;
 }
 
-bool mt_overlaps_since(const struct mt_overlaps *overlaps, uint64_t since, int32_t tid,
+void mt_overlaps_since(const struct mt_overlaps *overlaps, uint64_t since, int32_t tid,
 		       const struct mt_overlap_sink *sink)
 {
 	for (uint64_t i = oldest(overlaps); i < overlaps->count; i++) {
 		const struct mt_timed_call *call = call_at(overlaps, i);
 		const uint32_t origins[2] = {call->origin, call->origin};
 
-		if (call->tid != tid && call->exit > since &&
-		    (!doubt_call(call, origins, sink) || !follow_moves(overlaps, i, origins, sink)))
-			return false;
+		if (call->tid != tid && call->exit > since) {
+			doubt_call(call, origins, sink);
+			follow_moves(overlaps, i, origins, sink);
+		}
 	}
-	return true;
 }
 
 /* Widens a range by the changes of dropped calls, if any of them ended after `since`. */

@@ -33,31 +33,30 @@ struct mt_timed_call {
  */
 struct mt_timed_call mt_timed_call_of(const struct mt_vm_call *call, uint64_t brk, uint64_t shm);
 
-/* Called for each range in doubt, with the origins of both calls. False out of memory. */
+/* Called for each range in doubt, with the origins of both calls. */
 struct mt_overlap_sink {
-	bool (*doubt)(void *context, const struct mt_range *range, const uint32_t origins[2]);
+	void (*doubt)(void *context, const struct mt_range *range, const uint32_t origins[2]);
 	/* The doubtful parts of a range were moved to another address and are in doubt there. */
-	bool (*moved)(void *context, const struct mt_range *range, uint64_t to,
+	void (*moved)(void *context, const struct mt_range *range, uint64_t to,
 		      const uint32_t origins[2]);
 	void *context;
 };
 
-/* NULL out of memory. */
 struct mt_overlaps *mt_overlaps_create(void);
 void mt_overlaps_destroy(struct mt_overlaps *overlaps);
 
 /*
  * Adds a call, and passes the ranges that it makes doubtful to the sink. Add calls in the order of
- * their exits. False out of memory, or from the sink.
+ * their exits.
  */
-bool mt_overlaps_add(struct mt_overlaps *overlaps, const struct mt_timed_call *call,
+void mt_overlaps_add(struct mt_overlaps *overlaps, const struct mt_timed_call *call,
 		     const struct mt_overlap_sink *sink);
 
 /*
  * Passes the ranges of other threads' calls that ended after `since` to the sink: a fork may have
  * copied the space before these calls.
  */
-bool mt_overlaps_since(const struct mt_overlaps *overlaps, uint64_t since, int32_t tid,
+void mt_overlaps_since(const struct mt_overlaps *overlaps, uint64_t since, int32_t tid,
 		       const struct mt_overlap_sink *sink);
 
 /*

@@ -23,17 +23,11 @@ struct mt_attr_table {
 
 struct mt_attr_table *mt_attr_table_create(void)
 {
-	struct mt_attr_table *attr_table = calloc(1, sizeof(*attr_table));
+	struct mt_attr_table *attr_table = mt_alloc(1, sizeof(*attr_table));
 
-	if (!attr_table)
-		return NULL;
 	attr_table->attr_table = mt_byte_runs_create();
 	attr_table->files = mt_byte_runs_create();
 	attr_table->strings = mt_strings_create();
-	if (!attr_table->attr_table || !attr_table->files || !attr_table->strings) {
-		mt_attr_table_destroy(attr_table);
-		return NULL;
-	}
 	return attr_table;
 }
 
@@ -69,16 +63,10 @@ uint32_t mt_attr_table_file(struct mt_attr_table *attr_table,
 			       .major = identity->major,
 			       .minor = identity->minor,
 			       .name = identity->inode ? 0 : name};
-	uint32_t id = mt_byte_runs_intern(attr_table->files, &key, sizeof(key)), *slot;
+	uint32_t id = mt_byte_runs_intern(attr_table->files, &key, sizeof(key));
 
-	if (name == MT_STRING_NONE || id == MT_SEQUENCE_NONE)
-		return UINT32_MAX;
-	if (id == attr_table->names.count) {
-		slot = mt_array_push(&attr_table->names);
-		if (!slot)
-			return UINT32_MAX;
-		*slot = name;
-	}
+	if (id == attr_table->names.count)
+		*mt_array_push(&attr_table->names) = name;
 	return id + 1;
 }
 

@@ -32,18 +32,17 @@ struct mt_file_identity {
 	const char *name; /* as in /proc/PID/maps or MMAP2 */
 };
 
-/* NULL out of memory. */
 struct mt_attr_table *mt_attr_table_create(void);
 void mt_attr_table_destroy(struct mt_attr_table *attr_table);
 
-/* The id of region attributes; UINT32_MAX out of memory. Attributes are borrowed and never move. */
+/* The id of region attributes. Attributes are borrowed and never move. */
 uint32_t mt_attr_table_intern(struct mt_attr_table *attr_table,
 			      const struct mt_region_attrs *attrs);
 const struct mt_region_attrs *mt_attrs_get(const struct mt_attr_table *attr_table, uint32_t id);
 
 /*
- * The id of a file, never MT_FILE_NONE; UINT32_MAX out of memory. Files with an inode are compared
- * without their names; the first name is kept.
+ * The id of a file, never MT_FILE_NONE. Files with an inode are compared without their names; the
+ * first name is kept.
  */
 uint32_t mt_attr_table_file(struct mt_attr_table *attr_table,
 			    const struct mt_file_identity *identity);

@@ -1,6 +1,4 @@
-/*
- * Recognizes kinds of memory by the kernel's names for mappings.
- */
+/* Recognizes kinds of memory by the kernel's names for mappings. */
 #include "report/account/regions.h"
 
 #include <stddef.h>

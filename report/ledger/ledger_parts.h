@@ -127,12 +127,12 @@ bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
 bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);
 
 /* Sinks of all accounts: add space, origin and attributes, and call the options' callbacks. */
-bool mt_ledger_deliver_moved(void *ledger, struct mt_account *account, uint64_t from, uint64_t to,
+void mt_ledger_deliver_moved(void *ledger, struct mt_account *account, uint64_t from, uint64_t to,
 			     uint64_t size);
 
 /* See mt_ledger_deliver_moved(). */
-bool mt_ledger_deliver(void *ledger, struct mt_account *account, const struct mt_change *change);
-bool mt_ledger_deliver_access(void *ledger, struct mt_account *account,
+void mt_ledger_deliver(void *ledger, struct mt_account *account, const struct mt_change *change);
+void mt_ledger_deliver_access(void *ledger, struct mt_account *account,
 			      const struct mt_change *change);
 
 #endif

@@ -24,7 +24,7 @@
 
 /* ---- Delivering ---- */
 
-bool mt_ledger_deliver(void *context, struct mt_account *account, const struct mt_change *change)
+void mt_ledger_deliver(void *context, struct mt_account *account, const struct mt_change *change)
 {
 	struct mt_ledger *ledger = context;
 	struct mt_ledger_space *space = ledger->posting;
@@ -41,11 +41,11 @@ bool mt_ledger_deliver(void *context, struct mt_account *account, const struct m
 	space->mapped += change->sign > 0 ? bytes : change->sign < 0 ? -bytes : 0;
 	if (change->sign && mt_region_attrs_are_held(attrs))
 		space->watch->held += change->sign > 0 ? bytes : -bytes;
-	return !ledger->options->change ||
-	       ledger->options->change(ledger->options->context, ledger, &reported);
+	if (ledger->options->change)
+		ledger->options->change(ledger->options->context, ledger, &reported);
 }
 
-bool mt_ledger_deliver_access(void *context, struct mt_account *account,
+void mt_ledger_deliver_access(void *context, struct mt_account *account,
 			      const struct mt_change *change)
 {
 	struct mt_ledger *ledger = context;
@@ -57,17 +57,16 @@ bool mt_ledger_deliver_access(void *context, struct mt_account *account,
 	};
 
 	(void)account;
-	return ledger->options->accessed(ledger->options->context, ledger, &reported);
+	ledger->options->accessed(ledger->options->context, ledger, &reported);
 }
 
-bool mt_ledger_deliver_moved(void *context, struct mt_account *account, uint64_t from, uint64_t to,
+void mt_ledger_deliver_moved(void *context, struct mt_account *account, uint64_t from, uint64_t to,
 			     uint64_t size)
 {
 	struct mt_ledger *ledger = context;
 
 	(void)account;
-	return ledger->options->moved(ledger->options->context, ledger, ledger->posting, from, to,
-				      size);
+	ledger->options->moved(ledger->options->context, ledger, ledger->posting, from, to, size);
 }
 
 /* The first thread of a space, with the fields that selectors use. */
@@ -113,9 +112,9 @@ static bool doubt_narrow(struct mt_ledger *ledger, struct mt_ledger_space *space
 
 	change.reserved_by = change.origin;
 	ledger->posting = space;
-	return change.attrs != UINT32_MAX && change.origin != UINT32_MAX &&
-	       mt_account_doubt(space->account, 0, MT_NARROW_END, time) &&
-	       mt_ledger_deliver(ledger, space->account, &change);
+	mt_account_doubt(space->account, 0, MT_NARROW_END, time);
+	mt_ledger_deliver(ledger, space->account, &change);
+	return true;
 }
 
 /* Before `remaining`: marks doubtful ranges, and adds unseen calls to the session's facts. */
@@ -211,33 +210,36 @@ static bool report_doubt(const struct doubting *in, const struct mt_range *range
 	};
 
 	in->ledger->posting = in->space;
-	return !region || mt_ledger_deliver(in->ledger, in->space->account, &change);
+	if (region)
+		mt_ledger_deliver(in->ledger, in->space->account, &change);
+	return true;
 }
 
-static bool doubt(void *context, const struct mt_range *range, const uint32_t origins[2])
+static void doubt(void *context, const struct mt_range *range, const uint32_t origins[2])
 {
 	const struct doubting *in = context;
 
-	return mt_account_doubt(in->space->account, range->start, range->end, in->time) &&
-	       report_doubt(in, range, origins[0]) &&
-	       (origins[0] == origins[1] || report_doubt(in, range, origins[1]));
+	mt_account_doubt(in->space->account, range->start, range->end, in->time);
+	report_doubt(in, range, origins[0]);
+	if (origins[0] != origins[1])
+		report_doubt(in, range, origins[1]);
 }
 
-static bool move_doubt(void *context, const struct mt_range *range, uint64_t to,
+static void move_doubt(void *context, const struct mt_range *range, uint64_t to,
 		       const uint32_t origins[2])
 {
 	const struct doubting *in = context;
 	mt_extent_list doubts = {0};
-	bool good = mt_extents_list(in->space->account->doubts, range->start, range->end, &doubts);
 
-	for (size_t i = 0; good && i < doubts.count; i++) {
+	mt_extents_list(in->space->account->doubts, range->start, range->end, &doubts);
+	for (size_t i = 0; i < doubts.count; i++) {
 		uint64_t by = to - range->start;
 		struct mt_range there = {doubts.items[i].start + by, doubts.items[i].end + by};
 
-		good = there.start >= there.end || doubt(context, &there, origins);
+		if (there.start < there.end)
+			doubt(context, &there, origins);
 	}
 	mt_array_deinit(&doubts);
-	return good;
 }
 
 /* Children that were copied while the call ran may or may not have its changes. */
@@ -253,10 +255,8 @@ static bool doubt_copies(struct mt_ledger *ledger, const struct mt_effect *effec
 
 		if (!copy->child->account || call->enter >= copy->time || call->exit <= copy->since)
 			continue;
-		for (size_t k = 0; k < call->count; k++) {
-			if (!doubt(&in, &call->ranges[k], origins))
-				return false;
-		}
+		for (size_t k = 0; k < call->count; k++)
+			doubt(&in, &call->ranges[k], origins);
 	}
 	ledger->posting = effect->space;
 	return true;
@@ -276,8 +276,8 @@ static bool find_overlaps(struct mt_ledger *ledger, const struct mt_effect *effe
 	call.ordered = effect->time != effect->exit;
 	if (!watch->overlaps)
 		watch->overlaps = mt_overlaps_create();
-	return watch->overlaps && mt_overlaps_add(watch->overlaps, &call, &sink) &&
-	       (call.ordered || !watch->copy_count || doubt_copies(ledger, effect, &call));
+	mt_overlaps_add(watch->overlaps, &call, &sink);
+	return call.ordered || !watch->copy_count || doubt_copies(ledger, effect, &call);
 }
 
 /* Marks the regions of a range, each with its origin, and the gaps between them as doubtful. */
@@ -286,16 +286,14 @@ static bool doubt_regions(const struct doubting *in, const struct mt_range *rang
 	const struct mt_extents *regions = in->space->account->regions;
 	const struct mt_extent *region = mt_extents_after(regions, range->start);
 
-	if (!mt_account_doubt(in->space->account, range->start, range->end, in->time))
-		return false;
+	mt_account_doubt(in->space->account, range->start, range->end, in->time);
 	for (; region && region->start < range->end;
 	     region = mt_extents_after(regions, region->end)) {
 		const struct mt_range piece = {region->start > range->start ? region->start
 									    : range->start,
 					       region->end < range->end ? region->end : range->end};
 
-		if (!report_doubt(in, &piece, region->origin))
-			return false;
+		report_doubt(in, &piece, region->origin);
 	}
 	return true;
 }
@@ -315,16 +313,15 @@ static bool note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
 	if (effect->time != effect->exit || !ledger->has_marks)
 		return true;
 	if (!watch->copies)
-		watch->copies = calloc(MT_COPIES, sizeof(*watch->copies));
-	if (!watch->copies)
-		return false;
+		watch->copies = mt_alloc(MT_COPIES, sizeof(*watch->copies));
 	watch->copies[watch->copy_count++ % MT_COPIES] =
 		(struct mt_copied_space){effect->space, since, effect->exit};
 	if (!watch->overlaps)
 		return true;
 	forgotten = mt_overlaps_forgotten(watch->overlaps, since);
-	return doubt_regions(&in, &forgotten) &&
-	       mt_overlaps_since(watch->overlaps, since, effect->task.tid, &sink);
+	doubt_regions(&in, &forgotten);
+	mt_overlaps_since(watch->overlaps, since, effect->task.tid, &sink);
+	return true;
 }
 
 /* ---- Effects ---- */
@@ -388,7 +385,7 @@ static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_account *account = effect->space->account;
 	uint64_t brk = account->brk;
-	struct mt_doers doers = {
+	struct mt_call_origins origins = {
 		.origin = origin_of(ledger, effect, MT_ORIGIN_CALL),
 		.lost = origin_of(ledger, effect, MT_ORIGIN_LOST),
 		.after_loss =
@@ -397,15 +394,16 @@ static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 	};
 	uint32_t unseen;
 
-	if (doers.origin == UINT32_MAX || doers.lost == UINT32_MAX)
+	if (origins.origin == UINT32_MAX || origins.lost == UINT32_MAX)
 		return false;
 	unseen = mt_unseen_by_call(&effect->call);
 	effect->space->unseen |= unseen;
 	if (unseen & MT_UNSEEN_ADVICE)
 		mt_ledger_spaces_doubt_pages(&ledger->spaces);
-	if (!mt_account_call(account, &effect->call, &doers) || !report_advised(ledger, effect))
+	mt_account_call(account, &effect->call, &origins);
+	if (!report_advised(ledger, effect))
 		return false;
-	return effect->enter == effect->exit || find_overlaps(ledger, effect, brk, doers.origin);
+	return effect->enter == effect->exit || find_overlaps(ledger, effect, brk, origins.origin);
 }
 
 static bool post_found(struct mt_ledger *ledger, const struct mt_effect *effect)
@@ -414,7 +412,8 @@ static bool post_found(struct mt_ledger *ledger, const struct mt_effect *effect)
 
 	found.time = effect->time;
 	found.origin = origin_of(ledger, effect, found.exec ? MT_ORIGIN_EXEC : MT_ORIGIN_KERNEL);
-	return found.origin != UINT32_MAX && mt_account_found(effect->space->account, &found);
+	mt_account_found(effect->space->account, &found);
+	return true;
 }
 
 /* A child that already has an account shares the space of another task. */
@@ -616,8 +615,9 @@ static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *spac
 	}
 	reported.lines = regions.items;
 	ledger->posting = space;
-	good = good && needs_account(ledger, space, reported.time) &&
-	       mt_account_reading(space->account, &reported);
+	good = good && needs_account(ledger, space, reported.time);
+	if (good)
+		mt_account_reading(space->account, &reported);
 	note_peak(space->watch);
 	mt_array_deinit(&regions);
 	return good;

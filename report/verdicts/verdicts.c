@@ -504,8 +504,9 @@ static bool take_gauge(void *context, uint32_t recording, const struct mt_gauge_
 static bool report_also(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 			const struct mt_ledger_change *post)
 {
-	return !verdicts->also.change ||
-	       verdicts->also.change(verdicts->also.context, ledger, post);
+	if (verdicts->also.change)
+		verdicts->also.change(verdicts->also.context, ledger, post);
+	return true;
 }
 
 static bool take_change(void *context, const struct mt_ledger *ledger,
