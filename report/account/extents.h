@@ -23,7 +23,9 @@ struct mt_extent {
 
 typedef MT_ARRAY(struct mt_extent) mt_extent_list;
 
+/* The caller destroys them. */
 struct mt_extents *mt_extents_create(void);
+/* Shares leaves with the copied regions until either changes. */
 struct mt_extents *mt_extents_copy(const struct mt_extents *regions);
 void mt_extents_destroy(struct mt_extents *regions);
 

@@ -42,6 +42,7 @@ struct mt_overlap_sink {
 	void *context;
 };
 
+/* The caller destroys it. */
 struct mt_overlaps *mt_overlaps_create(void);
 void mt_overlaps_destroy(struct mt_overlaps *overlaps);
 

@@ -32,6 +32,7 @@ struct mt_file_identity {
 	const char *name; /* as in /proc/PID/maps or MMAP2 */
 };
 
+/* The caller destroys it. */
 struct mt_attr_table *mt_attr_table_create(void);
 void mt_attr_table_destroy(struct mt_attr_table *attr_table);
 
