@@ -7,7 +7,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib
 import foreign  # noqa: E402
 
 import socket
-import time
 
 foreign.needs("memcached", "memcached")
 VALUE = b"v" * 8000
@@ -27,10 +26,7 @@ def server(truth, megabytes, keys, per_second):
     """A server to which values are written; the case's process, truth and counter."""
     path = f"{foreign.HERE}/{truth}{len(foreign.children)}.sock"
     process = foreign.start("memcached", "-u", "root", "-s", path, "-m", str(megabytes), "-t", "2")
-    foreign.until(lambda: os.path.exists(path), "a start of memcached")
-    time.sleep(0.1)
-    client = socket.socket(socket.AF_UNIX)
-    client.connect(path)
+    client = foreign.connected(path, "a start of memcached")
 
     def write(i):
         for k in range(10):

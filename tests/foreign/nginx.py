@@ -54,7 +54,7 @@ def server(truth):
 
     def kept():
         return (int(re.search(r"Active connections: (\d+)", get()).group(1)) - 1) * BUFFER
-    foreign.until(lambda: os.path.exists(f"{path}.sock"), "a start of nginx")
+    foreign.connected(f"{path}.sock", "a start of nginx").close()
     waiting = []
     foreign.Load(get if truth == "flat" else lambda i: waiting.append(connect(b"GET /" + b"x" * 60000)), 25)
     return (worker_of(process.pid)[0], truth, kept), process.pid

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """redis: values under new keys grow it, as INFO says; the same keys written again do not."""
 import os
-import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
@@ -15,8 +14,7 @@ class Client:
     """Talks to one server by its socket."""
 
     def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path)
+        self.socket = foreign.connected(path, "a start of redis-server")
         self.replies = self.socket.makefile("rb")
 
     def call(self, *words):
@@ -35,7 +33,6 @@ def server(truth):
     path = f"{foreign.HERE}/{truth}{len(foreign.children)}.sock"
     process = foreign.start("redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no",
                             "--dir", foreign.HERE)
-    foreign.until(lambda: os.path.exists(path), "a start of redis-server")
     client, info = Client(path), Client(path)
 
     def used():

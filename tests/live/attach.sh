@@ -1,5 +1,6 @@
 #!/bin/bash
 # What already runs: -p, -t, -C and -a begin in its middle, follow what it starts, and end with it or by a signal.
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps

@@ -2,7 +2,9 @@
 # A server with a bounded cache and a session store that leaks, both through malloc, with sizes and threads by chance: whatever
 # grows, the cache is not called a leak; by their blocks the store grows, the cache is bounded, and the heap's parts are those that
 # glibc tells of. MT_TESTS=long: 20 such servers.
+# timeout: 120
 # slow: what is said of growth takes 12 s
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'reading tracepoint ids'
@@ -14,7 +16,7 @@ seeds='7 13 14 15 16 20' # in which the cache was called a leak once; small and 
 [ "${MT_TESTS:-}" != long ] || seeds=$(seq 20)
 
 # shellcheck disable=SC2086
-expect 0 'the servers are recorded' "$mtrec" -q -e vm,rss,malloc -- ./lru_server 12 $seeds
+record_without_losses 'the servers are recorded' "$mtrec" -e vm,rss,malloc -- ./lru_server 12 $seeds
 cp "$out" mallinfo
 expect 0 'they are judged' "$MT_BUILD/mtreport" -q --verdict --csv
 cp "$out" verdicts.csv
@@ -47,7 +49,7 @@ is '... with their free shares, within 5 % of what is mapped' "$(grep ^off heaps
 # Of 1 in 16 blocks: each store's share lies in its interval, 19 times in 20. The list of its sessions is a
 # block more, in the sample or not.
 # shellcheck disable=SC2086
-expect 0 'a sample of the blocks' "$mtrec" -q -e malloc --malloc-sample 16 -o sampled.mtr -- ./lru_server 4 $seeds
+record_without_losses 'a sample of the blocks' "$mtrec" -e malloc --malloc-sample 16 -o sampled.mtr -- ./lru_server 4 $seeds
 cp "$out" sessions
 "$MT_BUILD/mtreport" -q --blocks --by process --symbol Sessions::session_open --csv sampled.mtr >stores.csv
 awk -F, 'NR == FNR { split($0, w, " "); opened[w[1]] = w[9]; next }

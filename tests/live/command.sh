@@ -1,5 +1,6 @@
 #!/bin/bash
 # A command under mtrec: its exit status is mtrec's, what it does is counted to the last call, and its output is its own.
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps

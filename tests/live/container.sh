@@ -2,6 +2,7 @@
 # A C++ program in a mount namespace and root directory of its own is recorded from outside: its inlined functions and lines are
 # carried without being asked for. The screen, and every other report, says in a place without its files what it says here.
 # timeout: 120
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_root 'unshare -m'
 needs_mtrec

@@ -143,7 +143,7 @@ kill -KILL "${pids[@]}"
 wait "${pids[@]}" 2>/dev/null
 
 check 'a process that frees all before it exits is recorded' "$mtrec" -q -e vm,rss -o frees.mtr \
-	python3 -c 'import time; keep = [bytes(1000) for _ in range(60000)]; time.sleep(1.2); del keep'
+	python3 -c 'import time; keep = [bytes(1000) for _ in range(60000)]; time.sleep(2.2); del keep'
 "$report" -q frees.mtr >screen
 check '... its path counts at its peak' awk '/^BY WHICH/ { getline; exit !($2 == "MB" && $1 > 50) }' screen
 check '... and is what is judged' awk '/^IS IT/ { verdicts = 1 } verdicts && $2 == "MB" { found = $1 > 50; exit } END { exit !found }' screen

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Events that are counted together: {a,b} and, with the first one sampled and the others read, {a,b}:S.
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps
@@ -49,7 +50,7 @@ for group in '{page-faults,syscalls:sys_enter_brk}' '{page-faults,syscalls:sys_e
 	expect 0 "$group of every process" "$mtrec" -e "$group" -a -o a.mtr -- sh -c "'$steps' brk 300 4096; $elsewhere"
 	between '... has faults' 40 "$(grown a.mtr page-faults)" 10000000
 	between '... and a tracepoint' 200 "$(grown a.mtr syscalls:sys_enter_brk)" 10000000
-	expect 0 '... and again after a pause' "$mtrec" -e "$group" -D 20 -a -o a.mtr -- sh -c "sleep 0.1; '$steps' brk 300 4096; $elsewhere"
+	expect 0 '... and again after a pause' "$mtrec" -e "$group" -D 20 -a -o a.mtr -- sh -c "sleep 0.5; '$steps' brk 300 4096; $elsewhere"
 	between '... has faults' 40 "$(grown a.mtr page-faults)" 10000000
 	between '... and a tracepoint' 200 "$(grown a.mtr syscalls:sys_enter_brk)" 10000000
 done

@@ -63,8 +63,10 @@ mine=$(awk -F: '$2 == "memory" { print $3 }' /proc/self/cgroup)
 group=$mount$mine/mtrec-oom.$$
 if [ -n "$mount" ] && mkdir "$group" 2>/dev/null; then
 	echo $((200 << 20)) >"$group/memory.limit_in_bytes"
-	bash -c "echo 0 >'$group/cgroup.procs'; exec '$mtrec' -e page-faults -o oom.mtr -- '$steps' faults 100000" \
-		>told 2>said
+	hog() {
+		bash -c "echo 0 >'$group/cgroup.procs'; exec '$mtrec' -e page-faults -o oom.mtr -- '$steps' faults 100000" >told 2>said
+	}
+	until_none_lost said hog
 	is 'a hog is killed, and mtrec ends with its status' $? 137
 	rmdir "$group"
 	says '... tells what it recorded' '^mtrec: .* 0 lost -> oom.mtr' said

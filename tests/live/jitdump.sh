@@ -2,6 +2,7 @@
 # Code that a process makes itself and tells of in a jitdump: named by what stood at an address at that time, unwound by the
 # tables that came with it, with its lines; out of the recording, a file here, and perf.data, processed by perf or not.
 # timeout: 180
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 [ "$(uname -m)" = x86_64 ] || skip_all 'the workload is x86-64 code'

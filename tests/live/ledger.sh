@@ -1,5 +1,6 @@
 #!/bin/bash
 # Calls that move memory: as many as strace counts, and each with its arguments, its result and its time mark.
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'reading tracepoint ids'
@@ -7,7 +8,7 @@ needs_root 'reading tracepoint ids'
 build_steps
 cd "$TMPDIR" || exit 1
 
-expect 0 'brk' "$mtrec" -q -e brk -- "$steps" brk 1000 4096
+record_without_losses 'brk' "$mtrec" -e brk -- "$steps" brk 1000 4096
 dump mtrec.mtr
 exits=$(samples_of 1)
 between '... every call' 1000 "$exits" 1010
@@ -26,7 +27,7 @@ is '... each mark before its exit' "$(awk '/ event=[12] / {
 	if (event == last || t < before) wrong++
 	last = event; before = t } END { print wrong + 0 }' "$dump")" 0
 
-expect 0 'brk, thinned' "$mtrec" -q -e brk -c 10 -- "$steps" brk 1000 4096
+record_without_losses 'brk, thinned' "$mtrec" -e brk -c 10 -- "$steps" brk 1000 4096
 dump mtrec.mtr
 between '... one in ten' 99 "$(samples_of 1)" 102
 is '... with every mark' "$(samples_of 2)" "$exits"
@@ -52,7 +53,7 @@ is '... as many exits as enters' "$(samples_of 1) $(samples_of 3) $(samples_of 5
 	"$(samples_of 2) $(samples_of 4) $(samples_of 6)"
 check 'the file is as the page has it' "$MT_TOP/scripts/mtdump" --check mtrec.mtr
 
-expect 0 'calls and faults together' "$mtrec" -q -e brk,page-faults -- "$steps" brk 300 8192
+record_without_losses 'calls and faults together' "$mtrec" -e brk,page-faults -- "$steps" brk 300 8192
 dump mtrec.mtr
 between '... the calls' 300 "$(samples_of 1)" 310
 is '... their marks' "$(samples_of 2)" "$(samples_of 1)"

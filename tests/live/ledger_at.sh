@@ -13,8 +13,7 @@ reserved() {
 	"$report" -q --outstanding --folded "$@" | awk '/;reserve(;|$| )/ { sum += $NF } END { print sum + 0 }'
 }
 
-expect 0 'a program that grows and gives back is recorded' "$mtrec" -e vm ./peak
-says '... nothing is lost' ', 0 lost -> '
+record_without_losses 'a program that grows and gives back is recorded' "$mtrec" -e vm ./peak
 cp "$out" steps
 is 'it has done what it is made for' "$(awk '{ print $1 }' steps | tr '\n' ' ')" 'started first second peak holed given-back '
 peak=$(awk '$1 == "peak" { print $3 }' steps)

@@ -11,6 +11,7 @@ that makes its heap smaller may leave a piece of it. That piece alone may differ
 # timeout: 240
 # slow: checkpoints of random sequences of calls
 import csv
+import glob
 import io
 import os
 import re
@@ -152,9 +153,14 @@ def compare(recording, name):
 
 
 def record(events, name, seed):
-    run = subprocess.run([BUILD + "/mtrec", "-m", "64M", "-e", events, "--call-graph", "none", "-o", name + ".mtr",
-                          "./truth", name, CALLS, "4", str(seed), "8"], stdout=subprocess.DEVNULL,
-                         stderr=subprocess.PIPE, text=True, check=True)
+    for _ in range(3):  # a busy host loses samples
+        for path in glob.glob(name + ".[0-9]*"):
+            os.remove(path)  # of the attempt before
+        run = subprocess.run([BUILD + "/mtrec", "-m", "64M", "-e", events, "--call-graph", "none", "-o", name + ".mtr",
+                              "./truth", name, CALLS, "4", str(seed), "8"], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True, check=True)
+        if ", 0 lost -> " in run.stderr:
+            break
     return ", 0 lost -> " in run.stderr, run.stderr
 
 
@@ -166,7 +172,7 @@ def deliver(what, tally):
 def try_ordered(seed):
     name = f"ordered{seed}"
     whole, said = record("vm", name, seed)
-    check(f"nothing of vm is lost, seed {seed}", whole, said)
+    check(f"nothing of vm is lost in one of three attempts, seed {seed}", whole, said)
     tally = compare(name + ".mtr", name)
     check("checkpoints were written", tally.checked >= 8, str(tally.checked))
     deliver(f"with locks, seed {seed}", tally)
@@ -181,7 +187,7 @@ def try_ordered(seed):
 def try_unordered(seed):
     name = f"unordered{seed}"
     whole, said = record(UNORDERED, name, 100 + seed)
-    check(f"nothing of the calls alone is lost, seed {100 + seed}", whole, said)
+    check(f"nothing of the calls alone is lost in one of three attempts, seed {100 + seed}", whole, said)
     tally = compare(name + ".mtr", name)
     check("checkpoints were written again", tally.checked >= 8, str(tally.checked))
     deliver(f"without locks, seed {100 + seed}", tally)

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Where memory is short, mtrec records or says why not; and a file that ends early has what its stacks need.
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps

@@ -1,6 +1,7 @@
 #!/bin/bash
 # -e malloc: each call of the allocator that the target really uses is recorded, once.
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'defining probes'
@@ -18,7 +19,7 @@ build -o allocates || exit 1
 # record PROGRAM ROUNDS: what it calls in $list: "ROLE FUNCTION CALLS".
 list=$TMPDIR/list
 record() {
-	"$mtrec" -o m.mtr -e malloc -- "$1" "$2" >"$out" 2>"$err" || return
+	until_none_lost "$err" record_once "$mtrec" -o m.mtr -e malloc -- "$1" "$2" || return
 	"$MT_TOP/scripts/mtdump" m.mtr |
 		sed -En 's/^  event [0-9]+ "([^"]*)" \("mtrec_[^"]*"\) (sample|mark): ([0-9]+) samples$/\2 \1 \3/p' |
 		awk '{ sum[$1 " " $2] += $3 } END { for (k in sum) print k, sum[k] }' >"$list"

@@ -67,8 +67,7 @@ C
 ${CC:-cc} -D_GNU_SOURCE -O1 -fno-builtin -fno-optimize-sibling-calls -o keeps keeps.c || exit 1
 
 record() { # N
-	check "1 in $1 is recorded" setarch -R "$mtrec" -o "$1.mtr" -e malloc --malloc-sample "$1" -- ./keeps
-	says '... and nothing is lost' ', 0 lost' "$err"
+	record_without_losses "1 in $1 is recorded" setarch -R "$mtrec" -o "$1.mtr" -e malloc --malloc-sample "$1" -- ./keeps
 }
 # field FUNCTION NAME: of a path's row
 field() { awk -F, -v path=";$1\"" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i } index($0, path) { print $at }' csv; }

@@ -65,8 +65,7 @@ C
 ${CC:-cc} -D_GNU_SOURCE -O1 -fno-builtin -fno-optimize-sibling-calls -o sizes sizes.c || exit 1
 
 record() { # TITLE OPTION...
-	check "$1" "$mtrec" -o m.mtr -e malloc "${@:2}" -- ./sizes
-	says '... and nothing is lost' ', 0 lost' "$err"
+	record_without_losses "$1" "$mtrec" -o m.mtr -e malloc "${@:2}" -- ./sizes
 	"$MT_BUILD/mtreport" --blocks --csv m.mtr >csv 2>"$err"
 }
 # kept FUNCTION FIGURE

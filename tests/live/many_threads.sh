@@ -66,19 +66,28 @@ cc -O1 -g -fno-inline -pthread -o many many.c && cc -O1 -g -fno-inline -o noise 
 ./noise &
 noise=$!
 mkfifo words
-./many <words >ready &
-target=$!
-exec 7>words
-until grep -q ready ready; do sleep 0.05; done
-bash -c 'ulimit -n 200; exec "$0" "$@"' "$mtrec" --call-graph dwarf,2048 -e mmap,page-faults -p $target -o many.mtr 2>said 7>&- &
-recorder=$!
-until_recording $recorder many.mtr
-echo go >&7
-expect 0 '100 threads with 200 files' wait $recorder
+# The faults of the whole host come into the rings.
+attempt() {
+	local status
+	rm -f many.mtr
+	./many <words >ready &
+	target=$!
+	exec 7>words
+	until_true grep -q ready ready
+	bash -c 'ulimit -n 200; exec "$0" "$@"' "$mtrec" --call-graph dwarf,2048 -e mmap,page-faults -p $target -o many.mtr 2>said 7>&- &
+	recorder=$!
+	until_recording $recorder many.mtr
+	echo go >&7
+	wait $recorder
+	status=$?
+	exec 7>&-
+	return $status
+}
+until_none_lost said attempt
+is '100 threads with 200 files' $? 0
 says '... whole CPUs are recorded, and it is said' 'whole CPUs are recorded and what is not of the targets is dropped: 101 threads, .* ulimit -n [0-9]+' said
-says '... nothing is lost' ', 0 lost ->' said
+says '... nothing is lost, in one of three attempts' ', 0 lost ->' said
 kill $noise
-exec 7>&-
 "$MT_BUILD/mtreport" --folded -e mmap many.mtr >folded 2>/dev/null
 is '... every thread and every child is there' "$(awk '/;map_one/ { n += $NF } END { print n }' folded)" 120
 is '... and not the others' "$(grep -c '^mmap;noise;' folded)" 0

@@ -109,7 +109,7 @@ says '... the others without one' 'call recorded without a stack' paths
 is '... and no sample is of what was not asked for' "$(tr '\n' ' ' <events)" 'brk event page-faults '
 
 for event in brk,page-faults mmap munmap mremap mprotect; do
-	expect 0 "$event alone" "$mtrec" -e "$event" -o one.mtr ./mapper
+	record_without_losses "$event alone" "$mtrec" -e "$event" -o one.mtr ./mapper
 	is '... has the same' "$(grew one.mtr)" "$(grew all.mtr "$pid")"
 	check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check one.mtr
 done

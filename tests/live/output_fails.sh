@@ -1,5 +1,6 @@
 #!/bin/bash
 # Where the recording goes: a pipe is as good as a file, and one that fails leaves a valid recording and says so.
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps
@@ -43,10 +44,20 @@ mkfifo words
 "$steps" serve <words >/dev/null &
 served=$!
 exec 7>words
-(for _ in {1..10}; do sleep 0.5; echo 'touch 3000'; done >&7) & # one of them when it records
+# touch_until_ended PAGES: has the server touch them twice a second until the file "ended" exists, because nobody can tell by a closed
+# pipe, or a full disk, when recording has begun.
+touch_until_ended() {
+	rm -f ended
+	while [ ! -e ended ]; do
+		sleep 0.5
+		echo "touch $1"
+	done >&7
+}
+touch_until_ended 3000 &
 lasting '... without a command it ends' 20 bash -c \
 	"{ '$mtrec' -z0 -e page-faults -o - -p $served; echo status \$? >&2; } | head -c 1000 >head.mtr"
 says '... with 5' '^status 5$'
+touch ended
 exec 7>&-
 wait
 is 'what came out begins a recording' "$("$MT_TOP/scripts/mtdump" --chunks head.mtr | grep -c HEAD)" 1
@@ -82,9 +93,10 @@ mkfifo words2
 "$steps" serve <words2 >/dev/null &
 served=$!
 exec 7>words2
-(sleep 0.5; echo 'touch 2000' >&7) &
+touch_until_ended 2000 &
 lasting '... without a command it ends' 20 "$mtrec" -z0 -e page-faults -o small/f.mtr -p "$served"
 is '... with 5' "$status" 5
+touch ended
 exec 7>&-
 wait
 umount small

@@ -3,6 +3,7 @@
 # where all of that fails, by page faults and mmap records.
 # timeout: 180
 # slow: a scan of all system calls, several times
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command cc
@@ -64,7 +65,7 @@ holds() {
 }
 
 record() {
-	user "$free/mtrec" -v --call-graph dwarf,8192 -e brk,mmap,munmap,page-faults -o own.mtr "$@"
+	until_none_lost "$err" record_once user "$free/mtrec" -v --call-graph dwarf,8192 -e brk,mmap,munmap,page-faults -o own.mtr "$@"
 }
 
 expect 0 'without a list' record "$free/grow"

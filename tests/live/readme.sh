@@ -40,6 +40,8 @@ export SERVER_PID PATH="$bin:$PATH"
 
 all=$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$MT_TOP/README.md")
 
+export -f make_here
+export MT_TOP MT_BUILD
 # Building: in the tree, into the build directory at hand. Of `make check-fast` it is enough
 # what it would do.
 while IFS= read -r command; do
@@ -48,13 +50,14 @@ while IFS= read -r command; do
 	'make check'*) command="make -n ${command#make }" ;;
 	*DESTDIR=*) command="${command/DESTDIR=\/tmp\/stage/DESTDIR=$TMPDIR/installed}" ;;
 	esac
-	check "$command" bash -c "$command ${command:+$([[ $command == make* ]] && echo O="$MT_BUILD")}"
+	check "$command" bash -c "${command/#make/make_here}"
 done < <(grep -E '^(make|scripts/)' <<<"$all")
 
 while IFS= read -r command; do
 	cd "$stage" || exit 1
-	check "$command" bash -c "$command"
-	grep -Ev ' -> file .*, 0 lost -> |functions of .* are probed|user stacks end early|functions without names|in the place of their raw bytes|images, kernels and perf maps:|^grower:|are shown as they stood just before|has no room for what is below 0|frames narrower than .* are not drawn|blocks a second; the probes cost|blocks was sampled, by address' "$err" >"$TMPDIR/complaints"
+	until_none_lost "$err" record_once bash -c "$command"
+	is "$command" $? 0
+	grep -Ev ' -> file .*, 0 lost -> |functions of .* are probed|user stacks end early|functions without names|in the place of their raw bytes|images, kernels and perf maps:|^grower:|are shown as they stood just before|has no room for what is below 0|frames narrower than .* are not drawn|blocks a second; the probes cost|blocks was sampled, by address|^mtrec: recording has ended; what is left is written|inlined functions and lines are not at hand for ' "$err" >"$TMPDIR/complaints"
 	check '... and nothing was lost or wrong' diff /dev/null "$TMPDIR/complaints"
 done < <(grep -Ev '^(make|scripts/)' <<<"$all")
 kill "$SERVER_PID"

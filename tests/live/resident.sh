@@ -30,7 +30,8 @@ bytes() {
 }
 
 for thp in on off; do
-	expect 0 "huge pages $thp: a program is recorded" "$mtrec" -q -m 32M -e vm,rss -- ./steps file ${thp/on/}
+	# shellcheck disable=SC2086
+	record_without_losses "huge pages $thp: a program is recorded" "$mtrec" -m 32M -e vm,rss -- ./steps file ${thp/on/}
 	cp "$out" steps.out
 	: >wrong
 	while read -r name _ kilobytes; do

@@ -25,10 +25,19 @@ for ((i = 0; i < 2 * $(nproc); i++)); do
 	bash -c 'while :; do :; done' &
 	busy+=($!)
 done
+# stolen: the time that the hypervisor has given to other machines. A storm that lost while some was is none to judge by.
+stolen() {
+	awk '$1 == "cpu" { print $9 }' /proc/stat
+}
 lost=0 runs=0
-for ((i = 0; i < 8; i++)); do
+for ((i = 0; i < 24 && runs < 8; i++)); do
+	stolen_before=$(stolen)
 	"$mtrec" -e brk,mmap,munmap,page-faults -o f.mtr --embed none -- "$steps" threads 4 3000 >/dev/null 2>said || break
-	grep -q ' 0 lost -> ' said || lost=$((lost + 1))
+	if ! grep -q ' 0 lost -> ' said; then
+		sed "s/^/# $(($(stolen) - stolen_before)) ticks stolen: /" said
+		[ "$(stolen)" = "$stolen_before" ] || continue
+		lost=$((lost + 1))
+	fi
 	runs=$((runs + 1))
 done
 is 'storms of four threads beside busy loops' "$runs" 8

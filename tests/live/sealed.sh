@@ -1,6 +1,7 @@
 #!/bin/bash
 # A recording needs nothing else: read where no file of the recorded machine is, it says what it said there; so it does
 # for binaries that were deleted or replaced, and for those of other mount and pid namespaces.
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_root 'looking into other namespaces'
 needs_mtrec

@@ -1,13 +1,12 @@
 #!/bin/bash
 # make static: one file that needs no library, for hosts that have none, and that records here.
-# timeout: 180
-# slow: builds mtrec anew
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_perf
-expect 0 'make static' make -s -C "$MT_TOP" -j2 O="$TMPDIR/o" CFLAGS=-O0 static
-ldd "$TMPDIR/o/static/mtrec" >"$TMPDIR/ldd" 2>&1
+expect 0 'make static' make_here -s static
+ldd "$MT_BUILD/static/mtrec" >"$TMPDIR/ldd" 2>&1
 says 'ldd finds no library' 'not a dynamic executable|statically linked' "$TMPDIR/ldd"
-expect 0 'it records' "$TMPDIR/o/static/mtrec" -e page-faults -o "$TMPDIR/static.mtr" -- /bin/true
+expect 0 'it records' "$MT_BUILD/static/mtrec" -e page-faults -o "$TMPDIR/static.mtr" -- /bin/true
 says 'and says so' '^mtrec: .* samples, .* 0 lost -> ' "$err"
 expect 0 'mtreport reads it' "$MT_BUILD/mtreport" --folded "$TMPDIR/static.mtr"
 says 'and finds the faults' '^true;.* [0-9]+$' "$out"

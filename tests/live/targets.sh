@@ -64,6 +64,7 @@ finish_both() {
 	echo >&5
 	# shellcheck disable=SC2086
 	wait $jobs_of
+	jobs_of=
 }
 
 # go_on: what is run while it records
@@ -77,11 +78,21 @@ sleep 0.3
 END
 chmod +x go_on
 
-# limits OPTION...: every analysis has the one and not the other
+# attempt OPTION...: records $program and the other from their start on
+program=() jobs_of=
+attempt() {
+	[ -z "$jobs_of" ] || finish_both
+	begin "${program[@]}"
+	record_once "$mtrec" -e vm,rss "$@" -o f.mtr -- ./go_on
+}
+
+# limits OPTION...: every analysis has $program and not the other
 limits() {
 	local words=$*
 
-	expect 0 "$words is recorded" "$mtrec" -e vm,rss "$@" -o f.mtr -- ./go_on
+	until_none_lost "$err" attempt "$@"
+	is "$words is recorded" $? 0
+	says '... without losses, in one of three attempts' ', 0 lost -> '
 	check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check f.mtr
 	for analysis in '--processes' '--growth --by process' '--outstanding --all --by process' '--maps' '--resident --by process' \
 		'--verdict --by process' '--faults --by process' '--resident --timeline 1s --by process'; do
@@ -96,25 +107,23 @@ limits() {
 		"$("$report" -q --growth --by process --csv f.mtr | awk -F, -v p="$chosen" '$1 == p { print $3 }')" $((2 << 20))
 	"$report" -q --maps --csv f.mtr >rows
 	between "... of which /proc said before what else it has" 10 "$(grep -c "^$chosen," rows)" 100
+	finish_both
 }
 
-begin setpriv --reuid=65534 --clear-groups ./chosen
+program=(setpriv --reuid=65534 --clear-groups ./chosen)
 limits -u 65534
-finish_both
-begin ./chosen
+program=(./chosen)
 limits -a --comm '^chosen$'
-finish_both
 
 group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/mtrec-test.$$
 if mkdir "$group" 2>/dev/null; then
-	begin bash -c "echo 0 >'$group/cgroup.procs'; exec ./chosen"
+	program=(bash -c "echo 0 >'$group/cgroup.procs'; exec ./chosen")
 	"$mtrec" -q -e page-faults -G "${group##*/}" -o f.mtr -- true 2>why
 	if grep -q 'its perf_event part does not exist' why; then
 		skip '-G' 'subtree_control of the root was never written to'
 	else
 		limits -G "${group##*/}"
 	fi
-	finish_both
 	rmdir "$group"
 else
 	skip '-G' 'no cgroup of version 2 can be made'

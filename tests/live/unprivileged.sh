@@ -1,5 +1,6 @@
 #!/bin/bash
 # Without privileges, at whatever perf_event_paranoid this machine has: a recording, or what was refused, why, and what to do.
+# together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 [ "$(id -u)" -eq 0 ] && needs_command setpriv
@@ -30,10 +31,9 @@ refused() {
 }
 
 if [ "$paranoid" -le 2 ]; then
-	expect 0 'faults of an own command' user "$free/mtrec" -e page-faults --call-graph dwarf,1024 \
+	record_without_losses 'faults of an own command' user "$free/mtrec" -e page-faults --call-graph dwarf,1024 \
 		-o own.mtr -- "$free/steps" faults 300
 	read -r _ tid start end < <(grep region "$out")
-	says '... none lost' ' 0 lost -> own.mtr$'
 	# the rings that everybody may lock hold some hundred small dumps, but few of the default size
 	if [ "$(ulimit -l)" != unlimited ] && [ "$(ulimit -l)" -lt 16384 ]; then
 		says '... the rings are as large as is allowed' '^mtrec: rings of [0-9]+ instead of [0-9]+ KiB a CPU, all that the mlock budget allows; .*perf_event_mlock_kb=[0-9]+ '

@@ -67,6 +67,12 @@ MT_TEST(a_writer_that_has_not_run_makes_nobody_else_urgent)
 	close(failed);
 }
 
+/* Gives up what niceness the tests run with; false if that is not permitted. */
+static bool be_not_nice(void)
+{
+	return getpriority(PRIO_PROCESS, 0) == 0 || !setpriority(PRIO_PROCESS, 0, 0);
+}
+
 /* The greatest niceness of the threads of this process. */
 static int greatest_niceness(void)
 {
@@ -111,6 +117,8 @@ MT_TEST(the_backlog_of_the_end_is_written_in_haste)
 	int signals = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	MT_REQUIRE(spool && failed >= 0 && out >= 0 && signals >= 0);
+	if (!be_not_nice())
+		return;
 	MT_REQUIRE(
 		MT_CHECK_OK(mt_pack_create(out, 3, spool, &plan, failed, &embed, &strip, &pack)));
 	for (int i = 0; i < 5000 && greatest_niceness() == 0; i++)

@@ -13,6 +13,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -127,6 +128,13 @@ def until(condition, what, seconds=20):
         if time.monotonic() > deadline:
             skip_all(f"{what} did not happen within {seconds} s")
         time.sleep(0.05)
+
+
+def connected(path, what):
+    """A socket that is connected to a server, once it listens: its path exists before that."""
+    client = socket.socket(socket.AF_UNIX)
+    until(lambda: client.connect_ex(path) == 0, what)
+    return client
 
 
 def read(path):
