@@ -1,13 +1,11 @@
 #!/bin/bash
-# mtreport -j: whatever the number of workers, the same bytes come out, on standard output and on standard error.
-# slow: reports hundreds of recordings several times
+# mtreport -j: whatever the number of workers, the same bytes come out, on standard output and on standard error, of large files and
+# those of others. golden/sweep looks at all made ones.
+# slow: reports large files fifteen times
 # timeout: 480
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport
-mkdir "$TMPDIR/made" "$TMPDIR/perf"
-"$MT_TOP/tests/golden/recording/corpus.py" "$TMPDIR/made" >/dev/null || exit 1
-"$MT_TOP/tests/golden/make_perfdata.py" "$TMPDIR/perf" >/dev/null || exit 1
 
 # say FILE JOBS: what mtreport says about FILE in each of $outputs
 say() {
@@ -34,11 +32,6 @@ same() {
 	pass "$name: with $many workers as with one"
 }
 
-# Hundreds of small ones, each of which is a program's start six times: under sanitizers that adds up.
-outputs='--summary --folded --unwind-report'
-many=4
-same 'made recordings' "$TMPDIR"/made/*.mtr
-same 'made perf.data files' "$TMPDIR"/perf/*
 outputs='--summary --folded --script --info --unwind-report'
 many='2 4'
 data=${MT_DATA:-$MT_SHARED/data}

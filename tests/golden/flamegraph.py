@@ -2,6 +2,7 @@
 """A flame graph of any recording is well-formed, has the frames and figures of --folded, and with what it says it leaves out
 comes to the sum of its analysis.
 """
+# slow: draws the graphs of every recording
 import collections
 import csv
 import glob

@@ -1,45 +1,23 @@
-#!/usr/bin/env python3
-"""The sum of every output plus the remainder that it states is the sum of its analysis, in bytes and in counts, on every
-recording that is kept here; and hostile names break no output's format. readers/output_readers.py has the table of outputs.
-"""
-# timeout: 180
-# slow: every output of every analysis of every recording
-import concurrent.futures
-import functools
-import glob
+"""The sum of every output plus the remainder that it states is the sum of its analysis, in bytes and in counts; hostile names break no
+output's format. readers/output_readers.py has the table of outputs."""
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, folder) for folder in ("recording", "perfdata", "readers")]
-import hostile  # noqa: E402
+from subject import HERE
+
+sys.path.insert(0, os.path.join(HERE, "../readers"))
 from output_readers import READERS  # noqa: E402
-from perfdata_tool import BUILD, Tap  # noqa: E402
 
-MTREPORT = os.path.join(BUILD, "mtreport")
-MADE = ("memory_calls", "stored", "frames_in_the_place_of_dumps", "packed_samples_of_every_kind", "two_recordings", "odd_strings")
 ANALYSES = {"samples": ("count",), "growth": ("bytes", "count"), "outstanding": ("bytes", "count"),
             "resident": ("bytes", "count"), "faults": ("count",), "files": ("bytes", "count"), "blocks": ("bytes",)}
 
 
-def run(*words):
-    done = subprocess.run([MTREPORT, *words], capture_output=True)
-    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
-
-
-@functools.lru_cache(None)
-def run_once(*words):
-    return run(*words)
-
-
-def sum_of(recording, analysis, figure):
+def sum_of(subject, analysis, figure):
     """The analysis's own sum; None where it has nothing to say."""
-    status, out, _ = run_once("-q", "--" + analysis, "--json", recording)
-    rows = json.loads(out)["rows"] if status == 0 else []
+    done = subject.report("--" + analysis, *READERS["json"].words)
+    rows = json.loads(done.out)["rows"] if done.status == 0 else []
     return sum(row[figure] or 0 for row in rows) if rows and figure in rows[0] else None
 
 
@@ -49,48 +27,25 @@ def remainder(said):
     return -float(found[1].replace(",", "")) if found else 0
 
 
-def fault(recording, analysis, figure, name):
+def fault(subject, analysis, figure, name):
     """What is wrong with one output; None where nothing is."""
-    want = sum_of(recording, analysis, figure)
-    if want is None:
-        return None
+    want = sum_of(subject, analysis, figure)
     weight = () if READERS[name].all else ("--weight", figure)
-    status, out, said = run_once("--" + analysis, *weight, *READERS[name].words, recording)
-    where = f"{os.path.basename(recording)} --{analysis} --weight {figure}: {name}"
-    if status:
-        return f"{where}: exit {status}: {said}"
+    done = subject.report("--" + analysis, *weight, *READERS[name].words)
+    where = f"--{analysis} --weight {figure}"
+    if done.status:
+        return f"{where}: exit {done.status}: {done.said()}"
     try:
-        have = READERS[name].sum(out, figure)
-        have += remainder(said) if not READERS[name].all else 0
+        have = READERS[name].sum(done.out, figure)
+        have += remainder(done.said()) if not READERS[name].all else 0
     except (ValueError, KeyError, IndexError, StopIteration) as error:
-        return f"{where}: {error!r}: {out[:300]!r}"
+        return f"{where}: {error!r}: {done.out[:300]!r}"
     return None if abs(have - want) < 0.5 else f"{where}: {have}, and the analysis has {want}"
 
 
-def check(tap, recordings, what):
-    cases = [(recording, analysis, figure) for recording in recordings for analysis in ANALYSES for figure in ANALYSES[analysis]]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        some = list(pool.map(lambda case: sum_of(*case) not in (None, 0), cases))
-        tap.check(sum(some) >= len(recordings), f"{what}: {sum(some)} sums of {len(recordings)} recordings")
-        for name in READERS:
-            found = pool.map(lambda case: fault(*case, name), [case for case, shown in zip(cases, some) if shown])
-            wrong = [each for each in found if each]
-            tap.check(not wrong, f"{what}: --{name} comes to the sum of its analysis", "\n".join(wrong[:6]))
-
-
-def main():
-    tap = Tap()
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([os.path.join(HERE, "recording", "corpus.py"), folder, *MADE], check=True, stdout=subprocess.DEVNULL)
-        made = [os.path.join(folder, name + ".mtr") for name in MADE]
-        kept = [path for room in ("recorded", "scenes") for path in sorted(glob.glob(os.path.join(HERE, room, "*.mtr")))]
-        check(tap, made + kept, "recordings")
-        hostiles = {"texts.mtr": hostile.recording(), "functions.mtr": hostile.functions()[0]}
-        for name, data in hostiles.items():
-            with open(os.path.join(folder, name), "wb") as file:
-                file.write(data)
-        check(tap, [os.path.join(folder, name) for name in hostiles], "hostile names")
-    tap.finish()
-
-
-main()
+def outputs_sum_up(subject):
+    """Nothing of a recording in which no analysis has a sum."""
+    cases = [(analysis, figure) for analysis in ANALYSES for figure in ANALYSES[analysis] if sum_of(subject, analysis, figure)]
+    for name in READERS if cases else ():
+        wrong = [each for case in cases for each in [fault(subject, *case, name)] if each]
+        yield not wrong, f"{subject.name}: --{name} comes to the sum of its analysis", "\n".join(wrong)
