@@ -21,7 +21,6 @@
 #include "symbols/carried/seen_code.h"
 #include "symbols/elf/elf.h"
 #include "symbols/elf/elf_input.h"
-#include "symbols/images/debug_file.h"
 #include "symbols/tables/address_sort.h"
 
 #define FRONT_SIZE ((size_t)4 << 10)
@@ -163,7 +162,7 @@ static int open_debug_file(const struct mt_elf *elf)
 static void open_debug(struct mt_embed_file *debug, struct mt_elf *elf,
 		       const struct mt_skeleton_wish *wish)
 {
-	struct mt_span id = mt_elf_build_id(elf), other;
+	struct mt_span id = mt_elf_build_id(elf);
 	bool lacks = (wish->names && !mt_elf_symbol_count(elf, false)) ||
 		     (wish->lines && !mt_elf_find_section(elf, ".debug_info"));
 
@@ -171,8 +170,7 @@ static void open_debug(struct mt_embed_file *debug, struct mt_elf *elf,
 	if (debug->fd < 0)
 		return;
 	mt_error_destroy(mt_embed_file_open(debug, "debug file"));
-	other = debug->elf ? mt_elf_build_id(debug->elf) : (struct mt_span){0};
-	if (other.size != id.size || memcmp(other.bytes, id.bytes, id.size))
+	if (!debug->elf || !mt_elf_has_build_id(debug->elf, id.bytes, id.size))
 		mt_embed_file_close(debug);
 }
 

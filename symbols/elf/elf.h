@@ -103,6 +103,16 @@ bool mt_elf_is_64(const struct mt_elf *elf);
  * MT_BUILD_ID_MAX bytes of Go's build id. Size 0 if there is neither.
  */
 struct mt_span mt_elf_build_id(const struct mt_elf *elf);
+bool mt_elf_has_build_id(const struct mt_elf *elf, const uint8_t *id, size_t size);
+
+/* Writes 2 * size digits and a NUL. */
+void mt_build_id_hex(const uint8_t *id, size_t size, char *out);
+
+/*
+ * Path of the debug file of a build id below a directory (NULL: /usr/lib/debug). The caller frees
+ * it. NULL if id is no build id, or out of memory.
+ */
+char *mt_debug_file_path(const char *directory, const uint8_t *id, size_t size);
 
 /* True if a build id is Go's: text, which debuginfod and .build-id folders do not support. */
 bool mt_is_go_build_id(const uint8_t *id, size_t size);

@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/base/cursor.h"
@@ -103,6 +104,33 @@ struct mt_span mt_elf_build_id(const struct mt_elf *elf)
 	struct mt_span id = build_id_of_kind(elf, &gnu);
 
 	return id.bytes ? id : build_id_of_kind(elf, &go);
+}
+
+bool mt_elf_has_build_id(const struct mt_elf *elf, const uint8_t *id, size_t size)
+{
+	struct mt_span own = mt_elf_build_id(elf);
+
+	return own.size == size && (!size || !memcmp(own.bytes, id, size));
+}
+
+void mt_build_id_hex(const uint8_t *id, size_t size, char *out)
+{
+	*out = '\0';
+	for (size_t i = 0; i < size; i++)
+		snprintf(out + 2 * i, 3, "%02x", id[i]);
+}
+
+char *mt_debug_file_path(const char *directory, const uint8_t *id, size_t size)
+{
+	char hex[2 * MT_BUILD_ID_MAX + 1], *path;
+
+	if (size < 2 || size > MT_BUILD_ID_MAX)
+		return NULL;
+	mt_build_id_hex(id, size, hex);
+	return asprintf(&path, "%s/.build-id/%.2s/%s.debug",
+			directory ? directory : "/usr/lib/debug", hex, hex + 2) < 0
+		       ? NULL
+		       : path;
 }
 
 bool mt_elf_is_go(const struct mt_elf *elf)

@@ -28,17 +28,12 @@ static bool same_segments(const struct mt_elf *a, const struct mt_elf *b)
 	return true;
 }
 
-static bool same_build_id(const struct mt_elf *a, const struct mt_elf *b)
-{
-	struct mt_span x = mt_elf_build_id(a), y = mt_elf_build_id(b);
-
-	return x.size == y.size && (!x.size || !memcmp(x.bytes, y.bytes, x.size));
-}
-
 static bool same_image(const struct mt_elf *a, const struct mt_elf *b)
 {
+	struct mt_span id = mt_elf_build_id(a);
+
 	return a->is_64 == b->is_64 && a->machine == b->machine && a->type == b->type &&
-	       same_segments(a, b) && same_build_id(a, b);
+	       same_segments(a, b) && mt_elf_has_build_id(b, id.bytes, id.size);
 }
 
 /* Adds a piece to elf's list; drops a piece of another image. False out of memory. */

@@ -21,23 +21,6 @@ enum {
 	MINI_MAX = 256 << 20, /* bytes of symbols; the largest seen have 10 MB */
 };
 
-char *mt_debug_file_path(const char *directory, const uint8_t *id, size_t size)
-{
-	static const char digits[] = "0123456789abcdef";
-	char hex[2 * MT_BUILD_ID_MAX + 1] = "", *path;
-
-	if (size < 2 || size > MT_BUILD_ID_MAX)
-		return NULL;
-	for (size_t i = 0; i < size; i++) {
-		hex[2 * i] = digits[id[i] >> 4];
-		hex[2 * i + 1] = digits[id[i] & 15];
-	}
-	return asprintf(&path, "%s/.build-id/%.2s/%s.debug",
-			directory ? directory : "/usr/lib/debug", hex, hex + 2) < 0
-		       ? NULL
-		       : path;
-}
-
 bool mt_debug_link_read(struct mt_elf *elf, struct mt_debug_link *out)
 {
 	struct mt_span section = mt_elf_section(elf, ".gnu_debuglink");
@@ -58,9 +41,9 @@ bool mt_debug_link_read(struct mt_elf *elf, struct mt_debug_link *out)
 
 static bool same_build_id(const struct mt_elf *a, const struct mt_elf *b)
 {
-	struct mt_span x = mt_elf_build_id(a), y = mt_elf_build_id(b);
+	struct mt_span id = mt_elf_build_id(a);
 
-	return !x.size || !y.size || (x.size == y.size && !memcmp(x.bytes, y.bytes, x.size));
+	return !id.size || !mt_elf_build_id(b).size || mt_elf_has_build_id(b, id.bytes, id.size);
 }
 
 /* Opens the file if its checksum and build id fit. Takes path. */

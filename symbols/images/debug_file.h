@@ -9,12 +9,6 @@
 struct mt_elf;
 struct mt_error;
 
-/*
- * Path of the debug file of a build id below a directory (NULL: /usr/lib/debug). The caller frees
- * it. NULL if id is no build id, or out of memory.
- */
-char *mt_debug_file_path(const char *directory, const uint8_t *id, size_t size);
-
 /* The contents of .gnu_debuglink. */
 struct mt_debug_link {
 	const char *name; /* file name without directory, borrowed from the file */

@@ -13,6 +13,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/strings.h"
 #include "formats/records/jitdump.h"
 #include "symbols/carried/code_blocks.h"
 #include "symbols/images/debug_file.h"
@@ -32,9 +33,8 @@ struct retired {
 	void (*cfi_destroy)(void *cfi);
 };
 
-/* A recorded path, the build id learned for the path alone, and its images without build id. */
+/* Of a recorded path: the build id learned for the path alone, and its images without build id. */
 struct known_path {
-	char *path;
 	uint8_t build_id[MT_BUILD_ID_MAX];
 	size_t build_id_size;
 	char *shown;	 /* the path with the name by which it was started, or NULL */
@@ -46,8 +46,8 @@ struct known_path {
 
 struct mt_image_set {
 	MT_ARRAY(struct mt_image *) images;
-	MT_ARRAY(struct known_path) paths;
-	struct mt_map64 path_index; /* hash of a path, or the next free number after it */
+	struct mt_strings *path_names;
+	MT_ARRAY(struct known_path) paths; /* by number of the path in path_names */
 	MT_ARRAY(struct source) sources;
 	MT_ARRAY(struct retired) retired;
 	struct mt_map64 index; /* hash of an identity, or the next free number after it -> id */
@@ -62,9 +62,14 @@ struct mt_image_set *mt_image_set_create(void)
 {
 	struct mt_image_set *set = calloc(1, sizeof(*set));
 
-	if (set)
-		pthread_mutex_init(&set->lock, NULL);
-	return set;
+	if (!set)
+		return NULL;
+	pthread_mutex_init(&set->lock, NULL);
+	set->path_names = mt_strings_create();
+	if (set->path_names)
+		return set;
+	mt_image_set_destroy(set);
+	return NULL;
 }
 
 static void retired_deinit(struct retired *retired)
@@ -105,7 +110,6 @@ static void image_destroy(struct mt_image *image)
 	struct retired bytes = image_take_bytes(image);
 
 	retired_deinit(&bytes);
-	free((char *)image->identity.path);
 	free(image);
 }
 
@@ -118,12 +122,11 @@ void mt_image_set_destroy(struct mt_image_set *set)
 	for (size_t i = 0; i < set->retired.count; i++)
 		retired_deinit(&set->retired.items[i]);
 	for (size_t i = 0; i < set->paths.count; i++) {
-		free(set->paths.items[i].path);
 		free(set->paths.items[i].shown);
 		free(set->paths.items[i].run_as);
 	}
 	mt_array_deinit(&set->paths);
-	mt_map64_deinit(&set->path_index);
+	mt_strings_destroy(set->path_names);
 	mt_array_deinit(&set->images);
 	mt_array_deinit(&set->retired);
 	mt_array_deinit(&set->sources);
@@ -242,10 +245,10 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static struct mt_image *image_create(const struct mt_image_identity *identity)
+/* Borrows path, which is identity's. */
+static struct mt_image *image_create(const struct mt_image_identity *identity, const char *path)
 {
-	MT_CLEANUP_FREE char *path = strdup(identity->path);
-	struct mt_image *image = path ? calloc(1, sizeof(*image)) : NULL;
+	struct mt_image *image = calloc(1, sizeof(*image));
 
 	if (!image)
 		return NULL;
@@ -253,31 +256,16 @@ static struct mt_image *image_create(const struct mt_image_identity *identity)
 	if (image->identity.build_id_size > MT_BUILD_ID_MAX)
 		image->identity.build_id_size = MT_BUILD_ID_MAX;
 	image->basename = last_part(path);
-	image->identity.path = MT_TAKE(path);
+	image->identity.path = path;
 	return image;
 }
 
 /* Finds or adds a path; NULL out of memory. */
 static struct known_path *path_get(struct mt_image_set *set, const char *path)
 {
-	struct known_path *known;
-	uint64_t key, i;
+	uint32_t id = mt_strings_intern(set->path_names, path, strlen(path));
 
-	for (key = mt_hash_bytes(path, strlen(path), 0); mt_map64_get(&set->path_index, key, &i);
-	     key++) {
-		if (!strcmp(set->paths.items[i].path, path))
-			return &set->paths.items[i];
-	}
-	known = mt_array_push(&set->paths);
-	if (!known)
-		return NULL;
-	*known = (struct known_path){.path = strdup(path)};
-	if (!known->path || !mt_map64_put(&set->path_index, key, set->paths.count - 1)) {
-		free(known->path);
-		set->paths.count--;
-		return NULL;
-	}
-	return known;
+	return id == MT_STRING_NONE ? NULL : mt_array_at(&set->paths, id);
 }
 
 /* Gives the image the build id of its path, or lists it until that is known. */
@@ -337,7 +325,8 @@ struct mt_image *mt_image_set_intern(struct mt_image_set *set,
 	known = path_get(set, identity->path);
 	if (!known || !mt_array_reserve(&set->images, set->images.count + 1))
 		return NULL;
-	image = image_create(identity);
+	image = image_create(identity,
+			     mt_strings_get(set->path_names, (uint32_t)(known - set->paths.items)));
 	if (!image)
 		return NULL;
 	if (!mt_map64_put(&set->index, key, set->images.count)) {
@@ -362,17 +351,6 @@ struct mt_image *mt_image_set_get(const struct mt_image_set *set, uint32_t id)
 	return id < set->images.count ? set->images.items[id] : NULL;
 }
 
-static void hex_of(const uint8_t *bytes, size_t size, char *out)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < size; i++) {
-		*out++ = digits[bytes[i] >> 4];
-		*out++ = digits[bytes[i] & 15];
-	}
-	*out = '\0';
-}
-
 /* NULL if the build ids are the same, or none was recorded. */
 static struct mt_error *check_build_id(const struct mt_image_identity *identity,
 				       const struct mt_elf *elf, const char *found_at)
@@ -380,12 +358,11 @@ static struct mt_error *check_build_id(const struct mt_image_identity *identity,
 	char recorded[2 * MT_BUILD_ID_MAX + 1], found[2 * MT_BUILD_ID_MAX + 1];
 	struct mt_span id = mt_elf_build_id(elf);
 
-	if (!identity->build_id_size)
+	if (!identity->build_id_size ||
+	    mt_elf_has_build_id(elf, identity->build_id, identity->build_id_size))
 		return NULL;
-	if (id.size == identity->build_id_size && !memcmp(id.bytes, identity->build_id, id.size))
-		return NULL;
-	hex_of(identity->build_id, identity->build_id_size, recorded);
-	hex_of(id.bytes, id.size, found);
+	mt_build_id_hex(identity->build_id, identity->build_id_size, recorded);
+	mt_build_id_hex(id.bytes, id.size, found);
 	return mt_error_create(MT_ERR_FORMAT, "%s: build id differs: recorded %s, file %s",
 			       found_at, recorded, id.size ? found : "has none");
 }
@@ -476,16 +453,22 @@ static void image_open(struct mt_image *image)
 	}
 }
 
-struct mt_elf *mt_image_elf(struct mt_image *image)
+/* Calls find once for an image, under the set's lock; *tried is one of the image's flags. */
+static void open_once(struct mt_image *image, bool *tried, void (*find)(struct mt_image *image))
 {
-	if (__atomic_load_n(&image->tried, __ATOMIC_ACQUIRE))
-		return image->elf;
+	if (__atomic_load_n(tried, __ATOMIC_ACQUIRE))
+		return;
 	pthread_mutex_lock(&image->set->lock);
-	if (!image->tried) {
-		image_open(image);
-		__atomic_store_n(&image->tried, true, __ATOMIC_RELEASE);
+	if (!*tried) {
+		find(image);
+		__atomic_store_n(tried, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&image->set->lock);
+}
+
+struct mt_elf *mt_image_elf(struct mt_image *image)
+{
+	open_once(image, &image->tried, image_open);
 	return image->elf;
 }
 
@@ -511,14 +494,7 @@ struct mt_elf *mt_image_file_elf(struct mt_image *image)
 {
 	if (!mt_image_elf(image) || !image->carried)
 		return NULL;
-	if (!__atomic_load_n(&image->code_tried, __ATOMIC_ACQUIRE)) {
-		pthread_mutex_lock(&image->set->lock);
-		if (!image->code_tried) {
-			image_open_code(image);
-			__atomic_store_n(&image->code_tried, true, __ATOMIC_RELEASE);
-		}
-		pthread_mutex_unlock(&image->set->lock);
-	}
+	open_once(image, &image->code_tried, image_open_code);
 	return image->code;
 }
 
@@ -536,18 +512,15 @@ void mt_image_set_set_notes(struct mt_image_set *set, struct mt_code_notes *note
 	set->notes = notes;
 }
 
+static void find_pieces(struct mt_image *image)
+{
+	image->pieces = image->set->find_pieces(image->set->pieces_context, &image->identity);
+}
+
 struct mt_span mt_image_pieces(struct mt_image *image)
 {
-	struct mt_image_set *set = image->set;
-
-	if (!set->find_pieces || __atomic_load_n(&image->pieces_tried, __ATOMIC_ACQUIRE))
-		return image->pieces;
-	pthread_mutex_lock(&set->lock);
-	if (!image->pieces_tried) {
-		image->pieces = set->find_pieces(set->pieces_context, &image->identity);
-		__atomic_store_n(&image->pieces_tried, true, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&set->lock);
+	if (image->set->find_pieces)
+		open_once(image, &image->pieces_tried, find_pieces);
 	return image->pieces;
 }
 
@@ -679,14 +652,8 @@ static struct mt_elf *open_both(struct mt_image *image)
 {
 	struct mt_elf *elf = mt_image_elf(image);
 
-	if (elf && !__atomic_load_n(&image->debug_tried, __ATOMIC_ACQUIRE)) {
-		pthread_mutex_lock(&image->set->lock);
-		if (!image->debug_tried) {
-			image_open_debug(image);
-			__atomic_store_n(&image->debug_tried, true, __ATOMIC_RELEASE);
-		}
-		pthread_mutex_unlock(&image->set->lock);
-	}
+	if (elf)
+		open_once(image, &image->debug_tried, image_open_debug);
 	return elf;
 }
 

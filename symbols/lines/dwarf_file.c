@@ -183,25 +183,6 @@ static char *alongside(const char *neighbour, const char *name)
 
 /* ---- dwz ---- */
 
-static char *by_build_id(const uint8_t *id, size_t size)
-{
-	char hex[2 * MT_BUILD_ID_MAX + 1] = "", *path;
-
-	if (size < 2 || size > MT_BUILD_ID_MAX)
-		return NULL;
-	for (size_t i = 0; i < size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-	return asprintf(&path, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2) < 0 ? NULL
-											   : path;
-}
-
-static bool has_id(const struct mt_elf *elf, const uint8_t *id, size_t size)
-{
-	struct mt_span own = mt_elf_build_id(elf);
-
-	return own.size == size && size && !memcmp(own.bytes, id, size);
-}
-
 /* Opens the file if it has that id; otherwise file->supplement stays NULL. */
 static void try_supplement(struct mt_dwarf_file *file, const char *path, const uint8_t *id,
 			   size_t size)
@@ -217,7 +198,7 @@ static void try_supplement(struct mt_dwarf_file *file, const char *path, const u
 		return;
 	}
 	mt_elf_set_codec(elf, &mt_elf_codec_all);
-	if (has_id(elf, id, size))
+	if (mt_elf_has_build_id(elf, id, size))
 		mt_error_destroy(open_file(elf, path, &file->supplement));
 	if (file->supplement)
 		file->supplement_elf = elf;
@@ -234,14 +215,15 @@ static void open_supplement(struct mt_dwarf_file *file, struct mt_elf *elf, cons
 	struct mt_span link = mt_elf_section(elf, ".gnu_debugaltlink");
 	struct mt_cursor c = mt_cursor_init(link.bytes, link.bytes ? link.size : 0);
 	const char *name = c.pos ? mt_cursor_cstring(&c) : NULL;
+	size_t size = mt_cursor_left(&c);
 
-	if (!name || has_id(elf, c.pos, mt_cursor_left(&c)))
+	if (!name || !size || mt_elf_has_build_id(elf, c.pos, size))
 		return;
 	for (int i = 0; i < 2 && !file->supplement; i++) {
 		MT_CLEANUP_FREE char *at =
-			i ? by_build_id(c.pos, mt_cursor_left(&c)) : alongside(path, name);
+			i ? mt_debug_file_path(NULL, c.pos, size) : alongside(path, name);
 
-		try_supplement(file, at, c.pos, mt_cursor_left(&c));
+		try_supplement(file, at, c.pos, size);
 	}
 	if (file->supplement)
 		dwarf_setalt(file->dwarf, file->supplement->dwarf);
