@@ -105,9 +105,15 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 	})
 
 /* Appends a value; false out of memory, with the array unchanged. */
-#define mt_array_append(array, ...)                     \
-	(mt_array_reserve(array, (array)->count + 1) && \
-	 ((array)->items[(array)->count] = (__VA_ARGS__), ++(array)->count))
+#define mt_array_append(array, ...)                                       \
+	({                                                                \
+		bool room_ = mt_array_reserve(array, (array)->count + 1); \
+		if (room_) {                                              \
+			(array)->items[(array)->count] = (__VA_ARGS__);   \
+			(array)->count++;                                 \
+		}                                                         \
+		room_;                                                    \
+	})
 
 /* Appends n elements, which are not of the array; false out of memory, with the array unchanged. */
 #define mt_array_extend(array, from, n)                                       \

@@ -275,13 +275,13 @@ struct mt_error *mt_process_table(struct mt_session *session, const struct mt_ga
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
-	MT_CLEANUP(mt_gauge_log_destroy_p) struct mt_gauge_log *gauges = NULL;
-	struct mt_error *err = mt_gauge_log_listen(session, &gauges);
+	MT_CLEANUP(mt_gauge_log_destroy_p)
+	struct mt_gauge_log *gauges = mt_gauge_log_listen(session);
+	struct mt_error *err = read_all(session);
 
-	err = err ? err : read_all(session);
-	err = err ? err : mt_gauge_log_finish(gauges);
 	if (err)
 		return err;
+	mt_gauge_log_finish(gauges);
 	if (!mt_gauge_log_has_sizes(gauges))
 		return mt_error_hint(
 			mt_error_create(MT_ERR_NOT_FOUND, "no sizes of processes in it"),

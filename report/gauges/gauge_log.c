@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "formats/base/array.h"
-#include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "formats/records/record.h"
@@ -65,8 +63,6 @@ struct mt_gauge_log {
 	struct mt_map64 by_name; /* recording and string id to index in host */
 };
 
-MT_DEFINE_CLEANUP(mt_gauge_log, struct mt_gauge_log)
-
 void mt_gauge_log_destroy(struct mt_gauge_log *gauges)
 {
 	if (!gauges)
@@ -95,45 +91,31 @@ void mt_gauge_log_destroy(struct mt_gauge_log *gauges)
 /* The host's gauges of one reading have different times, microseconds apart. */
 #define APART ((uint64_t)50000000)
 
-static bool note_reading(struct mt_gauge_log *gauges, uint32_t recording, uint64_t time)
+static void note_reading(struct mt_gauge_log *gauges, uint32_t recording, uint64_t time)
 {
-	struct readings *readings;
+	struct readings *readings = mt_array_at(&gauges->readings, recording);
 
-	while (gauges->readings.count <= recording) {
-		if (!mt_array_push(&gauges->readings))
-			return false;
-	}
-	readings = &gauges->readings.items[recording];
 	if (readings->count && time - readings->last < APART)
-		return true;
+		return;
 	readings->first = readings->count++ ? readings->first : time;
 	readings->last = time;
-	return true;
 }
 
-static bool take_host(struct mt_gauge_log *gauges, uint32_t recording,
+static void take_host(struct mt_gauge_log *gauges, uint32_t recording,
 		      const struct mt_gauge_record *record)
 {
 	uint32_t name = mt_strings_intern(mt_session_strings(gauges->session), record->name.bytes,
 					  record->name.size);
 	uint64_t key = (uint64_t)recording << 32 | name, index;
+	struct mt_host_gauge *gauge;
 
-	if (name == MT_STRING_NONE || !note_reading(gauges, recording, record->after))
-		return false;
-	if (!mt_map64_get(&gauges->by_name, key, &index)) {
-		struct mt_host_gauge *slot;
-
-		if (gauges->host.count >= HOST_GAUGES_MAX)
-			return true;
-		index = gauges->host.count;
-		slot = mt_array_push(&gauges->host);
-		if (!slot || !mt_map64_put(&gauges->by_name, key, index))
-			return false;
-		slot->recording = recording;
-		slot->name = name;
-	}
-	return mt_series_add(&gauges->host.items[index].series, record->after,
-			     (double)record->value);
+	note_reading(gauges, recording, record->after);
+	if (gauges->host.count >= HOST_GAUGES_MAX && !mt_map64_get(&gauges->by_name, key, &index))
+		return;
+	gauge = mt_map64_element(&gauges->by_name, &gauges->host, key);
+	gauge->recording = recording;
+	gauge->name = name;
+	mt_series_add(&gauge->series, record->after, (double)record->value);
 }
 
 static struct process *find_process(struct mt_gauge_log *gauges,
@@ -165,7 +147,7 @@ static void report_early(const struct mt_gauge_log *gauges, struct mt_gauged_pro
 	reported->other = early->judged ? early->other : reported->other;
 }
 
-/* The process of a gauge, created if new. NULL out of memory, or above the limit of processes. */
+/* The process of a gauge, created if new. */
 static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
 	const struct mt_gauge_record *record = observed->gauge;
@@ -177,9 +159,7 @@ static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_
 
 	if (before && before->reported.start_time == record->start_time)
 		return before;
-	process = gauges->all.count < PROCESSES_MAX ? mt_array_push(&gauges->all) : NULL;
-	if (!process)
-		return NULL;
+	process = mt_array_push(&gauges->all);
 	*process = (struct process){
 		.reported = {.recording = observed->recording,
 			     .pid = record->pid,
@@ -197,12 +177,12 @@ static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_
 		report_early(gauges, &process->reported);
 	if (before)
 		gauges->all.items[last].next = gauges->all.count - 1;
-	else if (!mt_map64_put(&gauges->by_pid, (uint64_t)record->pid, gauges->all.count - 1))
-		return NULL;
+	else
+		mt_map64_put(&gauges->by_pid, (uint64_t)record->pid, gauges->all.count - 1);
 	return process;
 }
 
-static bool take_process(struct mt_gauge_log *gauges, const struct mt_observed *observed)
+static void take_process(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
 	static const char *const names[MT_PROCESS_GAUGES] = {
 		[MT_PROCESS_RESIDENT] = "VmRSS",
@@ -223,13 +203,10 @@ static bool take_process(struct mt_gauge_log *gauges, const struct mt_observed *
 		memcmp(record->name.bytes, names[which], record->name.size) != 0))
 		which++;
 	if (which == MT_PROCESS_GAUGES || gauges->all.count >= PROCESSES_MAX)
-		return true;
+		return;
 	process = see_process(gauges, observed);
-	if (!process)
-		return false;
 	process->last_time = record->after;
-	return mt_series_add(&process->reported.series[which], record->after,
-			     (double)record->value);
+	mt_series_add(&process->reported.series[which], record->after, (double)record->value);
 }
 
 /* ---- Names and ends ---- */
@@ -253,20 +230,15 @@ static struct process *process_at(struct mt_gauge_log *gauges, int32_t pid, uint
 	return &gauges->all.items[index];
 }
 
-static bool keep_early(struct mt_gauge_log *gauges, const struct mt_task *task,
+static void keep_early(struct mt_gauge_log *gauges, const struct mt_task *task,
 		       enum early_kind kind)
 {
-	uint64_t index = gauges->early.count;
 	const struct mt_space *space = task->space;
 	struct early *early;
 
 	if (!mt_session_grows(gauges->session))
-		return true;
-	if (!mt_map64_get(&gauges->early_by_pid, (uint64_t)task->pid, &index) &&
-	    (!mt_array_push(&gauges->early) ||
-	     !mt_map64_put(&gauges->early_by_pid, (uint64_t)task->pid, index)))
-		return false;
-	early = &gauges->early.items[index];
+		return;
+	early = mt_map64_element(&gauges->early_by_pid, &gauges->early, (uint64_t)task->pid);
 	if (kind != EARLY_EXE) {
 		early->judged = true;
 		early->other = kind == EARLY_NAMES && space && !mt_space_is_target(space);
@@ -278,59 +250,52 @@ static bool keep_early(struct mt_gauge_log *gauges, const struct mt_task *task,
 		early->comm = task->comm;
 		early->cgroup = space ? space->cgroup : early->cgroup;
 	}
-	return true;
 }
 
-static bool take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *observed)
+static void take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
 	const struct mt_task *task = observed->task;
+	struct mt_gauged_process *reported;
 	struct process *process;
+	uint32_t type = observed->kernel->type;
+	bool maps = type == MT_KERNEL_MMAP || type == MT_KERNEL_MMAP2; /* of the program */
 
-	if (!task || task->tid != task->pid)
-		return true;
+	if (!task || task->tid != task->pid ||
+	    (!maps && type != MT_KERNEL_FORK && type != MT_KERNEL_COMM && type != MT_KERNEL_EXIT))
+		return;
 	process = process_at(gauges, task->pid, observed->time);
-	if (process && process->reported.ended)
-		return true;
-	switch (observed->kernel->type) {
-	case MT_KERNEL_FORK:
-	case MT_KERNEL_COMM:
-	case MT_KERNEL_EXIT:
-		if (!process)
-			return keep_early(gauges, task, EARLY_NAMES);
-		process->reported.comm = task->comm;
-		process->reported.cgroup =
-			task->space ? task->space->cgroup : process->reported.cgroup;
-		process->reported.exe = task->space ? task->space->exe : process->reported.exe;
-		process->reported.other = task->space && !mt_space_is_target(task->space);
-		process->reported.ended = observed->kernel->type == MT_KERNEL_EXIT &&
-					  process->first_time <= observed->time;
-		if (process->reported.ended)
-			process->reported.to = observed->time;
-		return true;
-	case MT_KERNEL_MMAP:
-	case MT_KERNEL_MMAP2: /* of the program; it has the path */
-		if (!process)
-			return keep_early(gauges, task, EARLY_EXE);
-		process->reported.exe = task->space ? task->space->exe : process->reported.exe;
-		return true;
-	default:
-		return true;
+	if (!process) {
+		keep_early(gauges, task, maps ? EARLY_EXE : EARLY_NAMES);
+		return;
 	}
+	reported = &process->reported;
+	if (reported->ended)
+		return;
+	reported->exe = task->space ? task->space->exe : reported->exe;
+	if (maps)
+		return;
+	reported->comm = task->comm;
+	reported->cgroup = task->space ? task->space->cgroup : reported->cgroup;
+	reported->other = task->space && !mt_space_is_target(task->space);
+	reported->ended = type == MT_KERNEL_EXIT && process->first_time <= observed->time;
+	if (reported->ended)
+		reported->to = observed->time;
 }
 
 /* A process with a sample is a target. */
-static bool take_sample(struct mt_gauge_log *gauges, const struct mt_observed *observed)
+static void take_sample(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
 	struct process *process;
 
 	if (observed->task->space == gauges->sampled)
-		return true;
+		return;
 	gauges->sampled = observed->task->space;
 	process = process_at(gauges, observed->task->pid, observed->time);
-	if (!process)
-		return keep_early(gauges, observed->task, EARLY_SAMPLE);
+	if (!process) {
+		keep_early(gauges, observed->task, EARLY_SAMPLE);
+		return;
+	}
 	process->reported.other = false;
-	return true;
 }
 
 /* The process with a gauge during a life, or NULL. */
@@ -379,17 +344,20 @@ static bool observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_gauge_log *gauges = context;
 
-	if (!mt_lives_take(&gauges->lives, mt_session_facts(gauges->session), observed))
-		return false;
+	mt_lives_take(&gauges->lives, mt_session_facts(gauges->session), observed);
 	switch (observed->kind) {
 	case MT_OBSERVED_GAUGE:
-		return observed->gauge->pid > 0
-			       ? take_process(gauges, observed)
-			       : take_host(gauges, observed->recording, observed->gauge);
+		if (observed->gauge->pid > 0)
+			take_process(gauges, observed);
+		else
+			take_host(gauges, observed->recording, observed->gauge);
+		return true;
 	case MT_OBSERVED_KERNEL:
-		return take_kernel(gauges, observed);
+		take_kernel(gauges, observed);
+		return true;
 	case MT_OBSERVED_SAMPLE:
-		return take_sample(gauges, observed);
+		take_sample(gauges, observed);
+		return true;
 	case MT_OBSERVED_END:
 		end_recording(gauges);
 		return true;
@@ -398,18 +366,14 @@ static bool observe(void *context, const struct mt_observed *observed)
 	}
 }
 
-struct mt_error *mt_gauge_log_listen(struct mt_session *session, struct mt_gauge_log **out)
+struct mt_gauge_log *mt_gauge_log_listen(struct mt_session *session)
 {
-	MT_CLEANUP(mt_gauge_log_destroy_p) struct mt_gauge_log *gauges = calloc(1, sizeof(*gauges));
+	struct mt_gauge_log *gauges = mt_alloc(1, sizeof(*gauges));
 
-	if (!gauges)
-		return mt_error_nomem();
 	gauges->session = session;
 	gauges->observer = (struct mt_observer){.context = gauges, .observe = observe};
-	if (!mt_session_observe(session, &gauges->observer))
-		return mt_error_nomem();
-	*out = MT_TAKE(gauges);
-	return NULL;
+	mt_session_observe(session, &gauges->observer);
+	return gauges;
 }
 
 /* ---- Results ---- */
@@ -497,7 +461,7 @@ static bool settle_life(const struct mt_gauge_log *gauges, struct mt_life *life)
 	return selected && life->ended >= from && life->ended <= to;
 }
 
-static bool fold_lives(struct mt_gauge_log *gauges)
+static void fold_lives(struct mt_gauge_log *gauges)
 {
 	struct mt_life *lives = gauges->lives.over.items;
 	struct mt_brief_processes *slot = NULL;
@@ -512,8 +476,6 @@ static bool fold_lives(struct mt_gauge_log *gauges)
 	for (size_t i = 0; i < count; i++) {
 		if (!i || compare_lives(&lives[i - 1], &lives[i]) != 0) {
 			slot = mt_array_push(&gauges->brief);
-			if (!slot)
-				return false;
 			*slot = (struct mt_brief_processes){
 				.recording = lives[i].recording,
 				.comm = lives[i].comm,
@@ -527,10 +489,9 @@ static bool fold_lives(struct mt_gauge_log *gauges)
 			(double)lives[i].peak > slot->peak ? (double)lives[i].peak : slot->peak;
 	}
 	gauges->lives.over.count = 0;
-	return true;
 }
 
-struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges)
+void mt_gauge_log_finish(struct mt_gauge_log *gauges)
 {
 	mt_session_ignore(gauges->session, &gauges->observer);
 	for (size_t i = 0; i < gauges->all.count; i++)
@@ -541,7 +502,7 @@ struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges)
 		find_bounds(gauges, gauge->recording, &gauge->from, &gauge->to);
 		gauge->interval = reading_interval(gauges, gauge->recording);
 	}
-	return fold_lives(gauges) ? NULL : mt_error_nomem();
+	fold_lives(gauges);
 }
 
 const struct mt_gauged_process *mt_gauge_log_process(const struct mt_gauge_log *gauges,

@@ -2,7 +2,7 @@
  * Gauges of memory during the recording: the host's values, and the sizes of each process at the
  * start, in between and at the end.
  *
- *	mt_gauge_log_listen(session, &gauges);
+ *	gauges = mt_gauge_log_listen(session);
  *	...				the session is read to its end
  *	mt_gauge_log_finish(gauges);
  */
@@ -15,7 +15,6 @@
 
 #include "report/gauges/series.h"
 
-struct mt_error;
 struct mt_gauge_log;
 struct mt_session;
 
@@ -71,11 +70,11 @@ struct mt_brief_processes {
 };
 
 /* Call before the session's first sample. Borrows the session until destroyed. */
-struct mt_error *mt_gauge_log_listen(struct mt_session *session, struct mt_gauge_log **out);
+struct mt_gauge_log *mt_gauge_log_listen(struct mt_session *session);
 void mt_gauge_log_destroy(struct mt_gauge_log *gauges);
 
 /* Call once, after the session is read to its end; the gauges stay valid. */
-struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges);
+void mt_gauge_log_finish(struct mt_gauge_log *gauges);
 
 /* Processes by index, in order of their first gauge; NULL after the last. */
 const struct mt_gauged_process *mt_gauge_log_process(const struct mt_gauge_log *gauges,

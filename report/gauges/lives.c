@@ -37,37 +37,30 @@ static struct mt_living *find(struct mt_lives *lives, int32_t pid)
 								   : NULL;
 }
 
-static bool begin(struct mt_lives *lives, const struct mt_observed *observed)
+static void begin(struct mt_lives *lives, const struct mt_observed *observed)
 {
 	int32_t pid = observed->task->pid;
-	struct mt_living *living = find(lives, pid);
 
-	if (!living && lives->living.count >= LIVES_MAX)
-		return true;
-	if (!living) {
-		living = mt_array_push(&lives->living);
-		if (!living ||
-		    !mt_map64_put(&lives->by_pid, (uint64_t)pid, lives->living.count - 1))
-			return false;
-	}
-	*living = (struct mt_living){
+	if (lives->living.count >= LIVES_MAX && !find(lives, pid))
+		return;
+	*mt_map64_element(&lives->by_pid, &lives->living, (uint64_t)pid) = (struct mt_living){
 		.life = {.recording = observed->recording, .pid = pid, .began = observed->time}};
-	return true;
 }
 
 /* Moves the last entry to the place of the ended process. */
-static bool forget(struct mt_lives *lives, struct mt_living *living)
+static void forget(struct mt_lives *lives, struct mt_living *living)
 {
 	struct mt_living *last = &lives->living.items[--lives->living.count];
 	int32_t pid = living->life.pid;
 
 	*living = *last;
 	mt_map64_remove(&lives->by_pid, (uint64_t)pid);
-	return living == last || mt_map64_put(&lives->by_pid, (uint64_t)living->life.pid,
-					      (uint64_t)(living - lives->living.items));
+	if (living != last)
+		mt_map64_put(&lives->by_pid, (uint64_t)living->life.pid,
+			     (uint64_t)(living - lives->living.items));
 }
 
-static bool end(struct mt_lives *lives, struct mt_living *living,
+static void end(struct mt_lives *lives, struct mt_living *living,
 		const struct mt_observed *observed)
 {
 	const struct mt_space *space = observed->task->space;
@@ -75,62 +68,50 @@ static bool end(struct mt_lives *lives, struct mt_living *living,
 
 	if (space && mt_space_is_target(space) && lives->over.count < LIVES_MAX) {
 		over = mt_array_push(&lives->over);
-		if (!over)
-			return false;
 		*over = living->life;
 		over->comm = observed->task->comm;
 		over->cgroup = space->cgroup;
 		over->exe = space->exe;
 		over->ended = observed->time;
 	}
-	return forget(lives, living);
+	forget(lives, living);
 }
 
 /*
  * A known process begins with FORK. mtrec's command was forked before the recording: it begins with
  * the exec of an unknown process.
  */
-static bool take_kernel(struct mt_lives *lives, const struct mt_observed *observed)
+static void take_kernel(struct mt_lives *lives, const struct mt_observed *observed)
 {
 	const struct mt_task *task = observed->task;
+	const struct mt_kernel_record *kernel = observed->kernel;
 	struct mt_living *living;
 
 	if (!task || task->tid != task->pid)
-		return true;
+		return;
 	living = find(lives, task->pid);
-	switch (observed->kernel->type) {
-	case MT_KERNEL_FORK:
-		return begin(lives, observed);
-	case MT_KERNEL_COMM:
-		if (!observed->kernel->exec)
-			return true;
-		if (living)
-			*living = (struct mt_living){.life = {.recording = observed->recording,
-							      .pid = task->pid,
-							      .began = living->life.began}};
-		return living || (observed->space && !observed->space->recorder) ||
-		       begin(lives, observed);
-	case MT_KERNEL_EXIT:
-		return !living || end(lives, living, observed);
-	default:
-		return true;
-	}
+	if (kernel->type == MT_KERNEL_EXIT && living)
+		end(lives, living, observed);
+	else if (kernel->type == MT_KERNEL_COMM && kernel->exec && living)
+		*living = (struct mt_living){.life = {.recording = observed->recording,
+						      .pid = task->pid,
+						      .began = living->life.began}};
+	else if (kernel->type == MT_KERNEL_FORK ||
+		 (kernel->type == MT_KERNEL_COMM && kernel->exec &&
+		  (!observed->space || observed->space->recorder)))
+		begin(lives, observed);
 }
 
 static const struct mt_page_event *page_event(struct mt_lives *lives, const struct mt_facts *facts,
 					      uint32_t event)
 {
-	while (lives->pages.count <= event) {
-		struct mt_page_event *slot = mt_array_push(&lives->pages);
-
-		if (!slot)
-			return NULL;
-		*slot = mt_page_event_of(&facts->events.items[lives->pages.count - 1]);
-	}
+	while (lives->pages.count <= event)
+		mt_array_append(&lives->pages,
+				mt_page_event_of(&facts->events.items[lives->pages.count]));
 	return &lives->pages.items[event];
 }
 
-static bool take_sample(struct mt_lives *lives, const struct mt_facts *facts,
+static void take_sample(struct mt_lives *lives, const struct mt_facts *facts,
 			const struct mt_observed *observed)
 {
 	const struct mt_page_event *event;
@@ -139,32 +120,25 @@ static bool take_sample(struct mt_lives *lives, const struct mt_facts *facts,
 	uint64_t resident = 0;
 
 	if (observed->event >= facts->events.count)
-		return true;
+		return;
 	event = page_event(lives, facts, observed->event);
-	if (!event)
-		return false;
 	if (event->moment != MT_PAGE_COUNT || !mt_page_count_get(event, observed->sample, &count) ||
 	    !count.own)
-		return true;
+		return;
 	living = find(lives, observed->task->pid);
 	if (!living)
-		return true;
+		return;
 	living->bytes[count.member] = count.bytes;
 	for (size_t i = 0; i < MT_PAGES_MEMBERS; i++)
 		resident += i == MT_PAGES_SWAPPED ? 0 : living->bytes[i];
 	living->life.peak = resident > living->life.peak ? resident : living->life.peak;
-	return true;
 }
 
-bool mt_lives_take(struct mt_lives *lives, const struct mt_facts *facts,
+void mt_lives_take(struct mt_lives *lives, const struct mt_facts *facts,
 		   const struct mt_observed *observed)
 {
-	switch (observed->kind) {
-	case MT_OBSERVED_KERNEL:
-		return take_kernel(lives, observed);
-	case MT_OBSERVED_SAMPLE:
-		return take_sample(lives, facts, observed);
-	default:
-		return true;
-	}
+	if (observed->kind == MT_OBSERVED_KERNEL)
+		take_kernel(lives, observed);
+	else if (observed->kind == MT_OBSERVED_SAMPLE)
+		take_sample(lives, facts, observed);
 }

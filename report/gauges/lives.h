@@ -35,8 +35,8 @@ struct mt_lives {
 
 void mt_lives_deinit(struct mt_lives *lives);
 
-/* Takes a kernel record or a sample; ignores others. False out of memory. */
-bool mt_lives_take(struct mt_lives *lives, const struct mt_facts *facts,
+/* Takes a kernel record or a sample; ignores others. */
+void mt_lives_take(struct mt_lives *lives, const struct mt_facts *facts,
 		   const struct mt_observed *observed);
 
 /* Ends a recording: forgets processes that are still alive. */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "formats/base/memory.h"
+
 enum {
 	POINTS_FIRST = 4,
 	SLICES_MOST = 20,
@@ -36,7 +38,7 @@ void mt_series_deinit(struct mt_series *series)
 }
 
 /* Makes room for one more point; an existing single value becomes the first point. */
-static bool make_room(struct mt_series *series, const struct mt_series_point *single)
+static void make_room(struct mt_series *series, const struct mt_series_point *single)
 {
 	size_t capacity = series->points ? 2 * (size_t)series->capacity : POINTS_FIRST;
 	struct mt_series_point *points;
@@ -44,18 +46,15 @@ static bool make_room(struct mt_series *series, const struct mt_series_point *si
 	if (series->count == MT_SERIES_POINTS)
 		halve(series);
 	if (series->count < series->capacity)
-		return true;
-	points = realloc(series->points, capacity * sizeof(*points));
-	if (!points)
-		return false;
+		return;
+	points = mt_resize(series->points, capacity, sizeof(*points));
 	if (!series->points)
 		points[0] = *single;
 	series->points = points;
 	series->capacity = (uint16_t)capacity;
-	return true;
 }
 
-bool mt_series_add(struct mt_series *series, uint64_t time, double value)
+void mt_series_add(struct mt_series *series, uint64_t time, double value)
 {
 	const struct mt_series_point single = {series->first_time, series->last};
 	bool first = !series->count;
@@ -69,11 +68,9 @@ bool mt_series_add(struct mt_series *series, uint64_t time, double value)
 	if (first ||
 	    time - (series->points ? series->points[series->count - 1].time : series->first_time) <
 		    series->interval)
-		return true;
-	if (!make_room(series, &single))
-		return false;
+		return;
+	make_room(series, &single);
 	series->points[series->count++] = (struct mt_series_point){time, value};
-	return true;
 }
 
 double mt_series_at(const struct mt_series *series, uint64_t time)

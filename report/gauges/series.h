@@ -27,8 +27,8 @@ struct mt_series {
 
 void mt_series_deinit(struct mt_series *series);
 
-/* Adds a value; times do not decrease. False out of memory. */
-bool mt_series_add(struct mt_series *series, uint64_t time, double value);
+/* Adds a value; times do not decrease. */
+void mt_series_add(struct mt_series *series, uint64_t time, double value);
 
 /* The value at a time; before the first value, the first value. Needs a value. */
 double mt_series_at(const struct mt_series *series, uint64_t time);

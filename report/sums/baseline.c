@@ -31,7 +31,7 @@ struct mt_error *mt_baseline_open(const struct mt_baseline_options *options,
 				  const struct mt_session_options *like, struct mt_baseline **out)
 {
 	MT_CLEANUP(mt_baseline_destroy_p)
-	struct mt_baseline *baseline = calloc(1, sizeof(*baseline));
+	struct mt_baseline *baseline = mt_alloc(1, sizeof(*baseline));
 	struct mt_error *err;
 
 	if (!baseline)

@@ -176,7 +176,7 @@ struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name
 				    struct mt_row_keys **out)
 {
 	MT_CLEANUP(mt_row_keys_destroy_p)
-	struct mt_row_keys *grouping = calloc(1, sizeof(*grouping));
+	struct mt_row_keys *grouping = mt_alloc(1, sizeof(*grouping));
 	struct mt_key_column columns[MT_GROUPS_COLUMNS];
 	struct mt_table shape = {
 		.name = name,

@@ -59,7 +59,7 @@ struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
 				    const struct mt_timespan *time, struct mt_verdicts **out)
 {
 	MT_CLEANUP(mt_verdicts_destroy_p)
-	struct mt_verdicts *verdicts = calloc(1, sizeof(*verdicts));
+	struct mt_verdicts *verdicts = mt_alloc(1, sizeof(*verdicts));
 
 	if (!verdicts)
 		return mt_error_nomem();

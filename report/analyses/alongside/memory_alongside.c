@@ -105,7 +105,7 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 				  const struct mt_by_list *by, struct mt_memory_alongside **out)
 {
 	MT_CLEANUP(mt_memory_alongside_destroy_p)
-	struct mt_memory_alongside *memory = calloc(1, sizeof(*memory));
+	struct mt_memory_alongside *memory = mt_alloc(1, sizeof(*memory));
 	struct mt_error *err;
 
 	if (!memory)
@@ -125,8 +125,8 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 	if (!mt_session_observe(session, &memory->observer))
 		return mt_error_nomem();
 	regroup(memory, by);
-	err = mt_gauge_log_listen(session, &memory->gauges);
-	err = err ? err : listen_to_verdicts(memory);
+	memory->gauges = mt_gauge_log_listen(session);
+	err = listen_to_verdicts(memory);
 	err = err ? err : mt_resident_begin(session, &memory->of_paths, &memory->resident);
 	if (!err)
 		*out = MT_TAKE(memory);
@@ -363,13 +363,14 @@ static struct mt_error *add_processes(struct mt_memory_alongside *memory)
 
 struct mt_error *mt_memory_finish(struct mt_memory_alongside *memory)
 {
-	struct mt_error *err = mt_gauge_log_finish(memory->gauges);
+	struct mt_error *err;
 
-	if (!err && memory->of_paths.by.keys[0] == MT_BY_PROGRAM)
+	mt_gauge_log_finish(memory->gauges);
+	if (memory->of_paths.by.keys[0] == MT_BY_PROGRAM)
 		memory->ended_largest = mt_process_ended_largest(memory->session, memory->gauges);
 	if (memory->ended_largest)
 		memory->of_paths.kept = memory->ended_largest->pid;
-	err = err ? err : add_growth(memory);
+	err = add_growth(memory);
 	err = err ? err : add_verdicts(memory);
 	err = err ? err : add_blocks(memory);
 	err = err ? err : add_resident(memory);

@@ -165,7 +165,7 @@ struct mt_error *mt_recording_tables_listen(struct mt_session *session,
 					    struct mt_recording_tables **out)
 {
 	MT_CLEANUP(mt_recording_tables_destroy_p)
-	struct mt_recording_tables *t = calloc(1, sizeof(*t));
+	struct mt_recording_tables *t = mt_alloc(1, sizeof(*t));
 	struct mt_table shape = {.name = "marks",
 				 .keys = mark_keys,
 				 .key_count = 3,

@@ -671,14 +671,16 @@ static struct mt_error *read_session(struct host *host)
 						  .anomaly = count_blocks,
 						  .context = host};
 	MT_CLEANUP(mt_blocks_destroy_p) struct mt_blocks *blocks = NULL;
-	struct mt_error *err = mt_gauge_log_listen(host->session, &host->gauges);
+	struct mt_error *err;
 
-	err = err ? err : mt_blocks_begin(host->session, &options, &blocks);
+	host->gauges = mt_gauge_log_listen(host->session);
+	err = mt_blocks_begin(host->session, &options, &blocks);
 	err = err ? err : read_all(host);
 	if (err)
 		return err;
 	(void)mt_blocks_end(blocks);
-	return mt_gauge_log_finish(host->gauges);
+	mt_gauge_log_finish(host->gauges);
+	return NULL;
 }
 
 static void host_deinit(struct host *host)

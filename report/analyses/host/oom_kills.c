@@ -477,12 +477,15 @@ static struct mt_error *read_session(struct oom *oom, struct mt_table **paths)
 {
 	const struct mt_analysis_request growth = {
 		.stacks = true, .unwind = true, .by = {{MT_BY_PROCESS, MT_BY_STACK}, 2}};
-	struct mt_error *err = mt_gauge_log_listen(oom->session, &oom->gauges);
+	struct mt_error *err;
 
-	err = err ? err : mt_resident_begin(oom->session, &growth, &oom->growth);
+	oom->gauges = mt_gauge_log_listen(oom->session);
+	err = mt_resident_begin(oom->session, &growth, &oom->growth);
 	err = err ? err : read_all(oom);
-	err = err ? err : mt_gauge_log_finish(oom->gauges);
-	return err ? err : mt_resident_end(oom->growth, paths);
+	if (err)
+		return err;
+	mt_gauge_log_finish(oom->gauges);
+	return mt_resident_end(oom->growth, paths);
 }
 
 /* There was no kill, or the selectors leave out the recorded kills. */

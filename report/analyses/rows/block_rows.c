@@ -182,7 +182,7 @@ struct mt_error *mt_block_rows_create(struct mt_session *session,
 				      const struct mt_analysis_request *request,
 				      const struct mt_block_table *of, struct mt_block_rows **out)
 {
-	MT_CLEANUP(mt_block_rows_destroy_p) struct mt_block_rows *rows = calloc(1, sizeof(*rows));
+	MT_CLEANUP(mt_block_rows_destroy_p) struct mt_block_rows *rows = mt_alloc(1, sizeof(*rows));
 	struct mt_error *err;
 
 	if (!rows)
