@@ -87,8 +87,9 @@ static bool observe(void *context, const struct mt_observed *observed)
 		map->has_faults |= mt_page_event_of(&facts->events.items[observed->event]).moment ==
 				   MT_PAGE_FAULT;
 	}
-	return observed->kind != MT_OBSERVED_GAUGE ||
-	       mt_mapping_readings_take(&map->readings, observed->recording, observed->gauge);
+	if (observed->kind == MT_OBSERVED_GAUGE)
+		mt_mapping_readings_take(&map->readings, observed->recording, observed->gauge);
+	return true;
 }
 
 /* ---- Rows ---- */

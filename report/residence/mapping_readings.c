@@ -25,10 +25,10 @@ void mt_mapping_readings_deinit(struct mt_mapping_readings *readings)
 
 static bool parse_name(const struct mt_text *name, struct mt_mapping_reading *out, int *size)
 {
-	MT_CLEANUP_FREE char *text = strndup(name->bytes, name->size);
+	MT_CLEANUP_FREE char *text = mt_copy_bytes(name->bytes, name->size);
 	char *at;
 
-	if (!text || strncmp(text, "smaps ", 6) != 0)
+	if (strncmp(text, "smaps ", 6) != 0)
 		return false;
 	out->start = strtoull(text + 6, &at, 16);
 	if (*at != '-')
@@ -43,7 +43,7 @@ static bool parse_name(const struct mt_text *name, struct mt_mapping_reading *ou
 	return false;
 }
 
-bool mt_mapping_readings_take(struct mt_mapping_readings *readings, uint32_t recording,
+void mt_mapping_readings_take(struct mt_mapping_readings *readings, uint32_t recording,
 			      const struct mt_gauge_record *gauge)
 {
 	struct mt_mapping_reading *last =
@@ -52,19 +52,16 @@ bool mt_mapping_readings_take(struct mt_mapping_readings *readings, uint32_t rec
 	int size;
 
 	if (!parse_name(&gauge->name, &taken, &size))
-		return true;
+		return;
 	if (!last || last->recording != recording || last->pid != gauge->pid ||
 	    last->before != gauge->before || last->start != taken.start || last->end != taken.end) {
 		taken.pid = gauge->pid;
 		taken.before = gauge->before;
 		taken.after = gauge->after;
 		last = mt_array_push(&readings->items);
-		if (!last)
-			return false;
 		*last = taken;
 	}
 	last->bytes[size] = (double)gauge->value;
-	return true;
 }
 
 /* The mappings of the reading that begins with mapping `from`. */

@@ -40,8 +40,8 @@ struct mt_mapping_list {
 
 void mt_mapping_readings_deinit(struct mt_mapping_readings *readings);
 
-/* Takes a gauge of a mapping; ignores other gauges. False out of memory. */
-bool mt_mapping_readings_take(struct mt_mapping_readings *readings, uint32_t recording,
+/* Takes a gauge of a mapping; ignores other gauges. */
+void mt_mapping_readings_take(struct mt_mapping_readings *readings, uint32_t recording,
 			      const struct mt_gauge_record *gauge);
 
 /* The first reading of a process, and the reading nearest to a moment, within a second. */

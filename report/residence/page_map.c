@@ -65,49 +65,40 @@ const struct mt_page_run *mt_page_map_after(const struct mt_page_map *map, uint6
 
 /* ---- Filling ---- */
 
-static bool put_leaf(struct mt_page_map *map, size_t at, struct mt_page_leaf *leaf)
+static void put_leaf(struct mt_page_map *map, size_t at, struct mt_page_leaf *leaf)
 {
-	if (!leaf || !mt_array_reserve(&map->leaves, map->leaves.count + 1)) {
-		free(leaf);
-		return false;
-	}
+	mt_array_reserve(&map->leaves, map->leaves.count + 1);
 	memmove(&map->leaves.items[at + 1], &map->leaves.items[at],
 		(map->leaves.count++ - at) * sizeof(struct mt_page_entry));
 	map->leaves.items[at] = (struct mt_page_entry){leaf->runs[0].first, leaf};
-	return true;
 }
 
 /* Halves a full leaf; a leaf that grows at its end keeps nearly all its entries. */
-static bool split(struct mt_page_map *map, struct place *at)
+static void split(struct mt_page_map *map, struct place *at)
 {
 	struct mt_page_leaf *leaf = map->leaves.items[at->leaf].leaf,
-			    *right = malloc(sizeof(*right));
+			    *right = mt_alloc(1, sizeof(*right));
 	uint32_t kept = at->run == leaf->count ? leaf->count - 1 : leaf->count / 2;
 
-	if (!right)
-		return false;
 	right->count = leaf->count - kept;
 	memcpy(right->runs, leaf->runs + kept, right->count * sizeof(*leaf->runs));
-	if (!put_leaf(map, at->leaf + 1, right))
-		return false;
+	put_leaf(map, at->leaf + 1, right);
 	leaf->count = kept;
 	if (at->run > kept)
 		*at = (struct place){at->leaf + 1, at->run - kept};
-	return true;
 }
 
-static bool put_run(struct mt_page_map *map, struct place at, const struct mt_page_run *run)
+static void put_run(struct mt_page_map *map, struct place at, const struct mt_page_run *run)
 {
 	struct mt_page_leaf *leaf;
 
-	if (map->leaves.items[at.leaf].leaf->count == LEAF_RUNS && !split(map, &at))
-		return false;
+	if (map->leaves.items[at.leaf].leaf->count == LEAF_RUNS)
+		split(map, &at);
 	leaf = map->leaves.items[at.leaf].leaf;
 	memmove(&leaf->runs[at.run + 1], &leaf->runs[at.run],
 		(leaf->count++ - at.run) * sizeof(*leaf->runs));
 	leaf->runs[at.run] = *run;
 	map->leaves.items[at.leaf].first = leaf->runs[0].first;
-	return true;
 }
 
 static bool joins(const struct mt_page_run *left, const struct mt_page_run *right)
@@ -117,18 +108,17 @@ static bool joins(const struct mt_page_run *left, const struct mt_page_run *righ
 }
 
 /* Inserts a run of pages without holders. */
-static bool insert(struct mt_page_map *map, const struct mt_page_run *run)
+static void insert(struct mt_page_map *map, const struct mt_page_run *run)
 {
 	struct place at = find(map, run->first);
 	struct mt_page_leaf *leaf;
 
 	if (!map->leaves.count) {
-		leaf = malloc(sizeof(*leaf));
-		if (leaf) {
-			leaf->count = 1;
-			leaf->runs[0] = *run;
-		}
-		return put_leaf(map, 0, leaf);
+		leaf = mt_alloc(1, sizeof(*leaf));
+		leaf->count = 1;
+		leaf->runs[0] = *run;
+		put_leaf(map, 0, leaf);
+		return;
 	}
 	/* Append to the left leaf: a space that grows upwards fills its leaves. */
 	if (at.leaf && !at.run)
@@ -136,23 +126,25 @@ static bool insert(struct mt_page_map *map, const struct mt_page_run *run)
 	leaf = map->leaves.items[at.leaf].leaf;
 	if (at.run && joins(&leaf->runs[at.run - 1], run)) {
 		leaf->runs[at.run - 1].pages += run->pages;
-		return true;
+		return;
 	}
 	if (at.run < leaf->count && joins(run, &leaf->runs[at.run])) {
 		leaf->runs[at.run].first = run->first;
 		leaf->runs[at.run].pages += run->pages;
 		map->leaves.items[at.leaf].first = leaf->runs[0].first;
-		return true;
+		return;
 	}
-	return put_run(map, at, run);
+	put_run(map, at, run);
 }
 
-bool mt_page_map_fill(struct mt_page_map *map, uint64_t first, uint64_t end, uint64_t most,
-		      uint32_t holder, uint64_t *given)
+uint64_t mt_page_map_fill(struct mt_page_map *map, uint64_t first, uint64_t end, uint64_t most,
+			  uint32_t holder)
 {
-	for (*given = 0; first < end && *given < most;) {
+	uint64_t given = 0;
+
+	while (first < end && given < most) {
 		const struct mt_page_run *next = run_at(map, find(map, first));
-		uint64_t pages = most - *given < end - first ? most - *given : end - first;
+		uint64_t pages = most - given < end - first ? most - given : end - first;
 		struct mt_page_run run = {.first = first, .holder = holder};
 
 		if (next && next->first <= first) {
@@ -162,58 +154,55 @@ bool mt_page_map_fill(struct mt_page_map *map, uint64_t first, uint64_t end, uin
 		if (next && next->first - first < pages)
 			pages = next->first - first;
 		run.pages = pages < UINT32_MAX ? (uint32_t)pages : UINT32_MAX;
-		if (!insert(map, &run))
-			return false;
-		*given += run.pages;
+		insert(map, &run);
+		given += run.pages;
 		first += run.pages;
 	}
-	return true;
+	return given;
 }
 
 /* ---- Clearing ---- */
 
 struct clearing {
 	uint64_t first, end;
-	bool (*taken)(void *context, uint64_t page, uint64_t count, uint32_t holder);
+	void (*taken)(void *context, uint64_t page, uint64_t count, uint32_t holder);
 	void *context;
 };
 
-static bool deliver(const struct clearing *c, const struct mt_page_run *run)
+static void deliver(const struct clearing *c, const struct mt_page_run *run)
 {
 	uint64_t first = run->first > c->first ? run->first : c->first;
 	uint64_t end = end_of(run) < c->end ? end_of(run) : c->end;
 
-	return !c->taken || c->taken(c->context, first, end - first, run->holder);
+	if (c->taken)
+		c->taken(c->context, first, end - first, run->holder);
 }
 
 /* Clears a range inside one run that touches neither end of it. */
-static bool punch(struct mt_page_map *map, const struct clearing *c, struct place at)
+static void punch(struct mt_page_map *map, const struct clearing *c, struct place at)
 {
 	struct mt_page_run *left = &map->leaves.items[at.leaf].leaf->runs[at.run];
 	const struct mt_page_run right = {.first = c->end,
 					  .pages = (uint32_t)(end_of(left) - c->end),
 					  .holder = left->holder};
 
-	if (!deliver(c, left))
-		return false;
+	deliver(c, left);
 	left->pages = (uint32_t)(c->first - left->first);
 	at.run++;
-	return put_run(map, at, &right);
+	put_run(map, at, &right);
 }
 
 /* Clears the range in one leaf; the leaf may be empty afterwards. */
-static bool clear_leaf(struct mt_page_map *map, const struct clearing *c, size_t index)
+static void clear_leaf(struct mt_page_map *map, const struct clearing *c, size_t index)
 {
 	struct mt_page_leaf *leaf = map->leaves.items[index].leaf;
 	size_t from = first_run(leaf, c->first), to = from;
 	struct mt_page_run *run;
 
-	for (; to < leaf->count && leaf->runs[to].first < c->end; to++) {
-		if (!deliver(c, &leaf->runs[to]))
-			return false;
-	}
+	for (; to < leaf->count && leaf->runs[to].first < c->end; to++)
+		deliver(c, &leaf->runs[to]);
 	if (from == to)
-		return true;
+		return;
 	run = &leaf->runs[to - 1];
 	if (end_of(run) > c->end) {
 		run->pages = (uint32_t)(end_of(run) - c->end);
@@ -228,7 +217,6 @@ static bool clear_leaf(struct mt_page_map *map, const struct clearing *c, size_t
 	memmove(&leaf->runs[from], &leaf->runs[to], (leaf->count - to) * sizeof(*leaf->runs));
 	leaf->count -= (uint32_t)(to - from);
 	map->leaves.items[index].first = leaf->runs[0].first;
-	return true;
 }
 
 /* Drops empty leaves from `from` up to before `to`; no other leaves are empty. */
@@ -251,51 +239,40 @@ static void drop_empty(struct mt_page_map *map, size_t from, size_t to)
 	map->leaves.count -= to - kept;
 }
 
-bool mt_page_map_clear(struct mt_page_map *map, uint64_t first, uint64_t end,
-		       bool (*taken)(void *context, uint64_t page, uint64_t count, uint32_t holder),
+void mt_page_map_clear(struct mt_page_map *map, uint64_t first, uint64_t end,
+		       void (*taken)(void *context, uint64_t page, uint64_t count, uint32_t holder),
 		       void *context)
 {
 	const struct clearing c = {first, end, taken, context};
 	struct place at = find(map, first);
 	const struct mt_page_run *run = run_at(map, at);
 	size_t leaf = at.leaf;
-	bool good = true;
 
 	if (first >= end || !run || run->first >= end)
-		return true;
-	if (run->first < first && end_of(run) > end)
-		return punch(map, &c, at);
-	for (; good && leaf < map->leaves.count && map->leaves.items[leaf].first < end; leaf++)
-		good = clear_leaf(map, &c, leaf);
-	drop_empty(map, at.leaf, leaf);
-	return good;
-}
-
-struct moving {
-	MT_ARRAY(struct mt_page_run) runs;
-};
-
-static bool keep_run(void *context, uint64_t page, uint64_t count, uint32_t holder)
-{
-	struct moving *moving = context;
-	struct mt_page_run *run = mt_array_push(&moving->runs);
-
-	if (run)
-		*run = (struct mt_page_run){
-			.first = page, .pages = (uint32_t)count, .holder = holder};
-	return run;
-}
-
-bool mt_page_map_move(struct mt_page_map *map, uint64_t from, uint64_t to, uint64_t count)
-{
-	struct moving moving = {0};
-	bool good = mt_page_map_clear(map, from, from + count, keep_run, &moving) &&
-		    mt_page_map_clear(map, to, to + count, NULL, NULL);
-
-	for (size_t i = 0; good && i < moving.runs.count; i++) {
-		moving.runs.items[i].first += to - from;
-		good = insert(map, &moving.runs.items[i]);
+		return;
+	if (run->first < first && end_of(run) > end) {
+		punch(map, &c, at);
+		return;
 	}
-	mt_array_deinit(&moving.runs);
-	return good;
+	for (; leaf < map->leaves.count && map->leaves.items[leaf].first < end; leaf++)
+		clear_leaf(map, &c, leaf);
+	drop_empty(map, at.leaf, leaf);
+}
+
+void mt_page_runs_add(void *runs, uint64_t page, uint64_t count, uint32_t holder)
+{
+	mt_array_append((mt_page_runs *)runs, (struct mt_page_run){page, (uint32_t)count, holder});
+}
+
+void mt_page_map_move(struct mt_page_map *map, uint64_t from, uint64_t to, uint64_t count)
+{
+	mt_page_runs runs = {0};
+
+	mt_page_map_clear(map, from, from + count, mt_page_runs_add, &runs);
+	mt_page_map_clear(map, to, to + count, NULL, NULL);
+	for (size_t i = 0; i < runs.count; i++) {
+		runs.items[i].first += to - from;
+		insert(map, &runs.items[i]);
+	}
+	mt_array_deinit(&runs);
 }

@@ -28,19 +28,18 @@ struct mt_page_map {
 void mt_page_map_deinit(struct mt_page_map *map);
 
 /*
- * Gives the free pages of [first, end) to `holder`, not 0: lowest first, at most `most`. *given is
- * their number. False out of memory.
+ * Gives the free pages of [first, end) to `holder`, not 0: lowest first, at most `most`. Returns
+ * their number.
  */
-bool mt_page_map_fill(struct mt_page_map *map, uint64_t first, uint64_t end, uint64_t most,
-		      uint32_t holder, uint64_t *given);
+uint64_t mt_page_map_fill(struct mt_page_map *map, uint64_t first, uint64_t end, uint64_t most,
+			  uint32_t holder);
 
 /*
  * Takes the pages of [first, end) from their holders, and calls `taken`, which may be NULL, for
- * each run that had one, in ascending order. `taken` must not use the map. False if `taken` returns
- * false, or out of memory.
+ * each run that had one, in ascending order. `taken` must not use the map.
  */
-bool mt_page_map_clear(struct mt_page_map *map, uint64_t first, uint64_t end,
-		       bool (*taken)(void *context, uint64_t page, uint64_t count, uint32_t holder),
+void mt_page_map_clear(struct mt_page_map *map, uint64_t first, uint64_t end,
+		       void (*taken)(void *context, uint64_t page, uint64_t count, uint32_t holder),
 		       void *context);
 
 /* Contiguous pages with one holder. */
@@ -49,10 +48,15 @@ struct mt_page_run {
 	uint32_t pages, holder;
 };
 
+typedef MT_ARRAY(struct mt_page_run) mt_page_runs;
+
+/* A callback `taken` that appends the runs to the mt_page_runs in its context. */
+void mt_page_runs_add(void *runs, uint64_t page, uint64_t count, uint32_t holder);
+
 /* The first run that ends above a page, or NULL. Borrowed until the next change. */
 const struct mt_page_run *mt_page_map_after(const struct mt_page_map *map, uint64_t page);
 
-/* Moves `count` pages; pages at the new place lose their holders. False out of memory. */
-bool mt_page_map_move(struct mt_page_map *map, uint64_t from, uint64_t to, uint64_t count);
+/* Moves `count` pages; pages at the new place lose their holders. */
+void mt_page_map_move(struct mt_page_map *map, uint64_t from, uint64_t to, uint64_t count);
 
 #endif

@@ -22,7 +22,7 @@ struct taking {
 	int64_t pages;
 };
 
-static bool take_pages(void *context, uint64_t page, uint64_t count, uint32_t holder)
+static void take_pages(void *context, uint64_t page, uint64_t count, uint32_t holder)
 {
 	struct taking *taking = context;
 	struct mt_residence *r = taking->r;
@@ -34,27 +34,11 @@ static bool take_pages(void *context, uint64_t page, uint64_t count, uint32_t ho
 	mt_residence_hold(r, taking->book, holder, -(int64_t)count);
 	taking->pages += (int64_t)count;
 	if (!r->each)
-		return true;
+		return;
 	if (!*cause)
 		*cause = mt_residence_cause(r, taking->ledger, taking->book, taking->origin,
 					    taking->why, key->member);
-	if (*cause)
-		mt_residence_hold(r, taking->book, *cause, (int64_t)count);
-	return *cause;
-}
-
-struct splitting {
-	MT_ARRAY(struct mt_page_run) runs;
-};
-
-static bool note_run(void *context, uint64_t page, uint64_t count, uint32_t holder)
-{
-	struct splitting *splitting = context;
-	struct mt_page_run *run = mt_array_push(&splitting->runs);
-
-	if (run)
-		*run = (struct mt_page_run){page, (uint32_t)count, holder};
-	return run;
+	mt_residence_hold(r, taking->book, *cause, (int64_t)count);
 }
 
 /* The same holder, with small pages. */
@@ -69,56 +53,52 @@ static uint32_t holder_split(struct mt_residence *r, uint32_t book, const struct
 	memcpy(&key, mt_byte_runs_get(r->keys, run->holder - 1, &size), sizeof(key));
 	key.huge = false;
 	id = mt_residence_holder(r, &key);
-	if (id) {
-		mt_residence_hold(r, book, run->holder, -(int64_t)run->pages);
-		mt_residence_hold(r, book, id, run->pages);
-	}
+	mt_residence_hold(r, book, run->holder, -(int64_t)run->pages);
+	mt_residence_hold(r, book, id, run->pages);
 	return id;
 }
 
 /* If a part of a huge page is removed, the remaining pages become small pages. */
-static bool split(struct mt_residence *r, uint32_t book, uint64_t first, uint64_t end)
+static void split(struct mt_residence *r, uint32_t book, uint64_t first, uint64_t end)
 {
 	struct mt_page_map *map = &r->books.items[book]->map;
-	struct splitting splitting = {0};
-	bool good = mt_page_map_clear(map, first, end, note_run, &splitting);
+	mt_page_runs runs = {0};
 
-	for (size_t i = 0; i < splitting.runs.count && good; i++) {
-		const struct mt_page_run *run = &splitting.runs.items[i];
-		uint32_t holder = holder_split(r, book, run);
-		uint64_t given;
+	mt_page_map_clear(map, first, end, mt_page_runs_add, &runs);
+	for (size_t i = 0; i < runs.count; i++) {
+		const struct mt_page_run *run = &runs.items[i];
 
-		good = holder && mt_page_map_fill(map, run->first, run->first + run->pages,
-						  run->pages, holder, &given);
+		mt_page_map_fill(map, run->first, run->first + run->pages, run->pages,
+				 holder_split(r, book, run));
 	}
-	mt_array_deinit(&splitting.runs);
-	return good;
+	mt_array_deinit(&runs);
 }
 
-static bool split_around(struct mt_residence *r, uint32_t book, uint64_t first, uint64_t end)
+static void split_around(struct mt_residence *r, uint32_t book, uint64_t first, uint64_t end)
 {
 	const uint64_t inside = MT_HUGE_PAGES - 1;
 
-	return !r->books.items[book]->huge ||
-	       ((!(first & inside) || split(r, book, first & ~inside, first)) &&
-		(!(end & inside) || split(r, book, end, (end | inside) + 1)));
+	if (r->books.items[book]->huge) {
+		if (first & inside)
+			split(r, book, first & ~inside, first);
+		if (end & inside)
+			split(r, book, end, (end | inside) + 1);
+	}
 }
 
 /* Takes a range from its holders; the kernel's counts show how many pages were resident. */
-bool mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
+void mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
 			    uint64_t first, uint64_t end, uint32_t origin, enum mt_origin_kind why)
 {
 	struct mt_book *of = r->books.items[book];
 	struct taking taking = {
 		.r = r, .ledger = ledger, .book = book, .origin = origin, .why = why};
 
-	if (!split_around(r, book, first, end) ||
-	    !mt_page_map_clear(&of->map, first, end, take_pages, &taking))
-		return false;
+	split_around(r, book, first, end);
+	mt_page_map_clear(&of->map, first, end, take_pages, &taking);
 	/* Without counts the pages are gone now; no later record reports it. */
 	if (!r->each)
 		mt_residence_note_total(of, -taking.pages);
-	return true;
 }
 
 static bool change(void *context, const struct mt_ledger *ledger,
@@ -130,17 +110,15 @@ static bool change(void *context, const struct mt_ledger *ledger,
 	struct mt_toucher *toucher;
 
 	mt_residence_note(r, ledger, change->time);
-	if (book == UINT32_MAX || r->unreported)
-		return false;
 	if (r->books.items[book]->closed || !change->sign)
 		return true;
-	if (change->sign < 0)
-		return mt_residence_give_back(r, ledger, book, change->start >> MT_PAGE_SHIFT,
-					      change->end >> MT_PAGE_SHIFT, change->origin,
-					      MT_ORIGIN_UNMAPPED);
+	if (change->sign < 0) {
+		mt_residence_give_back(r, ledger, book, change->start >> MT_PAGE_SHIFT,
+				       change->end >> MT_PAGE_SHIFT, change->origin,
+				       MT_ORIGIN_UNMAPPED);
+		return true;
+	}
 	toucher = mt_residence_toucher(r, reported->origin->tid);
-	if (!toucher)
-		return false;
 	toucher->from = change->start >> MT_PAGE_SHIFT;
 	toucher->to = change->end >> MT_PAGE_SHIFT;
 	return true;
@@ -155,13 +133,13 @@ static bool accessed(void *context, const struct mt_ledger *ledger,
 				 reported->change->end >> MT_PAGE_SHIFT};
 	struct mt_residence *r = context;
 	uint32_t book = mt_residence_book(r, reported->space);
-	bool good = book != UINT32_MAX;
 
 	(void)ledger;
-	for (size_t i = 0; good && r->books.items[book]->huge && i < 2; i++)
-		good = !(ends[i] & inside) ||
-		       split(r, book, ends[i] & ~inside, (ends[i] | inside) + 1);
-	return good;
+	for (size_t i = 0; r->books.items[book]->huge && i < 2; i++) {
+		if (ends[i] & inside)
+			split(r, book, ends[i] & ~inside, (ends[i] | inside) + 1);
+	}
+	return true;
 }
 
 static bool moved(void *context, const struct mt_ledger *ledger,
@@ -171,14 +149,14 @@ static bool moved(void *context, const struct mt_ledger *ledger,
 	uint32_t book = mt_residence_book(r, space);
 
 	(void)ledger;
-	return book != UINT32_MAX &&
-	       mt_page_map_move(&r->books.items[book]->map, from >> MT_PAGE_SHIFT,
-				to >> MT_PAGE_SHIFT, size >> MT_PAGE_SHIFT);
+	mt_page_map_move(&r->books.items[book]->map, from >> MT_PAGE_SHIFT, to >> MT_PAGE_SHIFT,
+			 size >> MT_PAGE_SHIFT);
+	return true;
 }
 
 /* ---- Touching ---- */
 
-static bool find_key(const struct mt_ledger *ledger, uint32_t book,
+static void find_key(const struct mt_ledger *ledger, uint32_t book,
 		     const struct mt_ledger_touch *touch, struct mt_toucher *toucher)
 {
 	const struct mt_account *account = touch->space->account;
@@ -200,25 +178,21 @@ static bool find_key(const struct mt_ledger *ledger, uint32_t book,
 						 &unknown);
 	}
 	toucher->key = key;
-	return key.reserver != UINT32_MAX && key.attrs != UINT32_MAX;
 }
 
 /* Without each change of the counts: counts each distinct page once. */
-static bool touch_pages(struct mt_residence *r, struct mt_toucher *toucher, uint32_t book,
+static void touch_pages(struct mt_residence *r, struct mt_toucher *toucher, uint32_t book,
 			uint64_t page, uint64_t count)
 {
 	uint32_t holder = mt_residence_holder(r, &toucher->key);
 	struct mt_book *of = r->books.items[book];
-	uint64_t given;
+	uint64_t given = mt_page_map_fill(&of->map, page, page + count, count, holder);
 
-	if (!holder || !mt_page_map_fill(&of->map, page, page + count, count, holder, &given))
-		return false;
 	if (given) {
 		mt_residence_hold(r, book, holder, (int64_t)given);
 		mt_residence_note_total(of, (int64_t)given);
 		mt_residence_note_pending(r, toucher, book, (int64_t)given);
 	}
-	return true;
 }
 
 static bool touched(void *context, const struct mt_ledger *ledger,
@@ -230,15 +204,14 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 	uint64_t page = touch->address >> MT_PAGE_SHIFT;
 
 	mt_residence_note(r, ledger, touch->time);
-	if (book == UINT32_MAX || !toucher || r->unreported)
-		return false;
 	if (r->books.items[book]->closed)
 		return true;
 	if (touch->order) {
 		uint64_t count = 1ull << touch->order;
 
-		return r->each || !toucher->faulting || toucher->book != book ||
-		       touch_pages(r, toucher, book, toucher->page & ~(count - 1), count);
+		if (!r->each && toucher->faulting && toucher->book == book)
+			touch_pages(r, toucher, book, toucher->page & ~(count - 1), count);
+		return true;
 	}
 	toucher->faulting = true;
 	toucher->book = book;
@@ -250,8 +223,10 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 	r->books.items[book]->touched = touch->time;
 	toucher->time = touch->time;
 	toucher->given = 0;
-	return find_key(ledger, book, touch, toucher) &&
-	       (r->each || touch_pages(r, toucher, book, page, 1));
+	find_key(ledger, book, touch, toucher);
+	if (!r->each)
+		touch_pages(r, toucher, book, page, 1);
+	return true;
 }
 
 /* ---- Batched counts, or none ---- */
@@ -324,8 +299,8 @@ static bool find_sum(struct mt_residence *r, uint32_t index, uint64_t until, int
 }
 
 /* Adds resident pages beyond the touched ones to a holder without a fault. */
-static bool put_rest(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index,
-		     uint64_t until)
+static void put_unseen(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index,
+		       uint64_t until)
 {
 	struct mt_book *book = r->books.items[index];
 	int64_t sum, total = book->total - (book->space->ended ? 0 : book->late);
@@ -334,17 +309,14 @@ static bool put_rest(struct mt_residence *r, const struct mt_ledger *ledger, uin
 	if (!book->touched ||
 	    (!find_whole(r, index, until, &sum) && !find_sum(r, index, until, &sum)) ||
 	    sum == total)
-		return true;
+		return;
 	book->read = UINT64_MAX; /* the figures are as of the reading */
 	id = mt_residence_cause(r, ledger, index, book->origin, MT_ORIGIN_UNSEEN,
 				MT_PAGES_ANONYMOUS);
-	if (!id)
-		return false;
 	mt_residence_hold(r, index, id, sum - total);
-	return true;
 }
 
-static bool put_huge(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index,
+static void put_huge(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index,
 		     enum mt_origin_kind why, int64_t pages)
 {
 	const struct mt_region_attrs attrs = {.kind = MT_REGION_ANONYMOUS};
@@ -353,12 +325,8 @@ static bool put_huge(struct mt_residence *r, const struct mt_ledger *ledger, uin
 
 	key.toucher = key.reserver = mt_ledger_because(ledger, r->books.items[index]->origin, why);
 	key.attrs = mt_attr_table_intern((struct mt_attr_table *)mt_ledger_attrs(ledger), &attrs);
-	if (key.toucher == UINT32_MAX || key.attrs == UINT32_MAX)
-		return false;
 	id = mt_residence_holder(r, &key);
-	if (id)
-		mt_residence_hold(r, index, id, pages);
-	return id;
+	mt_residence_hold(r, index, id, pages);
 }
 
 /*
@@ -366,7 +334,7 @@ static bool put_huge(struct mt_residence *r, const struct mt_ledger *ledger, uin
  * madvise collapse small pages, and a forked child has its parent's. Huge pages are split when a
  * part is unmapped, or for swapping out.
  */
-static bool put_huge_rest(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index)
+static void put_unseen_huge(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index)
 {
 	const struct mt_book *book = r->books.items[index];
 	int32_t pid = book->space->pid;
@@ -377,16 +345,16 @@ static bool put_huge_rest(struct mt_residence *r, const struct mt_ledger *ledger
 	int64_t rest;
 
 	if (!book->touched || book->space->ended || !to || to->time < book->touched)
-		return true;
-	if (!mt_residence_born(book->space) && from != to && from->pages &&
-	    !put_huge(r, ledger, index, MT_ORIGIN_BEFORE, from->pages))
-		return false;
+		return;
+	if (!mt_residence_born(book->space) && from != to && from->pages)
+		put_huge(r, ledger, index, MT_ORIGIN_BEFORE, from->pages);
 	rest = to->pages - book->huge;
 	if (rest < 0)
 		why = MT_ORIGIN_SPLIT;
 	else if (book->space->account && book->space->account->forked)
 		why = MT_ORIGIN_FORKED;
-	return !rest || put_huge(r, ledger, index, why, rest);
+	if (rest)
+		put_huge(r, ledger, index, why, rest);
 }
 
 static bool remaining(void *context, const struct mt_ledger *ledger,
@@ -399,15 +367,13 @@ static bool remaining(void *context, const struct mt_ledger *ledger,
 	size_t at = 0;
 
 	mt_residence_note(r, ledger, time);
-	if (index == UINT32_MAX ||
-	    (r->options.remaining &&
-	     !r->options.remaining(r->options.context, ledger, space, regions, time,
-				   &r->books.items[index]->map)) ||
-	    (!r->each && !r->options.peak &&
-	     !put_rest(r, ledger, index, space->ended || r->options.moment ? time : UINT64_MAX)))
-		return false;
-	if (r->unreported || (r->options.huge && !put_huge_rest(r, ledger, index)))
-		return false;
+	if (r->options.remaining)
+		r->options.remaining(r->options.context, ledger, space, regions, time,
+				     &r->books.items[index]->map);
+	if (!r->each && !r->options.peak)
+		put_unseen(r, ledger, index, space->ended || r->options.moment ? time : UINT64_MAX);
+	if (r->options.huge)
+		put_unseen_huge(r, ledger, index);
 	r->books.items[index]->closed = true;
 	mt_page_map_deinit(&r->books.items[index]->map);
 	/* The kernel may reuse the id of the space. */
@@ -439,13 +405,11 @@ static bool gauged(void *context, uint32_t recording, const struct mt_gauge_reco
 	if (member == MT_PAGES_READ || gauge->value >> 56)
 		return true;
 	reading = mt_array_push(&r->readings);
-	if (reading)
-		*reading =
-			(struct mt_page_reading){.pid = gauge->pid,
-						 .member = member,
-						 .time = gauge->after,
-						 .number = r->readings.count - 1,
-						 .pages = (int64_t)(gauge->value >> MT_PAGE_SHIFT)};
+	*reading = (struct mt_page_reading){.pid = gauge->pid,
+					    .member = member,
+					    .time = gauge->after,
+					    .number = r->readings.count - 1,
+					    .pages = (int64_t)(gauge->value >> MT_PAGE_SHIFT)};
 	r->readings_sorted = false;
 	return reading;
 }

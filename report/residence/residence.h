@@ -35,13 +35,13 @@ struct mt_residence_options {
 	bool (*each)(void *context, uint32_t recording);
 	/*
 	 * Called at each change of a holding, with the pages, swapped pages and changes added. May
-	 * be NULL; false out of memory.
+	 * be NULL.
 	 */
 	bool (*held)(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
 		     uint64_t time);
 	/*
 	 * Called when the ledger calls `remaining`, with the pages that were touched and not given
-	 * back. May be NULL; false out of memory.
+	 * back. May be NULL.
 	 */
 	bool (*remaining)(void *context, const struct mt_ledger *ledger,
 			  const struct mt_ledger_space *space, const struct mt_extents *regions,
@@ -58,7 +58,7 @@ struct mt_residence_options {
 	bool as_read;
 };
 
-/* NULL out of memory. Copies options. */
+/* Copies options. */
 struct mt_residence *mt_residence_create(const struct mt_residence_options *options);
 void mt_residence_destroy(struct mt_residence *residence);
 

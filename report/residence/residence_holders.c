@@ -1,6 +1,4 @@
-/*
- * Address spaces and their holders, and the final holdings.
- */
+/* Address spaces and their holders, and the final holdings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,18 +7,12 @@
 
 struct mt_residence *mt_residence_create(const struct mt_residence_options *options)
 {
-	struct mt_residence *r = calloc(1, sizeof(*r));
+	struct mt_residence *r = mt_alloc(1, sizeof(*r));
 
-	if (!r)
-		return NULL;
 	r->options = *options;
 	r->recording = UINT32_MAX;
 	r->keys = mt_byte_runs_create();
-	/* Holder 0 means no holder. */
-	if (!r->keys || !mt_array_push(&r->holders)) {
-		mt_residence_destroy(r);
-		return NULL;
-	}
+	mt_array_push(&r->holders); /* holder 0 means no holder */
 	return r;
 }
 
@@ -72,11 +64,10 @@ static uint64_t last_read(struct mt_residence *r, int32_t pid)
 	return r->options.as_read && first != last ? last->time : UINT64_MAX;
 }
 
-/* Index of the space's book, created if new; UINT32_MAX out of memory. */
 uint32_t mt_residence_book(struct mt_residence *r, const struct mt_ledger_space *space)
 {
 	uint64_t key = (uint64_t)(uintptr_t)space, index;
-	struct mt_book *book, **slot;
+	struct mt_book *book;
 
 	mt_residence_begin(r, space->recording);
 	if (!r->each_known) {
@@ -85,54 +76,30 @@ uint32_t mt_residence_book(struct mt_residence *r, const struct mt_ledger_space 
 	}
 	if (mt_map64_get(&r->by_space, key, &index))
 		return (uint32_t)index;
-	book = calloc(1, sizeof(*book));
-	slot = book ? mt_array_push(&r->books) : NULL;
-	if (!slot) {
-		free(book);
-		return UINT32_MAX;
-	}
-	*slot = book;
+	book = mt_alloc(1, sizeof(*book));
 	book->space = space;
 	book->read = last_read(r, space->pid);
-	index = r->books.count - 1;
-	return mt_map64_put(&r->by_space, key, index) ? (uint32_t)index : UINT32_MAX;
+	mt_map64_put(&r->by_space, key, r->books.count);
+	mt_array_append(&r->books, book);
+	return (uint32_t)r->books.count - 1;
 }
 
-/* NULL out of memory; valid until the next toucher is created. */
 struct mt_toucher *mt_residence_toucher(struct mt_residence *r, int32_t tid)
 {
-	uint64_t index;
-
-	if (mt_map64_get(&r->by_tid, (uint32_t)tid, &index))
-		return &r->touchers.items[index];
-	if (!mt_map64_put(&r->by_tid, (uint32_t)tid, r->touchers.count))
-		return NULL;
-	return mt_array_push(&r->touchers);
+	return mt_map64_element(&r->by_tid, &r->touchers, (uint32_t)tid);
 }
 
-/* NULL out of memory; valid until the next counts are created. */
 struct mt_page_counts *mt_residence_counts_of(struct mt_residence *r, uint64_t mm)
 {
-	uint64_t index;
-
-	if (mt_map64_get(&r->by_mm, mm, &index))
-		return &r->counts.items[index];
-	if (!mt_map64_put(&r->by_mm, mm, r->counts.count))
-		return NULL;
-	return mt_array_push(&r->counts);
+	return mt_map64_element(&r->by_mm, &r->counts, mm);
 }
 
-/* 0 out of memory. */
 uint32_t mt_residence_holder(struct mt_residence *r, const struct mt_holder_key *key)
 {
-	uint32_t id = mt_byte_runs_intern(r->keys, key, sizeof(*key));
+	uint32_t id = mt_byte_runs_intern(r->keys, key, sizeof(*key)) + 1;
 
-	if (id == MT_SEQUENCE_NONE)
-		return MT_HOLDER_NONE;
-	if (id + 1 == r->holders.count && !mt_array_push(&r->holders))
-		return MT_HOLDER_NONE;
-	r->holders.items[id + 1].huge = key->huge;
-	return id + 1;
+	mt_array_at(&r->holders, id)->huge = key->huge;
+	return id;
 }
 
 /* ---- Sums ---- */
@@ -153,13 +120,13 @@ static void deliver(struct mt_residence *r, uint32_t id, int64_t pages, int64_t 
 {
 	struct mt_holding more;
 
-	if (!r->options.held || r->unreported)
+	if (!r->options.held)
 		return;
 	more = mt_residence_get(r, id - 1);
 	more.pages = pages;
 	more.swapped = swapped;
 	more.count = count;
-	r->unreported = !r->options.held(r->options.context, r->ledger, &more, r->now);
+	r->options.held(r->options.context, r->ledger, &more, r->now);
 }
 
 void mt_residence_hold(struct mt_residence *r, uint32_t book, uint32_t id, int64_t pages)
@@ -195,7 +162,6 @@ void mt_residence_hold_swapped(struct mt_residence *r, uint32_t book, uint32_t i
 	deliver(r, id, 0, pages, 0);
 }
 
-/* Call after all holders of a change are updated. */
 void mt_residence_note_total(struct mt_book *book, int64_t pages)
 {
 	book->total += pages;
@@ -226,7 +192,6 @@ static const uint8_t member_kinds[MT_PAGES_MEMBERS] = {
 	[MT_PAGES_SHM] = MT_REGION_SHM,
 };
 
-/* The holder of pages that came or went for a reason, by the task of `origin`; 0 out of memory. */
 uint32_t mt_residence_cause(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
 			    uint32_t origin, enum mt_origin_kind why, uint32_t member)
 {
@@ -235,8 +200,7 @@ uint32_t mt_residence_cause(struct mt_residence *r, const struct mt_ledger *ledg
 
 	key.toucher = key.reserver = mt_ledger_because(ledger, origin, why);
 	key.attrs = mt_attr_table_intern((struct mt_attr_table *)mt_ledger_attrs(ledger), &attrs);
-	return key.toucher == UINT32_MAX || key.attrs == UINT32_MAX ? MT_HOLDER_NONE
-								    : mt_residence_holder(r, &key);
+	return mt_residence_holder(r, &key);
 }
 
 /* ---- Readings of /proc, and the kernel's counts ---- */
@@ -292,14 +256,10 @@ const struct mt_page_reading *mt_residence_last_reading(struct mt_residence *r, 
 	return before ? reading_at(r, before - 1, &key) : NULL;
 }
 
-bool mt_residence_bind(struct mt_residence *r, struct mt_page_counts *counts, uint32_t book)
+void mt_residence_bind(struct mt_residence *r, struct mt_page_counts *counts, uint32_t book)
 {
-	uint32_t *slot = mt_array_push(&r->books.items[book]->counts);
-
-	if (slot)
-		*slot = (uint32_t)(counts - r->counts.items);
+	mt_array_append(&r->books.items[book]->counts, (uint32_t)(counts - r->counts.items));
 	counts->book = book + 1;
-	return slot;
 }
 
 struct mt_page_counts *mt_residence_next_counts(struct mt_residence *r, uint32_t book, size_t *at)
@@ -315,7 +275,6 @@ struct mt_page_counts *mt_residence_next_counts(struct mt_residence *r, uint32_t
 	return NULL;
 }
 
-/* True if all of a space's pages were added within the recording. */
 bool mt_residence_born(const struct mt_ledger_space *space)
 {
 	return space->generation || (space->account && space->account->forked);

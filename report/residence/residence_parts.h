@@ -102,7 +102,6 @@ struct mt_residence {
 	/* Ledger and time of the current event. */
 	const struct mt_ledger *ledger;
 	uint64_t now;
-	bool unreported;	/* options.held has failed: out of memory */
 	struct mt_map64 by_mm;	/* kernel's id of a space to index in counts */
 	struct mt_map64 by_tid; /* tid to index in touchers */
 	MT_ARRAY(struct mt_page_counts) counts;
@@ -116,22 +115,18 @@ struct mt_residence {
 /* Drops the state of the previous recording, if `recording` is another. */
 void mt_residence_begin(struct mt_residence *r, uint32_t recording);
 
-/* Index of the space's book, created if new; UINT32_MAX out of memory. */
+/* Index of the space's book, created if new. */
 uint32_t mt_residence_book(struct mt_residence *r, const struct mt_ledger_space *space);
 
-/*
- * A thread's state and a space's counts, created if new. NULL out of memory. Valid until the next
- * one is created.
- */
+/* A thread's state and a space's counts, created if new. Valid until the next one is created. */
 struct mt_toucher *mt_residence_toucher(struct mt_residence *r, int32_t tid);
 struct mt_page_counts *mt_residence_counts_of(struct mt_residence *r, uint64_t mm);
 
-/* The id of a holder; MT_HOLDER_NONE out of memory. */
+/* The id of a holder. */
 uint32_t mt_residence_holder(struct mt_residence *r, const struct mt_holder_key *key);
 
 /*
  * The holder of a book's pages that came or went for the reason `why`, by the task of `origin`.
- * MT_HOLDER_NONE out of memory.
  */
 uint32_t mt_residence_cause(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
 			    uint32_t origin, enum mt_origin_kind why, uint32_t member);
@@ -160,8 +155,8 @@ const struct mt_page_reading *mt_residence_first_reading(struct mt_residence *r,
 const struct mt_page_reading *mt_residence_last_reading(struct mt_residence *r, int32_t pid,
 							uint32_t member, uint64_t until);
 
-/* Binds the counts to a book. False out of memory. */
-bool mt_residence_bind(struct mt_residence *r, struct mt_page_counts *counts, uint32_t book);
+/* Binds the counts to a book. */
+void mt_residence_bind(struct mt_residence *r, struct mt_page_counts *counts, uint32_t book);
 
 /* Iterates over the counts of a book: the first from *at on, which is advanced; NULL at the end. */
 struct mt_page_counts *mt_residence_next_counts(struct mt_residence *r, uint32_t book, size_t *at);
@@ -181,9 +176,8 @@ static inline void mt_residence_note(struct mt_residence *r, const struct mt_led
 
 /*
  * Takes the pages of a range from their holders; the kernel's counts say how many were resident.
- * False out of memory.
  */
-bool mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
+void mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
 			    uint64_t first, uint64_t end, uint32_t origin, enum mt_origin_kind why);
 
 /* ---- residence_steps.c ---- */

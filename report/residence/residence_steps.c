@@ -39,17 +39,14 @@ static uint32_t cause_of(struct mt_residence *r, const struct step *step, enum m
 				  step->member);
 }
 
-static bool put_down(struct mt_residence *r, const struct step *step, enum mt_origin_kind why,
+static void put_down(struct mt_residence *r, const struct step *step, enum mt_origin_kind why,
 		     int64_t pages)
 {
 	uint32_t id = cause_of(r, step, why);
 
-	if (!id)
-		return false;
 	mt_residence_hold(r, step->book, id, pages);
 	if (pages > 0)
 		mt_residence_count_changes(r, step->book, id, 1);
-	return true;
 }
 
 struct taking {
@@ -58,27 +55,24 @@ struct taking {
 	enum mt_origin_kind why;
 };
 
-static bool take_pages(void *context, uint64_t page, uint64_t count, uint32_t holder)
+static void take_pages(void *context, uint64_t page, uint64_t count, uint32_t holder)
 {
 	const struct taking *taking = context;
 	uint32_t id = cause_of(taking->r, taking->step, taking->why);
 
 	(void)page;
-	if (!id)
-		return false;
 	mt_residence_hold(taking->r, taking->step->book, holder, -(int64_t)count);
 	mt_residence_hold(taking->r, taking->step->book, id, (int64_t)count);
 	mt_residence_count_changes(taking->r, taking->step->book, id, (int64_t)count);
-	return true;
 }
 
 /* Takes pages that were reclaimed unseen, or are replaced now, from their holders. */
-static bool take_back(struct mt_residence *r, const struct step *step, uint64_t from, uint64_t to,
+static void take_back(struct mt_residence *r, const struct step *step, uint64_t from, uint64_t to,
 		      enum mt_origin_kind why)
 {
 	struct taking taking = {r, step, why};
 
-	return mt_page_map_clear(&r->books.items[step->book]->map, from, to, take_pages, &taking);
+	mt_page_map_clear(&r->books.items[step->book]->map, from, to, take_pages, &taking);
 }
 
 /* The range of pages that a fault added `count` of. */
@@ -98,12 +92,10 @@ static void range_of_fault(const struct mt_toucher *toucher, uint32_t member, ui
 }
 
 /* Gives `count` pages of a range without holders to the holder. */
-static bool give_pages(struct mt_residence *r, uint32_t book, uint32_t holder, uint64_t from,
+static void give_pages(struct mt_residence *r, uint32_t book, uint32_t holder, uint64_t from,
 		       uint64_t to, uint64_t count)
 {
-	uint64_t given;
-
-	return mt_page_map_fill(&r->books.items[book]->map, from, to, count, holder, &given);
+	mt_page_map_fill(&r->books.items[book]->map, from, to, count, holder);
 }
 
 /*
@@ -122,7 +114,7 @@ static int64_t own_part(const struct step *step)
 	return pages >= LARGE_PAGES && !(pages & (pages - 1)) ? pages : 1;
 }
 
-static bool fault_added(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
+static void fault_added(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
 	const struct mt_ledger_space *space = r->books.items[step->book]->space;
 	int64_t own = own_part(step);
@@ -133,25 +125,21 @@ static bool fault_added(struct mt_residence *r, const struct step *step, struct 
 	toucher->key.member = step->member;
 	toucher->key.huge = own == MT_HUGE_PAGES && step->member == MT_PAGES_ANONYMOUS;
 	holder = mt_residence_holder(r, &toucher->key);
-	if (!holder)
-		return false;
-	if (!take_back(r, step, toucher->page, toucher->page + 1, MT_ORIGIN_RECLAIMED) ||
-	    !give_pages(r, step->book, holder, toucher->page, toucher->page + 1, 1))
-		return false;
+	take_back(r, step, toucher->page, toucher->page + 1, MT_ORIGIN_RECLAIMED);
+	give_pages(r, step->book, holder, toucher->page, toucher->page + 1, 1);
 	range_of_fault(toucher, step->member, (uint64_t)own, &from, &to);
-	if (!give_pages(r, step->book, holder, from, to, (uint64_t)own - 1))
-		return false;
+	give_pages(r, step->book, holder, from, to, (uint64_t)own - 1);
 	mt_residence_hold(r, step->book, holder, own);
 	mt_residence_count_changes(r, step->book, holder, 1);
 	/* The first change of a new program includes the pages that exec loaded. */
-	return own == step->pages ||
-	       put_down(r, step,
-			step->last || !space->generation ? MT_ORIGIN_UNSEEN : MT_ORIGIN_LOADED,
-			step->pages - own);
+	if (own != step->pages)
+		put_down(r, step,
+			 step->last || !space->generation ? MT_ORIGIN_UNSEEN : MT_ORIGIN_LOADED,
+			 step->pages - own);
 }
 
 /* A page of a file makes room for its copy; a huge page is split. */
-static bool fault_took(struct mt_residence *r, const struct step *step,
+static void fault_took(struct mt_residence *r, const struct step *step,
 		       const struct mt_toucher *toucher)
 {
 	uint64_t page = toucher->page, end = page + 1;
@@ -160,11 +148,11 @@ static bool fault_took(struct mt_residence *r, const struct step *step,
 		page &= ~(uint64_t)(MT_HUGE_PAGES - 1);
 		end = page + MT_HUGE_PAGES;
 	}
-	return take_back(r, step, page, end, MT_ORIGIN_REPLACED) &&
-	       put_down(r, step, MT_ORIGIN_REPLACED, step->pages);
+	take_back(r, step, page, end, MT_ORIGIN_REPLACED);
+	put_down(r, step, MT_ORIGIN_REPLACED, step->pages);
 }
 
-static bool call_added(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
+static void call_added(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
 	const struct mt_page_count *count = step->reported->count;
 	bool advice = count->call == MT_VM_MADVISE;
@@ -174,11 +162,9 @@ static bool call_added(struct mt_residence *r, const struct step *step, struct m
 	uint64_t to = advice ? from + (count->args[1] >> MT_PAGE_SHIFT) : toucher->to;
 	uint32_t id = cause_of(r, step, why);
 
-	if (!id || !give_pages(r, step->book, id, from, to, (uint64_t)step->pages))
-		return false;
+	give_pages(r, step->book, id, from, to, (uint64_t)step->pages);
 	mt_residence_hold(r, step->book, id, step->pages);
 	mt_residence_count_changes(r, step->book, id, 1);
-	return true;
 }
 
 static bool advice_frees(uint64_t advice)
@@ -186,23 +172,26 @@ static bool advice_frees(uint64_t advice)
 	return advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED || advice == MADV_REMOVE;
 }
 
-static bool call_took(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
+static void call_took(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
 	const struct mt_page_count *count = step->reported->count;
 	uint64_t from = count->args[0] >> MT_PAGE_SHIFT;
 
-	if (count->call != MT_VM_MADVISE)
-		return put_down(r, step, MT_ORIGIN_UNMAPPED, step->pages);
-	if (!advice_frees(count->args[2]))
-		return put_down(r, step, MT_ORIGIN_RECLAIMED, step->pages);
+	if (count->call != MT_VM_MADVISE) {
+		put_down(r, step, MT_ORIGIN_UNMAPPED, step->pages);
+		return;
+	}
+	if (!advice_frees(count->args[2])) {
+		put_down(r, step, MT_ORIGIN_RECLAIMED, step->pages);
+		return;
+	}
 	if (toucher->advised != count->enter) {
 		toucher->advised = count->enter;
-		if (!mt_residence_give_back(r, step->ledger, step->book, from,
-					    from + (mt_page_up(count->args[1]) >> MT_PAGE_SHIFT),
-					    step->reported->origin, MT_ORIGIN_ADVISED))
-			return false;
+		mt_residence_give_back(r, step->ledger, step->book, from,
+				       from + (mt_page_up(count->args[1]) >> MT_PAGE_SHIFT),
+				       step->reported->origin, MT_ORIGIN_ADVISED);
 	}
-	return put_down(r, step, MT_ORIGIN_ADVISED, step->pages);
+	put_down(r, step, MT_ORIGIN_ADVISED, step->pages);
 }
 
 /* The cause of a step that belongs to neither a fault nor a known call. */
@@ -231,7 +220,7 @@ static bool has_no_room(const struct step *step, const struct mt_toucher *touche
 	       (from < toucher->first || from + MT_HUGE_PAGES > toucher->end);
 }
 
-static bool put_step(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
+static void put_step(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
 	const struct mt_page_count *count = step->reported->count;
 	bool fault = toucher->faulting && toucher->book == step->book && count->own &&
@@ -243,26 +232,34 @@ static bool put_step(struct mt_residence *r, const struct step *step, struct mt_
 	/*
 	 * A fault removes a file's page before it adds the copy; later removals have another cause.
 	 */
-	if (fault && !given && (rises || is_replaced(step, toucher)))
-		return rises ? fault_added(r, step, toucher) : fault_took(r, step, toucher);
+	if (fault && !given && (rises || is_replaced(step, toucher))) {
+		if (rises)
+			fault_added(r, step, toucher);
+		else
+			fault_took(r, step, toucher);
+		return;
+	}
 	if (!step->pages)
-		return true;
-	if (count->call && count->own)
-		return rises ? call_added(r, step, toucher) : call_took(r, step, toucher);
-	return put_down(r, step, why_loose(step), step->pages);
+		return;
+	if (count->call && count->own) {
+		if (rises)
+			call_added(r, step, toucher);
+		else
+			call_took(r, step, toucher);
+		return;
+	}
+	put_down(r, step, why_loose(step), step->pages);
 }
 
-static bool put_swapped(struct mt_residence *r, const struct step *step)
+static void put_swapped(struct mt_residence *r, const struct step *step)
 {
 	uint32_t id = cause_of(r, step, MT_ORIGIN_RECLAIMED);
 
-	if (id)
-		mt_residence_hold_swapped(r, step->book, id, step->pages);
-	return id;
+	mt_residence_hold_swapped(r, step->book, id, step->pages);
 }
 
 /* The counts belong to this book: pages from before its first event came by fork or exec. */
-static bool bind(struct mt_residence *r, struct mt_page_counts *counts, struct step *step)
+static void bind(struct mt_residence *r, struct mt_page_counts *counts, struct step *step)
 {
 	const struct mt_ledger_space *space = r->books.items[step->book]->space;
 	bool is_new = mt_residence_born(space);
@@ -271,22 +268,21 @@ static bool bind(struct mt_residence *r, struct mt_page_counts *counts, struct s
 
 	if (counts->book)
 		*counts = (struct mt_page_counts){.time = counts->time};
-	if (!mt_residence_bind(r, counts, step->book))
-		return false;
+	mt_residence_bind(r, counts, step->book);
 	for (uint32_t i = 0; i < MT_PAGES_MEMBERS; i++) {
 		int64_t pages = counts->value[i];
 
 		if (counts->seen[i] && is_new && pages) {
 			step->member = i;
-			if (i == MT_PAGES_SWAPPED ? !put_swapped(r, step)
-						  : !put_down(r, step, why, pages))
-				return false;
+			if (i == MT_PAGES_SWAPPED)
+				put_swapped(r, step);
+			else
+				put_down(r, step, why, pages);
 			mt_residence_note_total(r->books.items[step->book],
 						i == MT_PAGES_SWAPPED ? 0 : pages);
 		}
 		counts->seen[i] |= is_new;
 	}
-	return true;
 }
 
 /*
@@ -325,7 +321,7 @@ static void note_batch(struct mt_residence *r, const struct step *step, struct m
 					  : -pending);
 }
 
-static bool apply(struct mt_residence *r, struct mt_page_counts *counts, struct step *step,
+static void apply(struct mt_residence *r, struct mt_page_counts *counts, struct step *step,
 		  struct mt_toucher *toucher)
 {
 	struct mt_book *book = r->books.items[step->book];
@@ -342,29 +338,29 @@ static bool apply(struct mt_residence *r, struct mt_page_counts *counts, struct 
 	if (!r->each)
 		note_batch(r, step, toucher);
 	if (!r->each || (!step->pages && step->member != MT_PAGES_ANONYMOUS))
-		return true;
-	if (step->member == MT_PAGES_SWAPPED)
-		return put_swapped(r, step);
-	if (!put_step(r, step, toucher))
-		return false;
+		return;
+	if (step->member == MT_PAGES_SWAPPED) {
+		put_swapped(r, step);
+		return;
+	}
+	put_step(r, step, toucher);
 	mt_residence_note_total(book, step->pages);
-	return true;
 }
 
 /* An address space got its id: counts without an id move to it. */
-static bool take_nameless(struct mt_residence *r, uint32_t book, struct mt_page_counts *counts)
+static void take_nameless(struct mt_residence *r, uint32_t book, struct mt_page_counts *counts)
 {
 	uint64_t index;
 	struct mt_page_counts *old;
 
 	if (!mt_map64_get(&r->by_mm, NAMELESS | book, &index))
-		return true;
+		return;
 	old = &r->counts.items[index];
 	if (old == counts || counts->book || old->book != book + 1)
-		return true;
+		return;
 	*counts = *old;
 	*old = (struct mt_page_counts){0};
-	return mt_residence_bind(r, counts, book);
+	mt_residence_bind(r, counts, book);
 }
 
 bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
@@ -380,12 +376,10 @@ bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 		mt_residence_counts_of(r, count->mm ? count->mm : NAMELESS | step.book);
 
 	mt_residence_note(r, ledger, reported->time);
-	if (step.book == UINT32_MAX || !toucher || !counts || r->unreported)
-		return false;
 	if (!count->own && !count->mm)
 		return true;
-	if (count->own && !take_nameless(r, step.book, counts))
-		return false;
+	if (count->own)
+		take_nameless(r, step.book, counts);
 	step.last = counts->time;
 	if (!count->own && !counts->book) {
 		counts->seen[count->member] = true;
@@ -396,8 +390,10 @@ bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 	/* A thread that has left its address space ends it: by exit or exec. */
 	if (!count->own && counts->book == step.book + 1)
 		r->books.items[step.book]->closed = true;
-	if (count->own && counts->book != step.book + 1 && !bind(r, counts, &step))
-		return false;
+	if (count->own && counts->book != step.book + 1)
+		bind(r, counts, &step);
 	step.book = counts->book - 1;
-	return r->books.items[step.book]->closed || apply(r, counts, &step, toucher);
+	if (!r->books.items[step.book]->closed)
+		apply(r, counts, &step, toucher);
+	return true;
 }

@@ -305,11 +305,13 @@ enum {
 /* Marks pages as touched or given back. False out of memory. */
 static bool mark_pages(struct mt_verdicts_space *space, uint64_t start, uint64_t end, bool touched)
 {
-	uint64_t first = start >> PAGE_SHIFT, after = end >> PAGE_SHIFT, given;
+	uint64_t first = start >> PAGE_SHIFT, after = end >> PAGE_SHIFT;
 
-	return touched ? mt_page_map_fill(&space->touched, first, after, UINT64_MAX, TOUCHED,
-					  &given)
-		       : mt_page_map_clear(&space->touched, first, after, NULL, NULL);
+	if (touched)
+		mt_page_map_fill(&space->touched, first, after, UINT64_MAX, TOUCHED);
+	else
+		mt_page_map_clear(&space->touched, first, after, NULL, NULL);
+	return true;
 }
 
 static bool take_touch(void *context, const struct mt_ledger *ledger,
@@ -387,9 +389,9 @@ static bool take_move(void *context, const struct mt_ledger *ledger,
 	uint32_t space = find_space(verdicts, from);
 
 	(void)ledger;
-	return space != UINT32_MAX &&
-	       mt_page_map_move(&verdicts->spaces.items[space].touched, at >> PAGE_SHIFT,
-				to >> PAGE_SHIFT, size >> PAGE_SHIFT);
+	mt_page_map_move(&verdicts->spaces.items[space].touched, at >> PAGE_SHIFT, to >> PAGE_SHIFT,
+			 size >> PAGE_SHIFT);
+	return true;
 }
 
 /* True for memory whose pages are meant to be used, unlike memory that only reserves addresses. */
@@ -498,7 +500,8 @@ static bool take_gauge(void *context, uint32_t recording, const struct mt_gauge_
 {
 	struct mt_verdicts *verdicts = context;
 
-	return mt_mapping_readings_take(&verdicts->readings, recording, gauge);
+	mt_mapping_readings_take(&verdicts->readings, recording, gauge);
+	return true;
 }
 
 static bool report_also(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
