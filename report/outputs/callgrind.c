@@ -101,11 +101,11 @@ static uint32_t string_of(struct callgrind *c, const char *text)
 	return mt_strings_intern(c->strings, text, strlen(text));
 }
 
-/* The id of a function; MT_SEQUENCE_NONE out of memory. */
+/* The id of a function. */
 static uint32_t function_of(struct callgrind *c, const char *name, const char *file,
 			    const char *object)
 {
-	uint32_t image = string_of(c, object), *first;
+	uint32_t image = string_of(c, object);
 	struct function key = {
 		.name = string_of(c, name),
 		.file = string_of(c, file ? file : UNKNOWN_FILE),
@@ -113,109 +113,72 @@ static uint32_t function_of(struct callgrind *c, const char *name, const char *f
 	};
 	uint32_t id = mt_byte_runs_intern(c->functions, &key, sizeof(key));
 
-	if (image == MT_STRING_NONE || key.name == MT_STRING_NONE || key.file == MT_STRING_NONE)
-		return MT_SEQUENCE_NONE;
-	if (id != MT_SEQUENCE_NONE && id >= c->objects.count) {
-		first = mt_array_push(&c->objects);
-		if (!first || !mt_array_push(&c->entered))
-			return MT_SEQUENCE_NONE;
-		*first = image;
+	if (id == c->objects.count) {
+		*mt_array_push(&c->objects) = image;
+		*mt_array_push(&c->entered) = 0;
 	}
 	return id;
 }
 
-static bool push_place(struct callgrind *c, const char *name, const char *file, const char *object,
-		       uint32_t line)
+/* The functions of a frame, innermost first. */
+static struct span span_of(struct callgrind *c, uint32_t frame)
 {
-	struct place *place = mt_array_push(&c->found);
-
-	if (!place)
-		return false;
-	*place = (struct place){function_of(c, name, file, object), line};
-	return place->function != MT_SEQUENCE_NONE;
-}
-
-/* The functions of a frame, innermost first; NULL out of memory. */
-static const struct span *span_of(struct callgrind *c, uint32_t frame)
-{
-	struct span *span;
+	struct span *span = mt_array_at(&c->spans, frame);
 	size_t count;
 	const struct mt_frame_name *names;
 
-	if (frame >= c->spans.count && !mt_array_reserve(&c->spans, (size_t)frame + 1))
-		return NULL;
-	while (c->spans.count <= frame)
-		c->spans.items[c->spans.count++] = (struct span){0};
-	span = &c->spans.items[frame];
 	if (span->count)
-		return span;
+		return *span;
 	names = mt_frames_names(c->table->frames, frame, &count);
-	if (!names)
-		return NULL;
-	span->first = (uint32_t)c->found.count;
+	*span = (struct span){(uint32_t)c->found.count, (uint32_t)count};
 	for (size_t i = 0; i < count; i++) {
 		const char *name =
 			mt_strings_get(mt_frames_strings(c->table->frames), names[i].name);
+		const struct place place = {function_of(c, name, names[i].file, names[i].dso),
+					    names[i].line};
 
-		if (!push_place(c, name, names[i].file, names[i].dso, names[i].line))
-			return NULL;
+		*mt_array_push(&c->found) = place;
 	}
-	span->count = (uint32_t)count;
-	return span;
+	return *span;
 }
 
 /* ---- Costs ---- */
 
-static bool push_line(struct callgrind *c, struct place place)
-{
-	struct place *line = mt_array_push(&c->line);
-
-	if (line)
-		*line = place;
-	return line;
-}
-
 /* A key's text becomes a function without lines, in a file named after the key. */
-static bool push_key(struct callgrind *c, const char *what, const char *text)
+static void push_key(struct callgrind *c, const char *what, const char *text)
 {
 	char file[64];
-	uint32_t function;
 
 	snprintf(file, sizeof(file), "(%s)", what);
-	function = function_of(c, text && *text ? text : "-", file, file);
-	return function != MT_SEQUENCE_NONE && push_line(c, (struct place){function, 0});
+	*mt_array_push(&c->line) =
+		(struct place){function_of(c, text && *text ? text : "-", file, file), 0};
 }
 
-static bool push_keys(struct callgrind *c, const struct mt_row *row)
+static void push_keys(struct callgrind *c, const struct mt_row *row)
 {
 	struct mt_snippet room;
 
 	for (size_t i = 0; i < c->table->key_count; i++) {
 		const char *name = c->table->keys[i].name;
 
-		if (i != c->stack && !(c->table->compared && !strcmp(name, "state")) &&
-		    !push_key(c, name, mt_cell_text(c->table, row, i, &room)))
-			return false;
+		if (i != c->stack && !(c->table->compared && !strcmp(name, "state")))
+			push_key(c, name, mt_cell_text(c->table, row, i, &room));
 	}
-	return c->line.count || push_key(c, "analysis", c->table->name);
+	if (!c->line.count)
+		push_key(c, "analysis", c->table->name);
 }
 
-static bool push_stack(struct callgrind *c, uint32_t stack)
+static void push_stack(struct callgrind *c, uint32_t stack)
 {
 	size_t depth;
 	const uint32_t *frames = mt_stacks_get(c->table->stacks, stack, &depth);
 
 	while (depth--) {
-		const struct span *span = span_of(c, frames[depth]);
+		struct span span = span_of(c, frames[depth]);
 
-		for (uint32_t i = span ? span->count : 0; i--;) {
-			if (!push_line(c, c->found.items[span->first + i]))
-				return false;
-		}
-		if (!span)
-			return false;
+		while (span.count--)
+			*mt_array_push(&c->line) = c->found.items[span.first + span.count];
 	}
-	return true;
 }
 
 /* Costs are additive events, not below 0; the number of calls comes last. */
@@ -235,14 +198,13 @@ static void take_values(struct callgrind *c, const struct mt_row *row, struct mt
 }
 
 /* Adds a row to the function's own cost, and to each call. `serial` counts rows from 1. */
-static bool add_costs(struct callgrind *c, const struct mt_value *values, uint64_t serial)
+static void add_costs(struct callgrind *c, const struct mt_value *values, uint64_t serial)
 {
 	struct mt_value none[MT_GROUPS_COLUMNS] = {{0}};
 	const struct place *at = c->line.items, *last = at + c->line.count - 1;
 	uint64_t keys[COST_KEYS] = {last->function, last->line, NO_CALLEE};
 
-	if (!mt_sum_table_add(c->costs, keys, values))
-		return false;
+	mt_sum_table_add(c->costs, keys, values);
 	none[c->event_count] = values[c->event_count];
 	c->entered.items[at->function] = serial;
 	for (; at < last; at++) {
@@ -253,41 +215,38 @@ static bool add_costs(struct callgrind *c, const struct mt_value *values, uint64
 		keys[COST_FUNCTION] = at->function;
 		keys[COST_LINE] = at->line;
 		keys[COST_CALLEE] = at[1].function;
-		if (!mt_sum_table_add(c->costs, keys, outermost ? values : none))
-			return false;
+		mt_sum_table_add(c->costs, keys, outermost ? values : none);
 	}
-	return true;
 }
 
 static struct mt_error *take_rows(struct callgrind *c)
 {
 	struct mt_value values[MT_GROUPS_COLUMNS];
+	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
-	for (uint64_t serial = 1;; serial++) {
-		struct mt_error *err = mt_table_next(c->table, &row, &more);
-
-		if (err || !more)
-			return err;
+	for (uint64_t serial = 1; mt_table_read(c->table, &row, &err); serial++) {
 		c->line.count = 0;
 		take_values(c, &row, values);
-		if (!push_keys(c, &row) || !push_stack(c, (uint32_t)row.keys[c->stack]) ||
-		    !add_costs(c, values, serial))
-			return mt_error_nomem();
+		push_keys(c, &row);
+		push_stack(c, (uint32_t)row.keys[c->stack]);
+		add_costs(c, values, serial);
 	}
+	return err;
 }
 
 /* ---- The file ---- */
 
 static void put_name(struct callgrind *c, struct shown *shown, const char *kind, uint32_t id)
 {
+	bool *known = mt_array_at(&shown->of, id);
+
 	fprintf(c->to, "%s=(%u)", kind, id);
-	if (!shown->of.items[id]) {
+	if (!*known) {
 		fputc(' ', c->to);
 		mt_text_print_clean(mt_strings_get(c->strings, id), c->to);
 	}
-	shown->of.items[id] = true;
+	*known = true;
 	fputc('\n', c->to);
 }
 
@@ -400,17 +359,14 @@ static struct mt_error *put_rows(struct callgrind *c)
 {
 	struct mt_table *costs = mt_sum_table_table(c->costs);
 	uint64_t last = NO_CALLEE;
+	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
-	for (;;) {
-		struct mt_error *err = mt_table_next(costs, &row, &more);
-
-		if (err || !more)
-			return err;
+	while (mt_table_read(costs, &row, &err)) {
 		put_row(c, &row, last);
 		last = row.keys[COST_FUNCTION];
 	}
+	return err;
 }
 
 static void put_totals(struct callgrind *c)
@@ -421,22 +377,11 @@ static void put_totals(struct callgrind *c)
 	fputc('\n', c->to);
 }
 
-static bool no_names_shown(struct shown *shown, size_t count)
-{
-	if (!mt_array_reserve(&shown->of, count))
-		return false;
-	memset(shown->of.items, 0, count * sizeof(*shown->of.items));
-	return true;
-}
-
 static struct mt_error *write_costs(struct callgrind *c)
 {
-	size_t count = mt_strings_count(c->strings);
 	struct mt_error *err;
 
-	if (!mt_sum_table_sort_key(c->costs, COST_FUNCTION) || !no_names_shown(&c->files, count) ||
-	    !no_names_shown(&c->names, count) || !no_names_shown(&c->images, count))
-		return mt_error_nomem();
+	mt_sum_table_sort_key(c->costs, COST_FUNCTION);
 	put_head(c);
 	err = put_rows(c);
 	put_totals(c);
@@ -504,10 +449,8 @@ static struct mt_error *write_callgrind(const struct mt_view *view, struct mt_ta
 	if (err)
 		return err;
 	c.costs = costs = create_costs(&c);
-	if (!strings || !functions || !costs)
-		return mt_error_nomem();
-	err = mt_frames_resolve(table->frames);
-	err = err ? err : take_rows(&c);
+	mt_frames_resolve(table->frames);
+	err = take_rows(&c);
 	return err ? err : write_costs(&c);
 }
 

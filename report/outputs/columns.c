@@ -132,25 +132,22 @@ static void print_key(const struct columns *columns, const struct mt_row *row, s
 		fprintf(columns->to, "%*s", (right ? 0 : pad) + GAP, "");
 }
 
-/* The functions of a stack, innermost first; false out of memory. */
-static bool print_stack(const struct columns *columns, const struct mt_row *row, size_t column)
+/* The functions of a stack, innermost first. */
+static void print_stack(const struct columns *columns, const struct mt_row *row, size_t column)
 {
 	struct mt_strings *names = mt_frames_strings(columns->rows.table->frames);
 	size_t count;
 	const uint32_t *path = mt_cell_path(&columns->rows, row, column, &count);
 
-	if (count == SIZE_MAX)
-		return false;
 	while (count--) {
 		fprintf(columns->to, "%*s", INDENT, "");
 		mt_text_print_clean(mt_strings_get(names, path[count]), columns->to);
 		fputc('\n', columns->to);
 	}
-	return true;
 }
 
-/* Prints a row, or without one the heads; false out of memory. */
-static bool print_row(const struct columns *columns, const struct mt_row *row)
+/* Prints a row, or without one the heads. */
+static void print_row(const struct columns *columns, const struct mt_row *row)
 {
 	const struct mt_table *table = columns->rows.table;
 
@@ -164,27 +161,23 @@ static bool print_row(const struct columns *columns, const struct mt_row *row)
 		print_values(columns, row);
 	fputc('\n', columns->to);
 	for (size_t i = 0; row && i < table->key_count; i++) {
-		if (mt_cell_is_path(table, i) && !print_stack(columns, row, i))
-			return false;
+		if (mt_cell_is_path(table, i))
+			print_stack(columns, row, i);
 	}
-	return true;
 }
 
 static struct mt_error *walk(struct columns *columns, bool print)
 {
+	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
-	for (;;) {
-		struct mt_error *err = mt_table_next(columns->rows.table, &row, &more);
-
-		if (err || !more || ferror(columns->to))
-			return err;
+	while (!ferror(columns->to) && mt_table_read(columns->rows.table, &row, &err)) {
 		if (!print || columns->rows.table->listing)
 			measure(columns, &row);
-		if (print && !print_row(columns, &row))
-			return mt_error_nomem();
+		if (print)
+			print_row(columns, &row);
 	}
+	return err;
 }
 
 /* Usual maximum width of a listing's column. */

@@ -59,14 +59,12 @@ static void put_text(const char *text, FILE *to)
 	fputc('"', to);
 }
 
-static bool put_path(const struct csv *csv, const struct mt_row *row, size_t column)
+static void put_path(const struct csv *csv, const struct mt_row *row, size_t column)
 {
 	struct mt_strings *names = mt_frames_strings(csv->rows.table->frames);
 	size_t count;
 	const uint32_t *path = mt_cell_path(&csv->rows, row, column, &count);
 
-	if (count == SIZE_MAX)
-		return false;
 	fputc('"', csv->to);
 	for (size_t i = 0; i < count; i++) {
 		if (i)
@@ -74,7 +72,6 @@ static bool put_path(const struct csv *csv, const struct mt_row *row, size_t col
 		put_quoted(mt_strings_get(names, path[i]), true, csv->to);
 	}
 	fputc('"', csv->to);
-	return true;
 }
 
 static bool shows(const struct csv *csv, size_t value)
@@ -91,30 +88,24 @@ static void put_figure(const struct csv *csv, const struct mt_value *value, bool
 			mt_cell_figure(value->high).text);
 }
 
-static bool put_row(const struct csv *csv, const struct mt_row *row)
+static void put_row(const struct csv *csv, const struct mt_row *row)
 {
 	const struct mt_table *table = csv->rows.table;
 	struct mt_snippet room;
 
 	for (size_t i = 0; i < table->key_count; i++) {
-		const char *text;
-
 		if (i)
 			fputc(',', csv->to);
-		if (mt_cell_is_path(table, i)) {
-			if (!put_path(csv, row, i))
-				return false;
-			continue;
-		}
-		text = mt_cell_text(table, row, i, &room);
-		put_text(text ? text : "", csv->to);
+		if (mt_cell_is_path(table, i))
+			put_path(csv, row, i);
+		else
+			put_text(mt_cell_text(table, row, i, &room) ?: "", csv->to);
 	}
 	for (size_t i = 0, put = table->key_count; i < table->value_count; i++) {
 		if (shows(csv, i))
 			put_figure(csv, &row->values[i], put++, csv->uncertain[i]);
 	}
 	fputc('\n', csv->to);
-	return true;
 }
 
 static void put_head(const struct csv *csv)
@@ -145,19 +136,16 @@ static void note_uncertain(struct csv *csv, const struct mt_row *row)
 /* All rows: in a first pass only inspected, then written. */
 static struct mt_error *walk(struct csv *csv, bool write)
 {
+	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
-	for (;;) {
-		struct mt_error *err = mt_table_next(csv->rows.table, &row, &more);
-
-		if (err || !more || ferror(csv->to))
-			return err; /* the caller sees failed writes */
-		if (!write)
+	while (!ferror(csv->to) && mt_table_read(csv->rows.table, &row, &err)) {
+		if (write)
+			put_row(csv, &row);
+		else
 			note_uncertain(csv, &row);
-		else if (!put_row(csv, &row))
-			return mt_error_nomem();
 	}
+	return err;
 }
 
 static struct mt_error *write_csv(const struct mt_view *view, struct mt_table *table, FILE *to)

@@ -60,14 +60,12 @@ void mt_json_string(const char *text, FILE *to)
 	fputc('"', to);
 }
 
-static bool put_path(const struct json *json, const struct mt_row *row, size_t column)
+static void put_path(const struct json *json, const struct mt_row *row, size_t column)
 {
 	struct mt_strings *names = mt_frames_strings(json->rows.table->frames);
 	size_t count;
 	const uint32_t *path = mt_cell_path(&json->rows, row, column, &count);
 
-	if (count == SIZE_MAX)
-		return false;
 	fputc('[', json->to);
 	for (size_t i = 0; i < count; i++) {
 		if (i)
@@ -75,7 +73,6 @@ static bool put_path(const struct json *json, const struct mt_row *row, size_t c
 		mt_json_string(mt_strings_get(names, path[i]), json->to);
 	}
 	fputc(']', json->to);
-	return true;
 }
 
 static void put_name(const struct json *json, const char *name, const char *suffix, bool first)
@@ -103,23 +100,22 @@ static void put_figure(const struct json *json, const char *name, const struct m
 	put_number(json, value->high);
 }
 
-static bool put_key(const struct json *json, const struct mt_row *row, size_t column)
+static void put_key(const struct json *json, const struct mt_row *row, size_t column)
 {
 	const struct mt_table *table = json->rows.table;
+	bool is_path = mt_cell_is_path(table, column);
 	struct mt_snippet room;
-	const char *text;
+	const char *text = is_path ? NULL : mt_cell_text(table, row, column, &room);
 
 	put_name(json, table->keys[column].name, "", !column);
-	if (mt_cell_is_path(table, column))
-		return put_path(json, row, column);
-	text = mt_cell_text(table, row, column, &room);
-	if (!text)
+	if (is_path)
+		put_path(json, row, column);
+	else if (!text)
 		fputs("null", json->to);
 	else if (kinds[table->keys[column].kind].quoted)
 		mt_json_string(text, json->to);
 	else
 		fputs(text, json->to);
-	return true;
 }
 
 static bool shows(const struct json *json, size_t value)
@@ -127,21 +123,18 @@ static bool shows(const struct json *json, size_t value)
 	return !json->view->weighed || value == json->view->value;
 }
 
-static bool put_row(const struct json *json, const struct mt_row *row)
+static void put_row(const struct json *json, const struct mt_row *row)
 {
 	const struct mt_table *table = json->rows.table;
 
 	fputc('{', json->to);
-	for (size_t i = 0; i < table->key_count; i++) {
-		if (!put_key(json, row, i))
-			return false;
-	}
+	for (size_t i = 0; i < table->key_count; i++)
+		put_key(json, row, i);
 	for (size_t i = 0, put = table->key_count; i < table->value_count; i++) {
 		if (shows(json, i))
 			put_figure(json, table->values[i].name, &row->values[i], !put++);
 	}
 	fputc('}', json->to);
-	return true;
 }
 
 static void put_column(const struct json *json, const char *name, const char *type,
@@ -187,23 +180,16 @@ struct mt_error *mt_json_table(const struct mt_view *view, struct mt_table *tabl
 	struct mt_error *err =
 		mt_path_rows_init(table, view->srcline, view->value, &view->limit, &json.rows);
 	struct mt_row row;
-	bool more;
 
 	if (err)
 		return err;
 	put_head(&json);
-	for (size_t count = 0; !ferror(to); count++) {
-		err = mt_table_next(json.rows.table, &row, &more);
-		if (err)
-			return err;
-		if (!more)
-			break;
-		fputs(count ? ",\n    " : "\n    ", to);
-		if (!put_row(&json, &row))
-			return mt_error_nomem();
+	for (size_t i = 0; !ferror(to) && mt_table_read(json.rows.table, &row, &err); i++) {
+		fputs(i ? ",\n    " : "\n    ", to);
+		put_row(&json, &row);
 	}
 	fputs("\n  ]", to);
-	return NULL;
+	return err;
 }
 
 static struct mt_error *write_json(const struct mt_view *view, struct mt_table *table, FILE *to)

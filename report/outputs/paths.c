@@ -128,9 +128,8 @@ static void print_sentence(const struct list *list, const struct mt_top_path *pa
 			      list->to);
 }
 
-static struct mt_error *print_list(struct list *list)
+static void print_list(struct list *list)
 {
-	struct mt_error *err = NULL;
 	size_t left = list->top.items.count - list->shown;
 	char rate[128];
 
@@ -138,24 +137,22 @@ static struct mt_error *print_list(struct list *list)
 	    mt_facts_blocks_rate(&list->view->facts->blocks, rate, sizeof(rate)))
 		fprintf(list->to, "%s\n", rate);
 	print_heads(list);
-	for (size_t i = 0; i < list->shown && !err; i++) {
+	for (size_t i = 0; i < list->shown; i++) {
 		const struct mt_top_path *path = &list->top.items.items[i];
 		size_t indent = print_figures(list, path->values);
 		size_t width = list->view->width;
 
 		width = width > indent + ROOM ? width : indent + ROOM;
 
-		err = mt_top_path_print(&list->top, path, NULL, width - indent, list->to);
-		if (!err && !mt_name_advice_see(&list->advice, list->top.table, path->stack,
-						path->values[list->top.weight].value))
-			err = mt_error_nomem();
-		if (!err && !path->words)
-			err = mt_top_path_print_end(&list->top, path, indent, width, list->to);
-		if (!err)
-			print_sentence(list, path, indent, width);
+		mt_top_path_print(&list->top, path, NULL, width - indent, list->to);
+		mt_name_advice_see(&list->advice, list->top.table, path->stack,
+				   path->values[list->top.weight].value);
+		if (!path->words)
+			mt_top_path_print_end(&list->top, path, indent, width, list->to);
+		print_sentence(list, path, indent, width);
 	}
-	if (err || !list->top.items.count)
-		return err;
+	if (!list->top.items.count)
+		return;
 	if (left && !list->view->limit.top) {
 		if (!list->top.table->sentence && !list->mixed)
 			print_figures(list, list->rest);
@@ -167,7 +164,6 @@ static struct mt_error *print_list(struct list *list)
 		fputs("in all\n", list->to);
 	}
 	mt_name_advice_print(&list->advice, "", "names", list->view->width, list->to);
-	return NULL;
 }
 
 /* Number of paths shown; they are in order of weight. */
@@ -187,25 +183,6 @@ static size_t shown_of(const struct list *list)
 	return count;
 }
 
-static struct mt_error *find_mixed(struct mt_table *table, bool *mixed)
-{
-	size_t event = mt_table_key(table, "event");
-	struct mt_error *err = event == MT_COLUMN_NONE ? NULL : mt_table_rewind(table);
-	bool more = event != MT_COLUMN_NONE, any = false;
-	uint64_t first = 0;
-	struct mt_row row;
-
-	while (!err && more && !*mixed) {
-		err = mt_table_next(table, &row, &more);
-		if (err || !more)
-			break;
-		*mixed = any && row.keys[event] != first;
-		first = row.keys[event];
-		any = true;
-	}
-	return err;
-}
-
 static struct mt_error *write_paths(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
 	MT_CLEANUP(list_deinit) struct list list = {.view = view, .to = to};
@@ -214,7 +191,7 @@ static struct mt_error *write_paths(const struct mt_view *view, struct mt_table 
 	if (table->listing || table->compared || table->value_count > MT_GROUPS_COLUMNS ||
 	    mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
 		return mt_output_table.write(view, table, to);
-	err = find_mixed(table, &list.mixed);
+	err = mt_has_several_events(table, &list.mixed);
 	err = err ? err : mt_top_paths_read(table, view->value, &list.top);
 	if (err)
 		return err;
@@ -222,7 +199,8 @@ static struct mt_error *write_paths(const struct mt_view *view, struct mt_table 
 	for (size_t i = 0; i < table->value_count; i++)
 		list.widths[i] = strlen(table->values[i].name);
 	add_up(&list);
-	return print_list(&list);
+	print_list(&list);
+	return NULL;
 }
 
 const struct mt_output mt_output_paths = {

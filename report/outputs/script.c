@@ -80,7 +80,7 @@ static void print_frame(const struct script *script, uint64_t address, bool retu
 	fputc('\n', script->to);
 }
 
-static struct mt_error *print_stack(const struct script *script, const struct mt_row *row)
+static void print_stack(const struct script *script, const struct mt_row *row)
 {
 	size_t depth, names;
 	const uint32_t *frames =
@@ -94,12 +94,9 @@ static struct mt_error *print_stack(const struct script *script, const struct mt
 		uint64_t address = reported ? 0 : row->addresses ? row->addresses[i] : key->offset;
 		bool returned = !reported && (address - key->offset) % PAGE == 1;
 
-		if (!name)
-			return mt_error_nomem();
 		for (size_t k = 0; k < names; k++)
 			print_frame(script, address, returned, &name[k]);
 	}
-	return NULL;
 }
 
 static struct mt_error *write_script(const struct mt_view *view, struct mt_table *table, FILE *to)
@@ -116,26 +113,19 @@ static struct mt_error *write_script(const struct mt_view *view, struct mt_table
 		.srcline = view->srcline,
 		.to = to,
 	};
+	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
 	if (script.time == MT_COLUMN_NONE || script.tid == MT_COLUMN_NONE ||
 	    script.cpu == MT_COLUMN_NONE || script.period == MT_COLUMN_NONE)
 		return mt_error_create(MT_ERR_USAGE, "--script shows samples, and --%s has none",
 				       table->name);
-	for (;;) {
-		struct mt_error *err = mt_table_next(table, &row, &more);
-
-		if (err || !more)
-			return err;
+	while (!ferror(to) && mt_table_read(table, &row, &err)) {
 		print_head(&script, &row);
-		err = print_stack(&script, &row);
-		if (err)
-			return err;
+		print_stack(&script, &row);
 		fputc('\n', to);
-		if (ferror(to))
-			return NULL; /* the caller sees it */
 	}
+	return err;
 }
 
 const struct mt_output mt_output_script = {

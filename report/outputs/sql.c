@@ -128,28 +128,25 @@ static void put_figure(double value, FILE *to)
 
 /* ---- Frames and stacks ---- */
 
-static bool put_image(struct sql *sql, const char *path, uint32_t *id)
+static uint32_t put_image(struct sql *sql, const char *path)
 {
-	*id = mt_strings_intern(sql->images, path, strlen(path));
-	if (*id == MT_STRING_NONE)
-		return false;
-	if (*id < sql->image_count)
-		return true;
-	sql->image_count = *id + 1;
-	fprintf(sql->to, "INSERT INTO images (id, path) VALUES (%" PRIu32 ", ", *id);
+	uint32_t id = mt_strings_intern(sql->images, path, strlen(path));
+
+	if (id < sql->image_count)
+		return id;
+	sql->image_count = id + 1;
+	fprintf(sql->to, "INSERT INTO images (id, path) VALUES (%" PRIu32 ", ", id);
 	put_text(path, sql->to);
 	fputs(");\n", sql->to);
-	return true;
+	return id;
 }
 
-static bool put_frame(struct sql *sql, const struct mt_table *table, uint32_t frame,
+static void put_frame(struct sql *sql, const struct mt_table *table, uint32_t frame,
 		      const struct mt_frame_name *name)
 {
 	const struct mt_frame_key *key = mt_frames_key(table->frames, frame);
-	uint32_t image;
+	uint32_t image = put_image(sql, name->dso);
 
-	if (!put_image(sql, name->dso, &image))
-		return false;
 	fprintf(sql->to, "INSERT INTO frames VALUES (%" PRIu32 ", ", sql->frames++);
 	put_text(mt_strings_get(mt_frames_strings(table->frames), name->name), sql->to);
 	fputs(", ", sql->to);
@@ -161,35 +158,25 @@ static bool put_frame(struct sql *sql, const struct mt_table *table, uint32_t fr
 	else
 		fprintf(sql->to, "'0x%" PRIx64 "'", key->offset);
 	fprintf(sql->to, ", %d);\n", name->inlined);
-	return true;
 }
 
-/* The rows of a frame; NULL out of memory. */
-static const struct span *span_of(struct sql *sql, const struct mt_table *table, uint32_t frame)
+/* The rows of a frame, written on first use. */
+static struct span span_of(struct sql *sql, const struct mt_table *table, uint32_t frame)
 {
+	struct span *span = mt_array_at(&sql->spans, frame);
 	const struct mt_frame_name *names;
-	struct span *span;
 	size_t count;
 
-	if (frame >= sql->spans.count && !mt_array_reserve(&sql->spans, (size_t)frame + 1))
-		return NULL;
-	while (sql->spans.count <= frame)
-		sql->spans.items[sql->spans.count++] = (struct span){0};
-	span = &sql->spans.items[frame];
 	if (span->count)
-		return span;
+		return *span;
 	names = mt_frames_names(table->frames, frame, &count);
-	if (!names)
-		return NULL;
 	*span = (struct span){.first = sql->frames, .count = (uint32_t)count};
-	for (size_t i = 0; i < count; i++) {
-		if (!put_frame(sql, table, frame, &names[i]))
-			return NULL;
-	}
-	return span;
+	for (size_t i = 0; i < count; i++)
+		put_frame(sql, table, frame, &names[i]);
+	return *span;
 }
 
-/* The row of stacks of a frame called by `parent` (0: a root); 0 out of memory. */
+/* The row of stacks of a frame called by `parent` (0: a root). */
 static uint32_t node_of(struct sql *sql, uint32_t parent, uint32_t frame)
 {
 	uint64_t key = (uint64_t)parent << 32 | frame, id;
@@ -197,37 +184,29 @@ static uint32_t node_of(struct sql *sql, uint32_t parent, uint32_t frame)
 	if (mt_map64_get(&sql->nodes, key, &id))
 		return (uint32_t)id;
 	id = sql->nodes.count + 1;
-	if (id > UINT32_MAX || !mt_map64_put(&sql->nodes, key, id))
-		return 0;
-	if (parent)
-		fprintf(sql->to,
-			"INSERT INTO stacks VALUES (%" PRIu64 ", %" PRIu32 ", %" PRIu32 ");\n", id,
-			parent, frame);
-	else
-		fprintf(sql->to, "INSERT INTO stacks VALUES (%" PRIu64 ", NULL, %" PRIu32 ");\n",
-			id, frame);
+	if (id > UINT32_MAX)
+		mt_memory_failed();
+	mt_map64_put(&sql->nodes, key, id);
+	fprintf(sql->to, "INSERT INTO stacks VALUES (%" PRIu64 ", ", id);
+	fprintf(sql->to, parent ? "%" PRIu32 : "NULL", parent);
+	fprintf(sql->to, ", %" PRIu32 ");\n", frame);
 	return (uint32_t)id;
 }
 
-/* *out: the stack's innermost node, 0 for one without frames. False out of memory. */
-static bool put_stack(struct sql *sql, const struct mt_table *table, uint32_t stack, uint32_t *out)
+/* The stack's innermost node; 0 for one without frames. */
+static uint32_t put_stack(struct sql *sql, const struct mt_table *table, uint32_t stack)
 {
 	size_t depth;
 	const uint32_t *frames = mt_stacks_get(table->stacks, stack, &depth);
+	uint32_t node = 0;
 
-	*out = 0;
 	while (depth--) {
-		const struct span *span = span_of(sql, table, frames[depth]);
+		struct span span = span_of(sql, table, frames[depth]);
 
-		if (!span)
-			return false;
-		for (uint32_t i = span->count; i--;) {
-			*out = node_of(sql, *out, span->first + i);
-			if (!*out)
-				return false;
-		}
+		while (span.count--)
+			node = node_of(sql, node, span.first + span.count);
 	}
-	return true;
+	return node;
 }
 
 /* ---- Tables ---- */
@@ -268,57 +247,49 @@ static void put_key(const struct mt_table *table, const struct mt_row *row, size
 		fputs(text, to);
 }
 
-static bool put_row(struct sql *sql, const struct mt_table *table, const char *name,
+static void put_row(struct sql *sql, const struct mt_table *table, const char *name,
 		    const struct mt_row *row)
 {
 	uint32_t nodes[MT_GROUPS_COLUMNS] = {0};
 
 	for (size_t i = 0; i < table->key_count; i++) {
-		if (table->keys[i].kind == MT_KEY_STACK &&
-		    !put_stack(sql, table, (uint32_t)row->keys[i], &nodes[i]))
-			return false;
+		if (table->keys[i].kind == MT_KEY_STACK)
+			nodes[i] = put_stack(sql, table, (uint32_t)row->keys[i]);
 	}
 	fprintf(sql->to, "INSERT INTO %s VALUES (", name);
 	for (size_t i = 0; i < table->key_count; i++) {
 		fputs(i ? ", " : "", sql->to);
 		if (table->keys[i].kind != MT_KEY_STACK)
 			put_key(table, row, i, sql->to);
-		else if (nodes[i])
-			fprintf(sql->to, "%" PRIu32, nodes[i]);
 		else
-			fputs("NULL", sql->to);
+			fprintf(sql->to, nodes[i] ? "%" PRIu32 : "NULL", nodes[i]);
 	}
 	for (size_t i = 0; i < table->value_count; i++) {
+		const struct mt_value *value = &row->values[i];
+
 		fputs(i || table->key_count ? ", " : "", sql->to);
-		put_figure(row->values[i].value, sql->to);
+		put_figure(value->value, sql->to);
 		fputs(", ", sql->to);
-		put_figure(row->values[i].low, sql->to);
+		put_figure(value->low, sql->to);
 		fputs(", ", sql->to);
-		put_figure(row->values[i].high, sql->to);
+		put_figure(value->high, sql->to);
 	}
 	fputs(");\n", sql->to);
-	return true;
 }
 
 static struct mt_error *put_table(struct sql *sql, struct mt_table *table, const char *name)
 {
 	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
 	if (table->key_count > MT_GROUPS_COLUMNS)
 		return mt_error_create(MT_ERR_UNSUPPORTED, "--%s has too many columns",
 				       table->name);
 	if (!table->listing && table->frames)
-		err = mt_frames_resolve(table->frames);
+		mt_frames_resolve(table->frames);
 	put_columns(table, name, sql->to);
-	while (!err && !ferror(sql->to)) {
-		err = mt_table_next(table, &row, &more);
-		if (err || !more)
-			break;
-		if (!put_row(sql, table, name, &row))
-			return mt_error_nomem();
-	}
+	while (!ferror(sql->to) && mt_table_read(table, &row, &err))
+		put_row(sql, table, name, &row);
 	return err;
 }
 
@@ -439,8 +410,6 @@ static struct mt_error *write_sql(const struct mt_view *view, struct mt_table *t
 	struct sql sql = {.view = view, .to = to, .images = images, .frames = 1};
 	struct mt_error *err;
 
-	if (!images)
-		return mt_error_nomem();
 	fputs(schema, to);
 	put_info(NULL, "analysis", table->name, to);
 	if (table->value_count)

@@ -97,7 +97,7 @@ static const char *headline(const char *exe, const struct frame *frames)
 	char place[80];
 
 	world_begin();
-	MT_CHECK(mt_headline_of(&world.table, add_stack(exe, frames), &found));
+	found = mt_headline_of(&world.table, add_stack(exe, frames));
 	snprintf(text, sizeof(text), "none");
 	if (found.name != MT_STRING_NONE) {
 		mt_headline_place(found.dso, found.file, found.line, SIZE_MAX, place);
@@ -177,7 +177,7 @@ static const char *headlines(const struct frame *const *stacks, size_t count)
 	world_begin();
 	for (size_t i = 0; i < count; i++)
 		ids[i] = add_stack("/usr/bin/server", stacks[i]);
-	MT_CHECK(mt_headlines_of(&world.table, ids, count, found));
+	mt_headlines_of(&world.table, ids, count, found);
 	for (size_t i = 0; i < count; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "",
 					 mt_strings_get(mt_frames_strings(world.table.frames),
@@ -241,7 +241,7 @@ MT_TEST(the_user_may_say_otherwise)
 	mt_frames_set_owner(world.table.frames, &(struct mt_frame_owner){.class_of = own_ssl});
 	stack = add_stack("/srv/server", FRAMES({"main", "/srv/server", FUNCTION},
 						{"CRYPTO_malloc", LIBSSL, FUNCTION}));
-	MT_CHECK(mt_headline_of(&world.table, stack, &found));
+	found = mt_headline_of(&world.table, stack);
 	MT_CHECK_STR(found.dso, LIBSSL);
 	world_end();
 }
@@ -277,7 +277,7 @@ MT_TEST(runs_of_frames_without_names_are_one_entry)
 	strings = mt_frames_strings(world.table.frames);
 	for (size_t i = 0; i < count; i++)
 		names[i] = mt_strings_intern(strings, path[i], strlen(path[i]));
-	MT_CHECK(mt_headline_fold_nameless(&world.table, names, out, &count));
+	mt_headline_fold_nameless(&world.table, names, out, &count);
 	MT_CHECK_EQ(count, 8);
 	MT_CHECK_STR(mt_strings_get(strings, out[1]), "JIT code x3");
 	MT_CHECK_STR(mt_strings_get(strings, out[2]), "malloc");
@@ -299,10 +299,9 @@ static const char *advice(const char *exe, const struct frame *frames, double we
 
 	memset(text, 0, sizeof(text));
 	world_begin();
-	MT_CHECK(mt_name_advice_see(&seen, &world.table, add_stack(exe, frames), -weight));
-	MT_CHECK(mt_name_advice_see(
-		&seen, &world.table,
-		add_stack("/bin/other", FRAMES({"main", "/bin/other", FUNCTION})), 200));
+	mt_name_advice_see(&seen, &world.table, add_stack(exe, frames), -weight);
+	mt_name_advice_see(&seen, &world.table,
+			   add_stack("/bin/other", FRAMES({"main", "/bin/other", FUNCTION})), 200);
 	mt_name_advice_print(&seen, "", "names", 200, to);
 	fclose(to);
 	world_end();

@@ -93,7 +93,7 @@ static bool is_subject(const struct annotation *a, const struct mt_frame_name *n
 /* ---- Figures ---- */
 
 /* Adds a row to the line of a frame's function, and to the frame's instruction. */
-static bool add_line(struct annotation *a, uint32_t frame, const struct mt_frame_name *name,
+static void add_line(struct annotation *a, uint32_t frame, const struct mt_frame_name *name,
 		     const struct mt_annotate_part *part)
 {
 	const char *file = name->file ? name->file : "";
@@ -103,15 +103,12 @@ static bool add_line(struct annotation *a, uint32_t frame, const struct mt_frame
 	};
 	uint32_t id = mt_byte_runs_intern(a->places, &place, sizeof(place));
 
-	if (place.file == MT_STRING_NONE || id == MT_SEQUENCE_NONE ||
-	    (id >= a->figures.count && !mt_array_push(&a->figures)))
-		return false;
-	mt_annotate_add(&a->figures.items[id], part);
-	return mt_instructions_add(a->instructions, frame, place.file, part);
+	mt_annotate_add(mt_array_at(&a->figures, id), part);
+	mt_instructions_add(a->instructions, frame, place.file, part);
 }
 
 /* Innermost first: the row's own figure belongs to the first function of the first frame. */
-static bool add_row(struct annotation *a, const struct mt_row *row, uint64_t serial)
+static void add_row(struct annotation *a, const struct mt_row *row, uint64_t serial)
 {
 	struct mt_annotate_part part = {
 		.value = row->values[a->view->value].value,
@@ -128,34 +125,15 @@ static bool add_row(struct annotation *a, const struct mt_row *row, uint64_t ser
 		const struct mt_frame_name *name =
 			mt_frames_names(a->table->frames, frames[i], &names);
 
-		for (size_t k = 0; name && k < names; k++) {
+		for (size_t k = 0; k < names; k++) {
 			if (!is_subject(a, &name[k]))
 				continue;
 			found = true;
 			part.self = i + k == 0;
-			if (!add_line(a, frames[i], &name[k], &part))
-				return false;
+			add_line(a, frames[i], &name[k], &part);
 		}
-		if (!name)
-			return false;
 	}
 	a->through += found ? part.value : 0;
-	return true;
-}
-
-static struct mt_error *take_rows(struct annotation *a)
-{
-	struct mt_row row;
-	bool more;
-
-	for (uint64_t serial = 1;; serial++) {
-		struct mt_error *err = mt_table_next(a->table, &row, &more);
-
-		if (err || !more)
-			return err;
-		if (!add_row(a, &row, serial))
-			return mt_error_nomem();
-	}
 }
 
 static int by_place(const void *a, const void *b)
@@ -168,21 +146,17 @@ static int by_place(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static bool sort_lines(struct annotation *a)
+static void sort_lines(struct annotation *a)
 {
 	size_t size;
 
-	for (uint32_t id = 0; id < a->figures.count; id++) {
-		struct annotated *line = mt_array_push(&a->lines);
-
-		if (!line)
-			return false;
-		line->place = *(const struct place *)mt_byte_runs_get(a->places, id, &size);
-		line->figures = a->figures.items[id];
-	}
+	for (uint32_t id = 0; id < a->figures.count; id++)
+		*mt_array_push(&a->lines) = (struct annotated){
+			.place = *(const struct place *)mt_byte_runs_get(a->places, id, &size),
+			.figures = a->figures.items[id],
+		};
 	if (a->lines.count)
 		qsort(a->lines.items, a->lines.count, sizeof(*a->lines.items), by_place);
-	return true;
 }
 
 /* ---- Text ---- */
@@ -220,8 +194,7 @@ static void put_file_head(const struct annotation *a, const char *path,
 	if (*path && !source->text) {
 		fputs(": no source: ", a->to);
 		mt_text_print_clean(source->path ? source->path : path, a->to);
-		fprintf(a->to, ": %s; --source DIR says where it is",
-			source->why ? source->why : "out of memory");
+		fprintf(a->to, ": %s; --source DIR says where it is", source->why);
 	} else if (source->text && recorded && source->written > recorded) {
 		fputs(": changed after it was recorded, lines may be others", a->to);
 	}
@@ -238,7 +211,7 @@ static void put_file(struct annotation *a, size_t first, size_t end)
 
 	if (*path)
 		mt_source_file_read(path, a->view->source_paths, &source);
-	a->sourceless.items[file] = !source.text;
+	*mt_array_at(&a->sourceless, file) = !source.text;
 	put_file_head(a, path, &source);
 	for (size_t i = first; i < end; i++) {
 		size_t line = a->lines.items[i].place.line;
@@ -280,10 +253,7 @@ static struct mt_error *put_all(struct annotation *a)
 	put_head(a);
 	if (a->view->assembly)
 		return mt_instructions_print(a->instructions, a->total, counted, NULL, a->to);
-	while (a->sourceless.count < mt_strings_count(a->files)) {
-		if (!mt_array_push(&a->sourceless))
-			return mt_error_nomem();
-	}
+	mt_array_at(&a->sourceless, mt_strings_count(a->files));
 	for (size_t i = 0, end; i < a->lines.count; i = end) {
 		for (end = i + 1; end < a->lines.count &&
 				  a->lines.items[end].place.file == a->lines.items[i].place.file;)
@@ -311,19 +281,18 @@ static struct mt_error *write_annotate(const struct mt_view *view, struct mt_tab
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
 		.count = mt_table_value(table, "count"),
 	};
-	struct mt_error *err;
+	struct mt_error *err = NULL;
+	struct mt_row row;
 
-	if (!files || !places || !instructions)
-		return mt_error_nomem();
 	if (table->most >> view->value & 1)
 		return mt_error_create(MT_ERR_USAGE, "--annotate shows sums, and %s is none",
 				       table->values[view->value].name);
-	err = mt_frames_resolve(table->frames);
-	err = err ? err : take_rows(&a);
+	mt_frames_resolve(table->frames);
+	for (uint64_t serial = 1; mt_table_read(table, &row, &err); serial++)
+		add_row(&a, &row, serial);
 	if (err)
 		return err;
-	if (!sort_lines(&a))
-		return mt_error_nomem();
+	sort_lines(&a);
 	if (!a.lines.count)
 		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND,
 						     "--annotate %s: no stack has a function or "

@@ -11,7 +11,7 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
+#include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/outputs/annotate/figures.h"
 #include "report/outputs/outputs.h"
@@ -22,7 +22,7 @@
 
 /* A frame's place in its function. */
 struct place {
-	uint32_t frame, file;
+	uint32_t file;
 	uint32_t image;
 	bool known;	/* index of its function */
 	uint64_t start; /* the function's start, as an offset in the image's file */
@@ -35,16 +35,14 @@ struct mt_instructions {
 	const struct mt_view *view;
 	const struct mt_table *table;
 	MT_ARRAY(struct place) places;
-	MT_ARRAY(uint32_t) by_frame; /* number of its place, from 1 on; 0: none */
+	struct mt_map64 by_frame;
 };
 
 struct mt_instructions *mt_instructions_create(const struct mt_view *view,
 					       const struct mt_table *table)
 {
-	struct mt_instructions *instructions = calloc(1, sizeof(*instructions));
+	struct mt_instructions *instructions = mt_alloc(1, sizeof(*instructions));
 
-	if (!instructions)
-		return NULL;
 	instructions->view = view;
 	instructions->table = table;
 	return instructions;
@@ -55,48 +53,36 @@ void mt_instructions_destroy(struct mt_instructions *instructions)
 	if (!instructions)
 		return;
 	mt_array_deinit(&instructions->places);
-	mt_array_deinit(&instructions->by_frame);
+	mt_map64_deinit(&instructions->by_frame);
 	free(instructions);
 }
 
 /* ---- Figures ---- */
 
 /* The function of a frame is the last of its names: the others are inlined into it. */
-static bool add_place(struct mt_instructions *s, uint32_t frame, uint32_t file)
+static void fill_place(struct mt_instructions *s, uint32_t frame, struct place *place)
 {
 	const struct mt_frame_key *key = mt_frames_key(s->table->frames, frame);
 	size_t count;
 	const struct mt_frame_name *names = mt_frames_names(s->table->frames, frame, &count);
-	struct place *place = names ? mt_array_push(&s->places) : NULL;
 
-	if (!place)
-		return false;
-	*place = (struct place){
-		.frame = frame,
-		.file = file,
-		.image = key->image,
-		.known = names[count - 1].resolved && names[count - 1].offset <= key->offset,
-		.name = &names[count - 1],
-	};
+	place->name = &names[count - 1];
+	place->image = key->image;
+	place->known = place->name->resolved && place->name->offset <= key->offset;
 	place->at = place->known ? place->name->offset : key->offset;
 	place->start = place->known ? key->offset - place->at : 0;
-	return true;
 }
 
-bool mt_instructions_add(struct mt_instructions *s, uint32_t frame, uint32_t file,
+void mt_instructions_add(struct mt_instructions *s, uint32_t frame, uint32_t file,
 			 const struct mt_annotate_part *part)
 {
-	while (s->by_frame.count <= frame) {
-		if (!mt_array_push(&s->by_frame))
-			return false;
+	struct place *place = mt_map64_element(&s->by_frame, &s->places, frame);
+
+	if (!place->name) {
+		fill_place(s, frame, place);
+		place->file = file;
 	}
-	if (!s->by_frame.items[frame]) {
-		if (!add_place(s, frame, file))
-			return false;
-		s->by_frame.items[frame] = (uint32_t)s->places.count;
-	}
-	mt_annotate_add(&s->places.items[s->by_frame.items[frame] - 1].figures, part);
-	return true;
+	mt_annotate_add(&place->figures, part);
 }
 
 static bool same_function(const struct place *x, const struct place *y)
@@ -240,9 +226,9 @@ static struct mt_error *print_function(struct function *f)
 				      view->assembly == MT_ASM_ATT, &code);
 	else
 		code.why = f->places->known ? "a base is compared" : "no function is known there";
-	figures = err ? NULL : calloc(code.count + 1, sizeof(*figures));
-	if (!figures)
-		return err ? err : mt_error_nomem();
+	if (err)
+		return err;
+	figures = mt_alloc(code.count, sizeof(*figures));
 	f->code = code;
 	f->figures = figures;
 	print_head(f);

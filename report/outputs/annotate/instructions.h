@@ -15,13 +15,13 @@ struct mt_instructions;
 struct mt_table;
 struct mt_view;
 
-/* Borrows both. NULL out of memory. */
+/* Borrows both. */
 struct mt_instructions *mt_instructions_create(const struct mt_view *view,
 					       const struct mt_table *table);
 void mt_instructions_destroy(struct mt_instructions *instructions);
 
-/* Adds a row to a frame, whose lines are in the file of this id. False out of memory. */
-bool mt_instructions_add(struct mt_instructions *instructions, uint32_t frame, uint32_t file,
+/* Adds a row to a frame, whose lines are in the file of this id. */
+void mt_instructions_add(struct mt_instructions *instructions, uint32_t frame, uint32_t file,
 			 const struct mt_annotate_part *part);
 
 /*

@@ -47,19 +47,14 @@ static bool is_source_name(const char *path)
 	return !dot && strstr(path, "/include/");
 }
 
-/* The path with its beginning replaced, or NULL with *failed out of memory. */
-static char *moved_path(const char *path, const struct mt_source_paths *paths, bool *failed)
+/* The path with its beginning replaced, or NULL. */
+static char *moved_path(const char *path, const struct mt_source_paths *paths)
 {
-	char *moved = NULL;
-
-	*failed = false;
 	for (size_t i = 0; i < paths->count; i++) {
 		const struct mt_source_path *p = &paths->items[i];
 
-		if (strncmp(path, p->from, p->from_size) != 0)
-			continue;
-		*failed = asprintf(&moved, "%s%s", p->to, path + p->from_size) < 0;
-		return *failed ? NULL : moved;
+		if (!strncmp(path, p->from, p->from_size))
+			return mt_format("%s%s", p->to, path + p->from_size);
 	}
 	return NULL;
 }
@@ -100,19 +95,17 @@ static const char *refuse(int fd, const char *path, const struct stat *status)
 	return NULL;
 }
 
-/* Opens the file; -1 with out->why. Sets out->path, or leaves it NULL out of memory. */
+/* Opens the file; -1 with out->why or errno. Sets out->path. */
 static int open_source(const char *path, const struct mt_source_paths *paths,
 		       struct mt_source_file *out, struct stat *status)
 {
 	MT_CLEANUP_CLOSE int fd = -1;
-	bool failed;
 	int given;
 
-	out->path = moved_path(path, paths, &failed);
-	if (out->path || failed)
-		return out->path ? mt_foreign_open(AT_FDCWD, out->path, MT_LINKS_TRUSTED, status)
-				 : -1;
-	out->path = strdup(path);
+	out->path = moved_path(path, paths);
+	if (out->path)
+		return mt_foreign_open(AT_FDCWD, out->path, MT_LINKS_TRUSTED, status);
+	out->path = mt_copy_string(path);
 	for (size_t i = 0; i < paths->directory_count && fd < 0; i++)
 		fd = open_below(paths->directories[i], path, status);
 	if (fd < 0 && *path != '/') {
@@ -136,9 +129,7 @@ static const char *read_text(struct mt_source_file *file, int fd, const struct s
 
 	if (st->st_size > SIZE_MOST)
 		return "larger than 32 MB";
-	file->text = malloc((size_t)st->st_size + 1);
-	if (!file->text)
-		return NULL;
+	file->text = mt_alloc((size_t)st->st_size + 1, 1);
 	size = mt_read_at(fd, 0, (uint8_t *)file->text, (size_t)st->st_size);
 	file->text[size] = '\0';
 	file->written = (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
@@ -149,26 +140,21 @@ static const char *read_text(struct mt_source_file *file, int fd, const struct s
 	return "not a text file";
 }
 
-/* Terminates each line in the text; false out of memory. */
-static bool split_lines(struct mt_source_file *file)
+/* Terminates each line in the text. */
+static void split_lines(struct mt_source_file *file)
 {
 	MT_ARRAY(char *) lines = {0};
 
 	for (char *at = file->text; at && *at;) {
-		char **line = mt_array_push(&lines), *end = strchr(at, '\n');
+		char *end = strchr(at, '\n');
 
-		if (!line) {
-			mt_array_deinit(&lines);
-			return false;
-		}
-		*line = at;
+		*mt_array_push(&lines) = at;
 		if (end)
 			*end++ = '\0';
 		at = end;
 	}
 	file->lines = lines.items;
 	file->count = lines.count;
-	return true;
 }
 
 void mt_source_file_read(const char *path, const struct mt_source_paths *paths,
@@ -181,12 +167,9 @@ void mt_source_file_read(const char *path, const struct mt_source_paths *paths,
 	fd = open_source(path, paths, out, &status);
 	if (fd >= 0)
 		out->why = read_text(out, fd, &status);
-	else if (out->path && !out->why)
+	else if (!out->why)
 		out->why = mt_foreign_problem(errno);
-	if (out->text && !split_lines(out)) {
-		free(out->text);
-		out->text = NULL;
-	}
+	split_lines(out);
 }
 
 void mt_source_file_deinit(struct mt_source_file *file)

@@ -32,7 +32,7 @@ struct mt_source_file {
 	char **lines; /* count of them, in text; line 1 is the first */
 	size_t count;
 	uint64_t written; /* ns since 1970 */
-	const char *why;  /* the reason why there is no text; NULL: out of memory */
+	const char *why;  /* the reason why there is no text */
 };
 
 /*

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cleanup.h"
 #include "report/outputs/annotate/source_file.h"
 #include "report/outputs/parts/places.h"
 #include "report/tables/text.h"
@@ -27,11 +26,6 @@ struct reading {
 	MT_ARRAY(struct mt_source_line) wanted; /* lines with figures, sorted, without text */
 	struct mt_source_lines *out;
 };
-
-static void reading_deinit(struct reading *r)
-{
-	mt_array_deinit(&r->wanted);
-}
 
 static bool is_source(const char *path)
 {
@@ -56,32 +50,26 @@ static int compare(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static bool find_wanted(struct reading *r)
+static void find_wanted(struct reading *r)
 {
 	for (uint32_t i = 0; i < mt_places_count(r->places); i++) {
 		const struct mt_stack_place *place = mt_places_get(r->places, i);
-		struct mt_source_line *line;
 
-		if (!place->line || !is_source(mt_places_get_text(r->places, place->file)))
-			continue;
-		line = mt_array_push(&r->wanted);
-		if (!line)
-			return false;
-		*line = (struct mt_source_line){.file = place->file, .line = place->line};
+		if (place->line && is_source(mt_places_get_text(r->places, place->file)))
+			*mt_array_push(&r->wanted) =
+				(struct mt_source_line){.file = place->file, .line = place->line};
 	}
 	if (r->wanted.count)
 		qsort(r->wanted.items, r->wanted.count, sizeof(*r->wanted.items), compare);
-	return true;
 }
 
 /* Takes a line of a file: makes it printable, with tabs as blanks. */
-static bool add_line(struct mt_source_lines *s, uint32_t file, uint32_t number, const char *text)
+static void add_line(struct mt_source_lines *s, uint32_t file, uint32_t number, const char *text)
 {
 	char spaced[COLUMNS_MOST + 8], fitted[LINE_BYTES + 8];
-	struct mt_source_line *line = mt_array_push(&s->lines);
 	size_t used = 0;
 
-	for (; line && *text && used < COLUMNS_MOST; text++) {
+	for (; *text && used < COLUMNS_MOST; text++) {
 		if (*text == '\t')
 			used += (size_t)snprintf(spaced + used, 5, "    ");
 		else if (*text != '\r')
@@ -89,15 +77,12 @@ static bool add_line(struct mt_source_lines *s, uint32_t file, uint32_t number, 
 	}
 	spaced[used] = '\0';
 	mt_text_fit(spaced, COLUMNS_MOST, fitted, sizeof(fitted));
-	if (!line)
-		return false;
-	*line = (struct mt_source_line){file, number, strdup(fitted)};
+	*mt_array_push(&s->lines) = (struct mt_source_line){file, number, mt_copy_string(fitted)};
 	s->used += strlen(fitted) + 1;
-	return line->text;
 }
 
 /* Takes the wanted lines [first, end) of one file. */
-static bool add_file(struct reading *r, const struct mt_source_file *source, size_t first,
+static void add_file(struct reading *r, const struct mt_source_file *source, size_t first,
 		     size_t end)
 {
 	uint32_t file = r->wanted.items[first].file, next = 1;
@@ -112,49 +97,39 @@ static bool add_file(struct reading *r, const struct mt_source_file *source, siz
 			continue;
 		}
 		next = line > next + AROUND ? line - AROUND : next;
-		for (; next <= last && next <= source->count; next++) {
-			if (!add_line(r->out, file, next, source->lines[next - 1]))
-				return false;
-		}
+		for (; next <= last && next <= source->count; next++)
+			add_line(r->out, file, next, source->lines[next - 1]);
 	}
-	return true;
 }
 
-static bool read_file(struct reading *r, size_t first, size_t end)
+static void read_file(struct reading *r, size_t first, size_t end)
 {
-	uint32_t file = r->wanted.items[first].file, *slot;
+	uint32_t file = r->wanted.items[first].file;
 	struct mt_source_file source = {0};
-	bool good = true;
 
 	mt_source_file_read(mt_places_get_text(r->places, file), r->paths, &source);
 	if (source.text) {
-		good = add_file(r, &source, first, end);
-		slot = r->recorded && source.written > r->recorded ? mt_array_push(&r->out->changed)
-								   : NULL;
-		if (slot)
-			*slot = file;
+		add_file(r, &source, first, end);
+		if (r->recorded && source.written > r->recorded)
+			*mt_array_push(&r->out->changed) = file;
 	}
 	mt_source_file_deinit(&source);
-	return good;
 }
 
-bool mt_source_lines_read(struct mt_source_lines *lines, const struct mt_places *places,
+void mt_source_lines_read(struct mt_source_lines *lines, const struct mt_places *places,
 			  const struct mt_source_paths *paths, uint64_t recorded)
 {
-	MT_CLEANUP(reading_deinit)
 	struct reading r = {.places = places, .paths = paths, .recorded = recorded, .out = lines};
 	const struct mt_source_line *wanted;
 
-	if (!find_wanted(&r))
-		return false;
+	find_wanted(&r);
 	wanted = r.wanted.items;
 	for (size_t i = 0, end; i < r.wanted.count; i = end) {
 		for (end = i; end < r.wanted.count && wanted[end].file == wanted[i].file;)
 			end++;
-		if (!read_file(&r, i, end))
-			return false;
+		read_file(&r, i, end);
 	}
-	return true;
+	mt_array_deinit(&r.wanted);
 }
 
 void mt_source_lines_deinit(struct mt_source_lines *lines)

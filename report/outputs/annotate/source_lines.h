@@ -2,7 +2,6 @@
 #ifndef MT_REPORT_OUTPUTS_ANNOTATE_SOURCE_LINES_H
 #define MT_REPORT_OUTPUTS_ANNOTATE_SOURCE_LINES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +22,8 @@ struct mt_source_lines {
 	size_t used;			       /* bytes of all texts */
 };
 
-/* recorded: ns since 1970, or 0. Zeroed before; deinit it in any case. False out of memory. */
-bool mt_source_lines_read(struct mt_source_lines *lines, const struct mt_places *places,
+/* recorded: ns since 1970, or 0. Zeroed before. */
+void mt_source_lines_read(struct mt_source_lines *lines, const struct mt_places *places,
 			  const struct mt_source_paths *paths, uint64_t recorded);
 void mt_source_lines_deinit(struct mt_source_lines *lines);
 

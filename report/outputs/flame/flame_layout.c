@@ -54,7 +54,7 @@ static struct mt_flame_box *continued(const struct placing *p, const struct mt_f
 	return before;
 }
 
-static bool place(struct placing *p, uint32_t node, uint32_t depth)
+static void place(struct placing *p, uint32_t node, uint32_t depth)
 {
 	uint32_t row = depth - (p->options->chart && depth);
 	struct mt_flame_box box =
@@ -66,44 +66,35 @@ static bool place(struct placing *p, uint32_t node, uint32_t depth)
 					    .width = width_of(p, node),
 					    .sums = p->tree->sums.items[node],
 				    },
-			    *before, *added;
+			    *before;
 
 	if (p->options->chart && depth == 1)
-		return true;
+		return;
 	p->drawn++;
 	before = continued(p, &box);
 	if (before) {
 		before->width += box.width;
 		add_sums(&before->sums, &box.sums);
-		return true;
+		return;
 	}
-	if (row == p->last.count && !mt_array_push(&p->last))
-		return false;
-	added = mt_array_push(&p->out->boxes);
-	if (!added)
-		return false;
-	*added = box;
-	p->last.items[row] = (uint32_t)(p->out->boxes.count - 1);
+	*mt_array_at(&p->last, row) = (uint32_t)p->out->boxes.count;
+	*mt_array_push(&p->out->boxes) = box;
 	p->out->rows = row + 1 > p->out->rows ? row + 1 : p->out->rows;
 	p->size += p->options->size_of ? p->options->size_of(p->tree, &box) : 0;
-	return true;
 }
 
 /*
  * Starts the children of a node at this depth after the paths that end in the node, as
  * flamegraph.pl does: these sort first.
  */
-static bool descend(struct placing *p, uint32_t node, uint32_t depth)
+static void descend(struct placing *p, uint32_t node, uint32_t depth)
 {
-	double self = width_of(p, node);
+	double self = width_of(p, node), start = p->cursors.items[depth];
 
 	for (uint32_t child = mt_tree_node(p->tree->tree, node)->child; child != MT_TREE_NONE;
 	     child = mt_tree_node(p->tree->tree, child)->next)
 		self -= width_of(p, child);
-	if (depth + 1 == p->cursors.count && !mt_array_push(&p->cursors))
-		return false;
-	p->cursors.items[depth + 1] = p->cursors.items[depth] + (self > 0 ? self : 0);
-	return true;
+	*mt_array_at(&p->cursors, depth + 1) = start + (self > 0 ? self : 0);
 }
 
 /* The next node after a node and its subtree, if necessary of an ancestor; MT_TREE_NONE: none. */
@@ -120,7 +111,7 @@ static uint32_t advance(struct placing *p, uint32_t node, uint32_t *depth)
 	return MT_TREE_NONE;
 }
 
-static bool place_all(struct placing *p)
+static void place_all(struct placing *p)
 {
 	uint32_t node = 0, depth = 0;
 
@@ -128,14 +119,14 @@ static bool place_all(struct placing *p)
 	p->out->rows = 0;
 	p->out->narrow_sum = 0;
 	p->drawn = p->size = 0;
-	p->cursors.items[0] = 0;
+	*mt_array_at(&p->cursors, 0) = 0;
 	while (node != MT_TREE_NONE) {
 		double width = width_of(p, node);
 		uint32_t child = mt_tree_node(p->tree->tree, node)->child;
 
 		if (width > 0 && (width >= p->least || !node)) {
-			if (!place(p, node, depth) || !descend(p, node, depth))
-				return false;
+			place(p, node, depth);
+			descend(p, node, depth);
 			if (child != MT_TREE_NONE) {
 				node = child;
 				depth++;
@@ -146,7 +137,6 @@ static bool place_all(struct placing *p)
 		}
 		node = advance(p, node, &depth);
 	}
-	return true;
 }
 
 static size_t count_nodes(const struct placing *p)
@@ -159,29 +149,21 @@ static size_t count_nodes(const struct placing *p)
 	return count;
 }
 
-bool mt_flame_layout_make(const struct mt_flame_layout_options *options,
+void mt_flame_layout_make(const struct mt_flame_layout_options *options,
 			  const struct mt_flame_tree *tree, struct mt_flame_layout *out)
 {
-	struct mt_flame_layout layout = {0};
-	struct placing p = {
-		.options = options, .tree = tree, .out = &layout, .least = options->least};
-	bool good = mt_array_push(&p.cursors) != NULL;
+	struct placing p = {.options = options, .tree = tree, .out = out, .least = options->least};
 
-	layout.total = width_of(&p, 0);
-	good = good && place_all(&p);
-	while (good && options->size_of && p.size > options->most && layout.boxes.count > 1) {
+	*out = (struct mt_flame_layout){.total = width_of(&p, 0)};
+	place_all(&p);
+	while (options->size_of && p.size > options->most && out->boxes.count > 1) {
 		p.least *= RAISE;
-		good = place_all(&p);
+		place_all(&p);
 	}
-	layout.least = p.least;
-	layout.narrow = good ? count_nodes(&p) - p.drawn : 0;
+	out->least = p.least;
+	out->narrow = count_nodes(&p) - p.drawn;
 	mt_array_deinit(&p.cursors);
 	mt_array_deinit(&p.last);
-	if (good)
-		*out = layout;
-	else
-		mt_flame_layout_deinit(&layout);
-	return good;
 }
 
 void mt_flame_layout_deinit(struct mt_flame_layout *layout)

@@ -42,8 +42,8 @@ struct mt_flame_layout_options {
 	size_t most;
 };
 
-/* False out of memory. */
-bool mt_flame_layout_make(const struct mt_flame_layout_options *options,
+/* Deinit `out` afterwards. */
+void mt_flame_layout_make(const struct mt_flame_layout_options *options,
 			  const struct mt_flame_tree *tree, struct mt_flame_layout *out);
 void mt_flame_layout_deinit(struct mt_flame_layout *layout);
 

@@ -19,7 +19,10 @@
 MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 
 enum {
-	PASSING_JOINED = 128, /* in addition to enum mt_flame_kind, of one path only */
+	/* In addition to enum mt_flame_kind: of one path only, and of a frame whose kinds are set.
+	 */
+	PASSING_JOINED = 128,
+	KINDS_KNOWN = 128,
 };
 
 struct step {
@@ -34,7 +37,7 @@ struct growing {
 	struct mt_paths *paths;
 	struct mt_flame_tree *out;
 	MT_ARRAY(struct step) path;
-	MT_ARRAY(uint8_t) kinds; /* by frame; UINT8_MAX: not computed yet */
+	MT_ARRAY(uint8_t) kinds; /* by frame; 0: not computed yet */
 	size_t event, stack, state, time;
 	bool has_events; /* several events: their names are part of the path */
 };
@@ -47,49 +50,42 @@ static void growing_deinit(struct growing *g)
 
 /* ---- Paths ---- */
 
-static bool push(struct growing *g, uint32_t name, uint8_t kinds)
+static void push(struct growing *g, uint32_t name, uint8_t kinds)
 {
-	struct step *step = name == MT_STRING_NONE ? NULL : mt_array_push(&g->path);
-
-	if (step)
-		*step = (struct step){name, kinds};
-	return step;
+	*mt_array_push(&g->path) = (struct step){name, kinds};
 }
 
-static bool push_text(struct growing *g, const char *text)
+static void push_text(struct growing *g, const char *text)
 {
 	struct mt_strings *names = mt_frames_strings(g->table->frames);
 
-	return push(g, mt_strings_intern(names, text, strlen(text)), MT_FLAME_WORDS);
+	push(g, mt_strings_intern(names, text, strlen(text)), MT_FLAME_WORDS);
 }
 
-static bool push_key(struct growing *g, const struct mt_row *row, size_t column)
+static void push_key(struct growing *g, const struct mt_row *row, size_t column)
 {
 	struct mt_snippet room;
-	const char *text = mt_cell_text(g->table, row, column, &room);
 
-	return push_text(g, text ? text : "-");
+	push_text(g, mt_cell_text(g->table, row, column, &room) ?: "-");
 }
 
-static bool push_keys(struct growing *g, const struct mt_row *row)
+static void push_keys(struct growing *g, const struct mt_row *row)
 {
 	char time[24];
 
 	if (g->options->chart) {
 		snprintf(time, sizeof(time), "%020" PRIu64, row->keys[g->time]);
-		if (!push_text(g, time))
-			return false;
+		push_text(g, time);
 	}
-	if (g->has_events && !push_key(g, row, g->event))
-		return false;
+	if (g->has_events)
+		push_key(g, row, g->event);
 	for (size_t i = 0; i < g->table->key_count; i++) {
 		bool apart = i == g->event || i == g->stack || i == g->state ||
 			     (g->options->chart && i == g->time);
 
-		if (!apart && !push_key(g, row, i))
-			return false;
+		if (!apart)
+			push_key(g, row, i);
 	}
-	return true;
 }
 
 /* Kinds of all functions of a frame. */
@@ -103,43 +99,33 @@ static uint8_t kinds_of(const struct growing *g, uint32_t frame, const struct mt
 			 (mt_is_made_code(name->dso) ? MT_FLAME_MADE : 0));
 }
 
-/* Adds the kinds of the path's names from `at` on, which belong to a frame; false out of memory. */
-static bool mark_frame(struct growing *g, uint32_t frame, bool joined, size_t *at)
+/* Adds the kinds of the path's names from `at` on, which belong to a frame. */
+static void mark_frame(struct growing *g, uint32_t frame, bool joined, size_t *at)
 {
 	size_t count;
 	const struct mt_frame_name *name = mt_frames_names(g->table->frames, frame, &count);
-	uint8_t *kinds;
+	uint8_t *kinds = mt_array_at(&g->kinds, frame);
 
-	if (!name || !mt_array_reserve(&g->kinds, (size_t)frame + 1))
-		return false;
-	while (g->kinds.count <= frame)
-		g->kinds.items[g->kinds.count++] = UINT8_MAX;
-	kinds = &g->kinds.items[frame];
-	if (*kinds == UINT8_MAX)
-		*kinds = kinds_of(g, frame, name);
+	if (!*kinds)
+		*kinds = KINDS_KNOWN | kinds_of(g, frame, name);
 	while (count-- && *at < g->path.count)
 		g->path.items[(*at)++].kinds =
-			(uint8_t)(*kinds | (name[count].inlined ? MT_FLAME_INLINED : 0) |
+			(uint8_t)((*kinds & ~KINDS_KNOWN) |
+				  (name[count].inlined ? MT_FLAME_INLINED : 0) |
 				  (joined ? PASSING_JOINED : 0));
-	return true;
 }
 
-static bool push_stack(struct growing *g, uint32_t stack)
+static void push_stack(struct growing *g, uint32_t stack)
 {
 	size_t at = g->path.count, count, same, depth;
 	const uint32_t *names = mt_paths_spell(g->paths, stack, &count, &same);
 	const uint32_t *frames = mt_stacks_get(g->table->stacks, stack, &depth);
 	size_t own = depth - mt_stacks_joined(g->table->stacks, stack);
 
-	for (size_t i = 0; names && i < count; i++) {
-		if (!push(g, names[i], 0))
-			return false;
-	}
-	while (names && depth--) {
-		if (!mark_frame(g, frames[depth], depth >= own, &at))
-			return false;
-	}
-	return names;
+	for (size_t i = 0; i < count; i++)
+		push(g, names[i], 0);
+	while (depth--)
+		mark_frame(g, frames[depth], depth >= own, &at);
 }
 
 static void reverse(struct growing *g)
@@ -154,17 +140,8 @@ static void reverse(struct growing *g)
 
 /* ---- Sums ---- */
 
-static struct mt_flame_sums *sums_of(struct growing *g, uint32_t node)
-{
-	if (!mt_array_reserve(&g->out->sums, (size_t)node + 1))
-		return NULL;
-	while (g->out->sums.count <= node)
-		g->out->sums.items[g->out->sums.count++] = (struct mt_flame_sums){0};
-	return &g->out->sums.items[node];
-}
-
-/* The node at the end of the path, created if necessary; MT_TREE_NONE out of memory. */
-static uint32_t walk_path(struct growing *g, double value)
+/* The sums of the node at the end of the path, created if necessary. */
+static struct mt_flame_sums *walk_path(struct growing *g, double value)
 {
 	uint32_t node = 0;
 
@@ -173,72 +150,30 @@ static uint32_t walk_path(struct growing *g, double value)
 		struct mt_flame_sums *sums;
 
 		node = mt_tree_step(g->out->tree, node, step->name);
-		sums = node == MT_TREE_NONE ? NULL : sums_of(g, node);
-		if (!sums)
-			return MT_TREE_NONE;
+		sums = mt_array_at(&g->out->sums, node);
 		sums->kinds |= (uint8_t)(step->kinds & ~PASSING_JOINED);
 		if (step->kinds & PASSING_JOINED && value > 0)
 			sums->joined += value;
 	}
-	return node;
+	return mt_array_at(&g->out->sums, node);
 }
 
-static bool add_row(struct growing *g, const struct mt_row *row)
+static void add_row(struct growing *g, const struct mt_row *row)
 {
 	const struct mt_value *value = &row->values[g->table->compared ? 1 : g->options->value];
 	struct mt_flame_sums *sums;
-	uint32_t node;
 
 	g->path.count = 0;
 	if (!isfinite(value->value))
-		return true;
-	if (!push_keys(g, row) || !push_stack(g, (uint32_t)row->keys[g->stack]))
-		return false;
+		return;
+	push_keys(g, row);
+	push_stack(g, (uint32_t)row->keys[g->stack]);
 	if (g->options->reverse)
 		reverse(g);
-	node = walk_path(g, value->value);
-	sums = node == MT_TREE_NONE ? NULL : sums_of(g, node);
-	if (!sums)
-		return false;
+	sums = walk_path(g, value->value);
 	mt_table_add_values(&g->shape, &sums->value, value);
 	if (g->table->compared)
 		sums->base += row->values[0].value;
-	return true;
-}
-
-static struct mt_error *add_rows(struct growing *g)
-{
-	struct mt_row row;
-	bool more;
-
-	for (;;) {
-		struct mt_error *err = mt_table_next(g->table, &row, &more);
-
-		if (err || !more)
-			return err;
-		if (!add_row(g, &row))
-			return mt_error_nomem();
-	}
-}
-
-static struct mt_error *find_events(struct growing *g)
-{
-	uint64_t first = 0;
-	struct mt_row row;
-	bool more;
-
-	if (g->event == MT_COLUMN_NONE)
-		return NULL;
-	for (size_t seen = 0;; seen++) {
-		struct mt_error *err = mt_table_next(g->table, &row, &more);
-
-		if (err)
-			return err;
-		if (!more)
-			return mt_table_rewind(g->table);
-		first = seen ? first : row.keys[g->event];
-		g->has_events |= row.keys[g->event] != first;
-	}
 }
 
 /* Removes negative figures from the paths that end at a node. */
@@ -277,23 +212,22 @@ static void sum_up(struct growing *g)
 
 static struct mt_error *grow(struct growing *g)
 {
-	struct mt_error *err = mt_frames_resolve(g->table->frames);
+	struct mt_error *err = mt_has_several_events(g->table, &g->has_events);
+	struct mt_row row;
 
-	err = err ? err : find_events(g);
-	err = err ? err : add_rows(g);
-	if (err)
-		return err;
-	if (!sums_of(g, 0))
-		return mt_error_nomem();
+	mt_frames_resolve(g->table->frames);
+	while (mt_table_read(g->table, &row, &err))
+		add_row(g, &row);
+	mt_array_at(&g->out->sums, 0);
 	sum_up(g);
 	/* Without totals in its nodes the tree sorts siblings by name. */
-	return mt_tree_sort(g->out->tree) ? NULL : mt_error_nomem();
+	mt_tree_sort(g->out->tree);
+	return err;
 }
 
 struct mt_error *mt_flame_tree_make(const struct mt_flame_tree_options *options,
 				    struct mt_table *table, struct mt_flame_tree *out)
 {
-	struct mt_flame_tree tree = {0};
 	size_t value = options->value;
 	MT_CLEANUP(growing_deinit)
 	struct growing g = {
@@ -301,7 +235,7 @@ struct mt_error *mt_flame_tree_make(const struct mt_flame_tree_options *options,
 		.table = table,
 		.shape = {.value_count = 1,
 			  .same_doubt = table->compared ? 0 : table->same_doubt >> value & 1},
-		.out = &tree,
+		.out = out,
 		.event = mt_table_key(table, "event"),
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
 		.state = table->compared ? mt_table_key(table, "state") : MT_COLUMN_NONE,
@@ -309,17 +243,10 @@ struct mt_error *mt_flame_tree_make(const struct mt_flame_tree_options *options,
 	};
 	MT_CLEANUP(mt_paths_destroy_p)
 	struct mt_paths *paths = mt_paths_create(table->stacks, table->frames, options->srcline);
-	struct mt_error *err;
 
-	tree.tree = mt_tree_create(mt_frames_strings(table->frames));
 	g.paths = paths;
-	err = paths && tree.tree ? grow(&g) : mt_error_nomem();
-	if (err) {
-		mt_flame_tree_deinit(&tree);
-		return err;
-	}
-	*out = tree;
-	return NULL;
+	*out = (struct mt_flame_tree){.tree = mt_tree_create(mt_frames_strings(table->frames))};
+	return grow(&g);
 }
 
 void mt_flame_tree_deinit(struct mt_flame_tree *tree)

@@ -46,7 +46,10 @@ struct mt_flame_tree_options {
 	bool chart;
 };
 
-/* Reads the table. A path's names: its event if there are several, its other keys, its stack. */
+/*
+ * Reads the table. A path's names: its event if there are several, its other keys, its stack.
+ * Deinit `out` after failure, too.
+ */
 struct mt_error *mt_flame_tree_make(const struct mt_flame_tree_options *options,
 				    struct mt_table *table, struct mt_flame_tree *out);
 void mt_flame_tree_deinit(struct mt_flame_tree *tree);

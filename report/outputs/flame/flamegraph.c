@@ -136,10 +136,10 @@ static struct mt_error *lay_out(struct flamegraph *f)
 
 	if (err)
 		return err;
-	if (!mt_flame_layout_make(&options, &f->tree, &f->now))
-		return mt_error_nomem();
+	mt_flame_layout_make(&options, &f->tree, &f->now);
 	options.gone = true;
-	return mt_flame_layout_make(&options, &f->tree, &f->gone) ? NULL : mt_error_nomem();
+	mt_flame_layout_make(&options, &f->tree, &f->gone);
+	return NULL;
 }
 
 static void report_remainder(const struct flamegraph *f)

@@ -45,18 +45,16 @@ static const char *write_until(const char *skeleton, const char *word, FILE *to)
 	return at + strlen(word);
 }
 
-static bool write_page(struct mt_page_data *data, FILE *to)
+static void write_page(struct mt_page_data *data, FILE *to)
 {
 	const char *at = write_until(mt_page_skeleton, "@style", to);
-	bool good;
 
 	fputs(mt_page_style, to);
 	at = write_until(at, "@data", to);
-	good = mt_page_data_write(data, to);
+	mt_page_data_write(data, to);
 	at = write_until(at, "@script", to);
 	fputs(mt_page_script, to);
 	fputs(at, to);
-	return good;
 }
 
 static struct mt_error *write_html(const struct mt_view *view, struct mt_table *table, FILE *to)
@@ -67,17 +65,15 @@ static struct mt_error *write_html(const struct mt_view *view, struct mt_table *
 	uint64_t recorded = facts->recordings.count ? facts->recordings.items[0].start_utc : 0;
 	struct mt_error *err;
 
-	if (!data || !places)
-		return mt_error_nomem();
 	err = mt_page_facts_put(view, mt_page_data_json(data));
 	err = err ? err : mt_page_summary_put(view, table, places, mt_page_data_json(data));
 	err = err ? err : put_tables(view, table, places, data);
 	if (err)
 		return err;
 	mt_page_stacks_write(places, data);
-	if (!mt_page_sources_write(places, view->source_paths, recorded, data))
-		return mt_error_nomem();
-	return write_page(data, to) ? NULL : mt_error_nomem();
+	mt_page_sources_write(places, view->source_paths, recorded, data);
+	write_page(data, to);
+	return NULL;
 }
 
 const struct mt_output mt_output_html = {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/memory.h"
 #include "report/outputs/parts/base64.h"
 #include "report/outputs/pprof/gzip.h"
 
@@ -24,17 +25,12 @@ struct mt_page_data {
 
 struct mt_page_data *mt_page_data_create(void)
 {
-	struct mt_page_data *data = calloc(1, sizeof(*data));
+	struct mt_page_data *data = mt_alloc(1, sizeof(*data));
 
-	if (!data)
-		return NULL;
-	data->json = open_memstream(&data->json_text, &data->json_size);
-	data->packed = open_memstream(&data->packed_bytes, &data->packed_size);
-	data->gzip = data->packed ? mt_gzip_create(data->packed) : NULL;
-	if (data->json && data->gzip)
-		return data;
-	mt_page_data_destroy(data);
-	return NULL;
+	data->json = mt_open_text(&data->json_text, &data->json_size);
+	data->packed = mt_open_text(&data->packed_bytes, &data->packed_size);
+	data->gzip = mt_gzip_create(data->packed);
+	return data;
 }
 
 void mt_page_data_destroy(struct mt_page_data *data)
@@ -42,10 +38,8 @@ void mt_page_data_destroy(struct mt_page_data *data)
 	if (!data)
 		return;
 	mt_gzip_destroy(data->gzip);
-	if (data->json)
-		fclose(data->json);
-	if (data->packed)
-		fclose(data->packed);
+	fclose(data->json);
+	fclose(data->packed);
 	free(data->json_text);
 	free(data->packed_bytes);
 	free(data);
@@ -129,12 +123,11 @@ static void put_json(struct mt_page_data *data)
 	flush(data);
 }
 
-bool mt_page_data_write(struct mt_page_data *data, FILE *to)
+void mt_page_data_write(struct mt_page_data *data, FILE *to)
 {
 	put_json(data);
 	mt_gzip_finish(data->gzip);
 	if (fflush(data->packed) || ferror(data->packed) || ferror(data->json))
-		return false;
+		mt_memory_failed();
 	mt_base64_write((const unsigned char *)data->packed_bytes, data->packed_size, to);
-	return true;
 }

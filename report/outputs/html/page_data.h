@@ -10,7 +10,6 @@
 #ifndef MT_REPORT_OUTPUTS_HTML_PAGE_DATA_H
 #define MT_REPORT_OUTPUTS_HTML_PAGE_DATA_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +22,7 @@ struct mt_source_paths;
 struct mt_table;
 struct mt_view;
 
-/* NULL out of memory. */
+/* Empty data. The caller destroys it. */
 struct mt_page_data *mt_page_data_create(void);
 void mt_page_data_destroy(struct mt_page_data *data);
 
@@ -39,8 +38,8 @@ void mt_page_data_signed(struct mt_page_data *data, int64_t number);
 void mt_page_data_double(struct mt_page_data *data, double number);
 void mt_page_data_text(struct mt_page_data *data, const char *text);
 
-/* Ends the data and writes them. Call once. False out of memory. */
-bool mt_page_data_write(struct mt_page_data *data, FILE *to);
+/* Ends the data and writes them. Call once. */
+void mt_page_data_write(struct mt_page_data *data, FILE *to);
 
 /* ---- The parts, each in the file named after it ---- */
 
@@ -72,9 +71,8 @@ void mt_page_stacks_write(const struct mt_places *places, struct mt_page_data *d
  * The lines of places, with the lines around them, as far as this host has the files: columns
  * "source_file" (ids of texts), "source_line" and "source_text", and members "source_changed" (the
  * ids of files that changed after the recording) and "source_left" (how many lines had no room).
- * False out of memory.
  */
-bool mt_page_sources_write(const struct mt_places *places, const struct mt_source_paths *paths,
+void mt_page_sources_write(const struct mt_places *places, const struct mt_source_paths *paths,
 			   uint64_t recorded, struct mt_page_data *data);
 
 /*

@@ -87,59 +87,45 @@ static double number_of(double value)
 	return isfinite(value) ? value : 0;
 }
 
-static bool add_values(struct page_rows *r, const struct mt_row *row)
+static void add_values(struct page_rows *r, const struct mt_row *row)
 {
 	size_t at = r->values.count;
 
-	if (!mt_array_reserve(&r->values, at + r->shown_count))
-		return false;
-	r->values.count += r->shown_count;
 	for (size_t i = 0; i < r->shown_count; i++) {
 		double value = number_of(row->values[r->shown[i].column].value);
 
-		r->values.items[at + i] = value;
+		*mt_array_push(&r->values) = value;
 		r->shown[i].whole &= value == rint(value) && fabs(value) < 0x1p53;
 		r->shown[i].again &= value == r->values.items[at];
 	}
-	return true;
 }
 
-static bool add_row(struct page_rows *r, struct mt_places *places, const struct mt_row *row)
+static void add_row(struct page_rows *r, struct mt_places *places, const struct mt_row *row)
 {
 	uint64_t keys[MT_GROUPS_COLUMNS];
-	struct page_row *added = mt_array_push(&r->rows);
+	struct page_row added = {.index = (uint32_t)r->rows.count};
 
 	for (size_t i = 0; i < r->key_count; i++)
 		keys[i] = row->keys[r->key_columns[i]];
-	if (!added || !add_values(r, row))
-		return false;
-	*added = (struct page_row){
-		.set = mt_byte_runs_intern(r->sets, keys, r->key_count * sizeof(*keys)),
-		.node = r->stack == MT_COLUMN_NONE ? 0
-						   : mt_places_stack(places, r->table, 0,
-								     (uint32_t)row->keys[r->stack]),
-		.interval = r->interval ? (uint32_t)(row->keys[r->time] / r->interval) : 0,
-		.index = (uint32_t)(r->rows.count - 1),
-	};
+	added.set = mt_byte_runs_intern(r->sets, keys, r->key_count * sizeof(*keys));
+	if (r->stack != MT_COLUMN_NONE)
+		added.node = mt_places_stack(places, r->table, 0, (uint32_t)row->keys[r->stack]);
+	if (r->interval)
+		added.interval = (uint32_t)(row->keys[r->time] / r->interval);
+	*mt_array_push(&r->rows) = added;
+	add_values(r, row);
 	mt_table_add_values(r->table, r->sums, row->values);
-	return added->set != MT_SEQUENCE_NONE && added->node != MT_PLACES_NONE;
 }
 
 static struct mt_error *read_rows(struct page_rows *r, struct mt_places *places)
 {
 	struct mt_error *err = mt_table_rewind(r->table);
 	struct mt_row row;
-	bool more = true;
 
-	if (!err && r->table->frames)
-		err = mt_frames_resolve(r->table->frames);
-	while (!err) {
-		err = mt_table_next(r->table, &row, &more);
-		if (err || !more)
-			return err;
-		if (r->rows.count == UINT32_MAX || !add_row(r, places, &row))
-			return mt_error_nomem();
-	}
+	if (r->table->frames)
+		mt_frames_resolve(r->table->frames);
+	while (mt_table_read(r->table, &row, &err))
+		add_row(r, places, &row);
 	return err;
 }
 
@@ -200,7 +186,7 @@ static void merge_rows(struct page_rows *r, unsigned int shift)
 
 /* ---- Writing ---- */
 
-static bool write_key(const struct page_rows *r, size_t key, struct mt_places *places,
+static void write_key(const struct page_rows *r, size_t key, struct mt_places *places,
 		      struct mt_page_data *data)
 {
 	const struct mt_key_column *column = &r->table->keys[r->key_columns[key]];
@@ -216,16 +202,11 @@ static bool write_key(const struct page_rows *r, size_t key, struct mt_places *p
 		uint64_t all[MT_GROUPS_COLUMNS] = {0};
 		const struct mt_row row = {.keys = all};
 		const char *text;
-		uint32_t id;
 
 		all[r->key_columns[key]] = keys[key];
 		text = mt_cell_text(r->table, &row, r->key_columns[key], &room);
-		id = mt_places_text(places, text ? text : "-");
-		if (id == MT_PLACES_NONE)
-			return false;
-		mt_page_data_number(data, id);
+		mt_page_data_number(data, mt_places_text(places, text ? text : "-"));
 	}
-	return true;
 }
 
 static void write_places(const struct page_rows *r, struct mt_page_data *data)
@@ -273,7 +254,7 @@ static void write_value(const struct page_rows *r, size_t value, struct mt_page_
 	}
 }
 
-static bool write_all(const struct page_rows *r, const struct mt_named_table *named,
+static void write_all(const struct page_rows *r, const struct mt_named_table *named,
 		      struct mt_places *places, struct mt_page_data *data)
 {
 	FILE *json = mt_page_data_json(data);
@@ -287,17 +268,14 @@ static bool write_all(const struct page_rows *r, const struct mt_named_table *na
 		mt_json_string(named->limits, json);
 	}
 	fputs(",\"keys\":[", json);
-	for (size_t i = 0; i < r->key_count; i++) {
-		if (!write_key(r, i, places, data))
-			return false;
-	}
+	for (size_t i = 0; i < r->key_count; i++)
+		write_key(r, i, places, data);
 	fputs("]", json);
 	write_places(r, data);
 	fputs(",\"values\":[", json);
 	for (size_t i = 0; i < r->shown_count; i++)
 		write_value(r, i, data);
 	fputs("]}", json);
-	return true;
 }
 
 struct mt_error *mt_page_rows_write(const struct mt_named_table *named, struct mt_places *places,
@@ -313,8 +291,6 @@ struct mt_error *mt_page_rows_write(const struct mt_named_table *named, struct m
 	};
 	struct mt_error *err;
 
-	if (!r.sets)
-		return mt_error_nomem();
 	if (r.time != MT_COLUMN_NONE)
 		r.interval = named->table->interval;
 	choose_columns(&r);
@@ -324,5 +300,6 @@ struct mt_error *mt_page_rows_write(const struct mt_named_table *named, struct m
 	if (r.rows.count)
 		qsort(r.rows.items, r.rows.count, sizeof(*r.rows.items), compare_rows);
 	merge_rows(&r, fit(&r));
-	return write_all(&r, named, places, data) ? NULL : mt_error_nomem();
+	write_all(&r, named, places, data);
+	return NULL;
 }

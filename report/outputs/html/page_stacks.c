@@ -77,13 +77,11 @@ static void write_sources(const struct mt_source_lines *s, struct mt_page_data *
 		mt_page_data_text(data, s->lines.items[i].text);
 }
 
-bool mt_page_sources_write(const struct mt_places *places, const struct mt_source_paths *paths,
+void mt_page_sources_write(const struct mt_places *places, const struct mt_source_paths *paths,
 			   uint64_t recorded, struct mt_page_data *data)
 {
 	MT_CLEANUP(mt_source_lines_deinit) struct mt_source_lines lines = {0};
 
-	if (!mt_source_lines_read(&lines, places, paths, recorded))
-		return false;
+	mt_source_lines_read(&lines, places, paths, recorded);
 	write_sources(&lines, data);
-	return true;
 }

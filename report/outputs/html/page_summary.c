@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/base/strings.h"
 #include "report/outputs/html/page_data.h"
 #include "report/outputs/json.h"
@@ -24,8 +24,7 @@ struct screen {
 
 static void screen_deinit(struct screen *screen)
 {
-	if (screen->to)
-		fclose(screen->to);
+	fclose(screen->to);
 	free(screen->text);
 }
 
@@ -62,9 +61,7 @@ struct mt_error *mt_page_summary_put(const struct mt_view *view, struct mt_table
 	struct mt_view shown = *view;
 	struct mt_error *err;
 
-	screen.to = open_memstream(&screen.text, &screen.size);
-	if (!screen.to)
-		return mt_error_nomem();
+	screen.to = mt_open_text(&screen.text, &screen.size);
 	shown.width = 100;
 	shown.utf8 = true;
 	shown.colour = false;
@@ -73,8 +70,8 @@ struct mt_error *mt_page_summary_put(const struct mt_view *view, struct mt_table
 	fputs(",\"links\":[", json);
 	err = table->compared ? NULL : mt_output_summary.write(&shown, table, screen.to);
 	fputs("],\"summary\":", json);
-	if (!err && fflush(screen.to))
-		return mt_error_nomem();
+	if (fflush(screen.to))
+		mt_memory_failed();
 	if (!err)
 		mt_json_string(screen.text, json);
 	return err;

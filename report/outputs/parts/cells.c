@@ -45,10 +45,7 @@ const uint32_t *mt_cell_path(const struct mt_path_rows *rows, const struct mt_ro
 
 	if (rows->table->keys[column].kind == MT_KEY_STACK)
 		path = mt_paths_of(rows->paths, path);
-	if (path != MT_PATH_NONE)
-		return mt_paths_get(rows->paths, path, count);
-	*count = SIZE_MAX;
-	return NULL;
+	return mt_paths_get(rows->paths, path, count);
 }
 
 struct mt_snippet mt_cell_figure(double value)
@@ -67,6 +64,23 @@ struct mt_snippet mt_cell_figure(double value)
 			break;
 	}
 	return out;
+}
+
+struct mt_error *mt_has_several_events(struct mt_table *table, bool *several)
+{
+	size_t event = mt_table_key(table, "event");
+	struct mt_error *err = NULL;
+	uint64_t first = 0;
+	struct mt_row row;
+
+	*several = false;
+	if (event == MT_COLUMN_NONE)
+		return NULL;
+	for (size_t i = 0; !*several && mt_table_read(table, &row, &err); i++) {
+		*several = i && row.keys[event] != first;
+		first = row.keys[event];
+	}
+	return err ? err : mt_table_rewind(table);
 }
 
 bool mt_value_is_exact(const struct mt_value *value)

@@ -10,6 +10,7 @@
 
 #include "report/tables/text.h"
 
+struct mt_error;
 struct mt_path_rows;
 struct mt_row;
 struct mt_table;
@@ -26,8 +27,8 @@ const char *mt_cell_text(const struct mt_table *table, const struct mt_row *row,
 			 struct mt_snippet *room);
 
 /*
- * The names of a stack, root first, as ids in mt_frames_strings(table->frames). NULL with *count
- * SIZE_MAX out of memory. Borrowed until the rows are deinited.
+ * The names of a stack, root first, as ids in mt_frames_strings(table->frames). Borrowed until the
+ * rows are deinited.
  */
 const uint32_t *mt_cell_path(const struct mt_path_rows *rows, const struct mt_row *row,
 			     size_t column, size_t *count);
@@ -41,6 +42,9 @@ struct mt_snippet mt_cell_figure(double value);
 /* "1,234,567", with bounds if inexact: "12 (10..15)", "-" for NaN. Returns `room`. */
 #define MT_FIGURE_ROOM 160
 const char *mt_figure_text(const struct mt_value *value, char room[MT_FIGURE_ROOM]);
+
+/* Whether the table has rows of different events. Leaves it at its first row. */
+struct mt_error *mt_has_several_events(struct mt_table *table, bool *several);
 
 /* True if both bounds equal the value, and for NaN. */
 bool mt_value_is_exact(const struct mt_value *value);

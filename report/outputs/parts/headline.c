@@ -63,34 +63,27 @@ static bool is_nameless_jit(const struct mt_frame_name *name)
 	return !name->resolved && mt_is_made_code(name->dso);
 }
 
-/* False out of memory. */
-static bool take_headline(struct choice *c, enum rank rank, const struct mt_headline *headline)
+static void take_headline(struct choice *c, enum rank rank, const struct mt_headline *headline)
 {
-	struct mt_headline *slot;
-
 	if (rank < c->rank) {
 		c->rank = rank;
 		*c->out = *headline;
 		if (c->all)
 			c->all->items.count = 0;
 	}
-	if (!c->all || rank > c->rank)
-		return true;
-	slot = mt_array_push(&c->all->items);
-	if (slot)
-		*slot = *headline;
-	return slot;
+	if (c->all && rank == c->rank)
+		*mt_array_push(&c->all->items) = *headline;
 }
 
-static bool take(struct choice *c, enum rank rank, const struct mt_frame_name *name)
+static void take(struct choice *c, enum rank rank, const struct mt_frame_name *name)
 {
 	const struct mt_headline headline = {name->name, name->dso, name->shown, name->file,
 					     name->line};
 
-	return take_headline(c, rank, &headline);
+	take_headline(c, rank, &headline);
 }
 
-static bool take_jit(struct choice *c, const struct mt_frame_name *name)
+static void take_jit(struct choice *c, const struct mt_frame_name *name)
 {
 	const struct mt_headline headline = {
 		.name = mt_strings_intern(mt_frames_strings(c->table->frames), MT_MADE_CODE_NAME,
@@ -101,48 +94,47 @@ static bool take_jit(struct choice *c, const struct mt_frame_name *name)
 		.line = name->line,
 	};
 
-	return headline.name != MT_STRING_NONE && take_headline(c, RANK_PROGRAM, &headline);
+	take_headline(c, RANK_PROGRAM, &headline);
 }
 
 /*
  * Takes the functions of a frame that are not the runtime's: the innermost one, or with `all` each.
  */
-static bool take_own(struct choice *c, enum rank rank, const struct mt_frame_name *own,
+static void take_own(struct choice *c, enum rank rank, const struct mt_frame_name *own,
 		     const struct mt_frame_name *names, size_t count)
 {
-	bool good = true;
-
-	for (; good && own;
+	for (; own;
 	     own = c->all ? own_function(c, own + 1, count - (size_t)(own + 1 - names)) : NULL)
-		good = take(c, rank, own);
-	return good;
+		take(c, rank, own);
 }
 
-static bool take_frame(struct choice *c, uint32_t frame)
+static void take_frame(struct choice *c, uint32_t frame)
 {
 	struct mt_frames *frames = c->table->frames;
 	uint32_t flags = mt_frames_key(frames, frame)->flags;
 	size_t count;
 	const struct mt_frame_name *names = mt_frames_names(frames, frame, &count), *own;
-	enum mt_code_class class;
+	enum mt_code_class class = mt_frames_class(frames, frame, c->exe, c->program);
 
-	if (!names)
-		return false;
-	class = mt_frames_class(frames, frame, c->exe, c->program);
-	if (class == MT_CODE_PROGRAM && is_nameless_jit(names))
-		return flags & MT_FRAME_GUESSED || take_jit(c, names);
+	if (class == MT_CODE_PROGRAM && is_nameless_jit(names)) {
+		if (!(flags & MT_FRAME_GUESSED))
+			take_jit(c, names);
+		return;
+	}
 	own = class == MT_CODE_OURS ? names : own_function(c, names, count);
 	if (own && (class == MT_CODE_OURS || class == MT_CODE_PROGRAM))
-		return take_own(c, RANK_PROGRAM, own, names, count);
-	if (own && class == MT_CODE_LIBRARY)
-		return take_own(c, RANK_LIBRARY, own, names, count);
-	return take(c, flags & MT_FRAME_IN_KERNEL ? RANK_KERNEL : RANK_USER, &names[count - 1]);
+		take_own(c, RANK_PROGRAM, own, names, count);
+	else if (own && class == MT_CODE_LIBRARY)
+		take_own(c, RANK_LIBRARY, own, names, count);
+	else
+		take(c, flags & MT_FRAME_IN_KERNEL ? RANK_KERNEL : RANK_USER, &names[count - 1]);
 }
 
 /* Chooses the headline. With `all`, also gives the candidates, of the program or of libraries. */
-static bool choose(const struct mt_table *table, uint32_t stack, struct candidates *all,
-		   struct mt_headline *out)
+static struct mt_headline choose(const struct mt_table *table, uint32_t stack,
+				 struct candidates *all)
 {
+	struct mt_headline out = {.name = MT_STRING_NONE};
 	size_t depth;
 	const uint32_t *ids = mt_stacks_get(table->stacks, stack, &depth);
 	uint32_t program = mt_stacks_program(table->stacks, stack);
@@ -150,22 +142,19 @@ static bool choose(const struct mt_table *table, uint32_t stack, struct candidat
 				.exe = mt_strings_get(table->strings, program),
 				.program = program,
 				.rank = RANK_NONE,
-				.out = out,
+				.out = &out,
 				.all = all};
 
-	*out = (struct mt_headline){.name = MT_STRING_NONE};
-	for (size_t i = 0; i < depth && (all || choice.rank != RANK_PROGRAM); i++) {
-		if (!take_frame(&choice, ids[i]))
-			return false;
-	}
+	for (size_t i = 0; i < depth && (all || choice.rank != RANK_PROGRAM); i++)
+		take_frame(&choice, ids[i]);
 	if (all && choice.rank > RANK_LIBRARY)
 		all->items.count = 0;
-	return true;
+	return out;
 }
 
-bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_headline *out)
+struct mt_headline mt_headline_of(const struct mt_table *table, uint32_t stack)
 {
-	return choose(table, stack, NULL, out);
+	return choose(table, stack, NULL);
 }
 
 /* ---- Several stacks ---- */
@@ -192,24 +181,18 @@ static uint64_t shared_key(uint32_t innermost, uint32_t name)
 	return (uint64_t)innermost << 32 | name;
 }
 
-static bool add_chain(struct sharing *sharing, const struct candidates *all)
+static void add_chain(struct sharing *sharing, const struct candidates *all)
 {
 	size_t known = mt_byte_runs_count(sharing->seen), count = all->items.count;
-	MT_CLEANUP_FREE uint32_t *names = calloc(count + 1, sizeof(*names));
-	struct chain *slot;
+	MT_CLEANUP_FREE uint32_t *names = mt_alloc(count, sizeof(*names));
 	uint32_t id;
 
-	for (size_t i = 0; names && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		names[i] = all->items.items[i].name;
-	id = names ? mt_byte_runs_intern(sharing->seen, names, count * sizeof(*names))
-		   : MT_SEQUENCE_NONE;
-	if (id != known)
-		return id != MT_SEQUENCE_NONE;
-	slot = mt_array_push(&sharing->chains);
-	if (slot)
-		*slot = (struct chain){mt_byte_runs_get(sharing->seen, id, &count),
-				       all->items.count};
-	return slot;
+	id = mt_byte_runs_intern(sharing->seen, names, count * sizeof(*names));
+	if (id == known)
+		*mt_array_push(&sharing->chains) = (struct chain){
+			mt_byte_runs_get(sharing->seen, id, &count), all->items.count};
 }
 
 /* Orders a chain right before the chains that continue it. */
@@ -233,33 +216,28 @@ static bool is_continued(const struct chain *chain, const struct chain *next)
 	       !memcmp(chain->names, next->names, chain->count * sizeof(*chain->names));
 }
 
-static bool count_chain(struct sharing *sharing, const struct chain *chain, uint32_t number)
+static void count_chain(struct sharing *sharing, const struct chain *chain, uint32_t number)
 {
 	for (size_t i = 0; i < chain->count; i++) {
 		uint64_t key = shared_key(chain->names[0], chain->names[i]), had = 0;
 		bool has = mt_map64_get(&sharing->of_functions, key, &had);
 
-		if (has && (uint32_t)had == number) /* recursion */
-			continue;
-		if (!mt_map64_put(&sharing->of_functions, key, ((had >> 32) + 1) << 32 | number))
-			return false;
+		if (!has || (uint32_t)had != number) /* else recursion */
+			mt_map64_put(&sharing->of_functions, key, ((had >> 32) + 1) << 32 | number);
 	}
-	return true;
 }
 
-static bool count_sharing(struct sharing *sharing)
+static void count_sharing(struct sharing *sharing)
 {
 	const struct chain *chains = sharing->chains.items;
 	size_t count = sharing->chains.count;
-	bool good = true;
 
 	if (count)
 		qsort(sharing->chains.items, count, sizeof(*chains), compare_chains);
-	for (size_t i = 0; good && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (i + 1 == count || !is_continued(&chains[i], &chains[i + 1]))
-			good = count_chain(sharing, &chains[i], (uint32_t)i);
+			count_chain(sharing, &chains[i], (uint32_t)i);
 	}
-	return good;
 }
 
 static void choose_among(const struct sharing *sharing, const struct candidates *all,
@@ -278,25 +256,25 @@ static void choose_among(const struct sharing *sharing, const struct candidates 
 	}
 }
 
-bool mt_headlines_of(const struct mt_table *table, const uint32_t *stacks, size_t count,
+void mt_headlines_of(const struct mt_table *table, const uint32_t *stacks, size_t count,
 		     struct mt_headline *out)
 {
 	struct sharing sharing = {.seen = mt_byte_runs_create()};
 	struct candidates all = {0};
-	bool good = sharing.seen;
 
-	for (size_t i = 0; good && i < count; i++, all.items.count = 0)
-		good = choose(table, stacks[i], &all, &out[i]) && add_chain(&sharing, &all);
-	good = good && count_sharing(&sharing);
-	for (size_t i = 0; good && i < count; i++, all.items.count = 0) {
-		good = choose(table, stacks[i], &all, &out[i]);
+	for (size_t i = 0; i < count; i++, all.items.count = 0) {
+		choose(table, stacks[i], &all);
+		add_chain(&sharing, &all);
+	}
+	count_sharing(&sharing);
+	for (size_t i = 0; i < count; i++, all.items.count = 0) {
+		out[i] = choose(table, stacks[i], &all);
 		choose_among(&sharing, &all, &out[i]);
 	}
 	mt_array_deinit(&all.items);
 	mt_array_deinit(&sharing.chains);
 	mt_byte_runs_destroy(sharing.seen);
 	mt_map64_deinit(&sharing.of_functions);
-	return good;
 }
 
 static const char *last_part(const char *path)
@@ -323,7 +301,7 @@ void mt_headline_place(const char *dso, const char *file, uint32_t line, size_t 
 	}
 }
 
-/* "JIT code x3"; MT_STRING_NONE out of memory. */
+/* "JIT code x3" */
 static uint32_t jit_run(struct mt_strings *strings, size_t length)
 {
 	char text[40];
@@ -335,7 +313,7 @@ static uint32_t jit_run(struct mt_strings *strings, size_t length)
 	return mt_strings_intern(strings, text, strlen(text));
 }
 
-bool mt_headline_fold_nameless(const struct mt_table *table, const uint32_t *names, uint32_t *room,
+void mt_headline_fold_nameless(const struct mt_table *table, const uint32_t *names, uint32_t *room,
 			       size_t *count)
 {
 	struct mt_strings *strings = mt_frames_strings(table->frames);
@@ -349,9 +327,6 @@ bool mt_headline_fold_nameless(const struct mt_table *table, const uint32_t *nam
 			continue;
 		kept += run < 2;
 		room[kept - 1] = run ? jit_run(strings, run) : names[i];
-		if (room[kept - 1] == MT_STRING_NONE)
-			return false;
 	}
 	*count = kept;
-	return true;
 }

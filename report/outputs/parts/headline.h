@@ -6,7 +6,6 @@
 #ifndef MT_REPORT_OUTPUTS_HEADLINE_H
 #define MT_REPORT_OUTPUTS_HEADLINE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,17 +22,16 @@ struct mt_headline {
 	uint32_t line;	   /* 0: not known */
 };
 
-/* False out of memory. Needs resolved frames; borrows from the table. */
-bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_headline *out);
+/* Needs resolved frames; borrows from the table. */
+struct mt_headline mt_headline_of(const struct mt_table *table, uint32_t stack);
 
 /*
  * The headlines of stacks that are shown together. If several have the same headline, a shared
  * helper, each gets the innermost function that the fewest others have, of the same kind: of the
  * program, or of its libraries. Two stacks that agree up to the end of the shorter one are not
- * distinguished, for example those of threads and of main. `out` has room for `count`. False out of
- * memory.
+ * distinguished, for example those of threads and of main. `out` has room for `count`.
  */
-bool mt_headlines_of(const struct mt_table *table, const uint32_t *stacks, size_t count,
+void mt_headlines_of(const struct mt_table *table, const uint32_t *stacks, size_t count,
 		     struct mt_headline *out);
 
 /*
@@ -46,9 +44,9 @@ void mt_headline_place(const char *dso, const char *file, uint32_t line, size_t 
 /*
  * The names of a path, with each run of nameless frames as one: of JIT code "JIT code" or "JIT code
  * x3", of one file "[libc.so.6]". Stores *count names in `room`, which has room for as many as the
- * path has; updates *count. False out of memory.
+ * path has; updates *count.
  */
-bool mt_headline_fold_nameless(const struct mt_table *table, const uint32_t *names, uint32_t *room,
+void mt_headline_fold_nameless(const struct mt_table *table, const uint32_t *names, uint32_t *room,
 			       size_t *count);
 
 #endif

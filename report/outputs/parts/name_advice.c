@@ -142,16 +142,13 @@ struct seen {
 	const char *dso;       /* frame examined last for it */
 };
 
-static bool see_frame(const struct mt_table *table, uint32_t frame, struct seen *seen)
+static void see_frame(const struct mt_table *table, uint32_t frame, struct seen *seen)
 {
 	uint32_t flags = mt_frames_key(table->frames, frame)->flags;
 	size_t count;
 	const struct mt_frame_name *name = mt_frames_names(table->frames, frame, &count);
-	const char *text;
+	const char *text = mt_strings_get(mt_frames_strings(table->frames), name->name);
 
-	if (!name)
-		return false;
-	text = mt_strings_get(mt_frames_strings(table->frames), name->name);
 	seen->unreported |= is_unreported(name) && !(flags & MT_FRAME_GUESSED);
 	seen->python |= !strncmp(text, "py::", 4);
 	seen->collector |= mt_is_collector(text);
@@ -160,7 +157,6 @@ static bool see_frame(const struct mt_table *table, uint32_t frame, struct seen 
 		seen->row = row_of_image(name->dso);
 		seen->dso = name->dso;
 	}
-	return true;
 }
 
 static bool is_advised(const struct seen *seen, bool known)
@@ -173,7 +169,7 @@ static bool is_advised(const struct seen *seen, bool known)
 					       : seen->unreported || seen->collector;
 }
 
-bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *table, uint32_t stack,
+void mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *table, uint32_t stack,
 			double weight)
 {
 	const char *exe = mt_strings_get(table->strings, mt_stacks_program(table->stacks, stack));
@@ -183,17 +179,14 @@ bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *ta
 
 	weight = fabs(weight);
 	advice->all += weight;
-	for (size_t i = 0; i < depth; i++) {
-		if (!see_frame(table, ids[i], &seen))
-			return false;
-	}
+	for (size_t i = 0; i < depth; i++)
+		see_frame(table, ids[i], &seen);
 	if (seen.go && !seen.row)
 		seen.row = &go;
 	seen.collector &= seen.row && seen.row->collected;
 	if (is_advised(&seen, *exe))
 		add(advice, *exe ? exe : seen.dso, seen.row ? seen.row : &other, weight,
 		    seen.collector ? weight : 0);
-	return true;
 }
 
 /* The minor version in python3.11, libpython3.11.so; -1: not in the name. */

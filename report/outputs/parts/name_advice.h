@@ -29,8 +29,8 @@ struct mt_name_advice {
 	size_t count;
 };
 
-/* Looks at a stack of this weight. False out of memory. */
-bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *table, uint32_t stack,
+/* Looks at a stack of this weight. */
+void mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *table, uint32_t stack,
 			double weight);
 
 /* Whether most of the weight is of programs that call malloc and free. */

@@ -14,37 +14,21 @@
 
 MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
 
-/* The keys of a row with paths for its stacks; false out of memory. */
-static bool make_keys(const struct mt_table *table, struct mt_paths *paths,
-		      const struct mt_row *row, uint64_t *keys)
-{
-	for (size_t i = 0; i < table->key_count; i++) {
-		keys[i] = row->keys[i];
-		if (table->keys[i].kind != MT_KEY_STACK)
-			continue;
-		keys[i] = mt_paths_of(paths, (uint32_t)row->keys[i]);
-		if (keys[i] == MT_PATH_NONE)
-			return false;
-	}
-	return true;
-}
-
 static struct mt_error *sum_rows(struct mt_table *table, struct mt_paths *paths,
 				 struct mt_sum_table *groups)
 {
 	uint64_t keys[MT_GROUPS_COLUMNS];
+	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
-	for (;;) {
-		struct mt_error *err = mt_table_next(table, &row, &more);
-
-		if (err || !more)
-			return err;
-		if (!make_keys(table, paths, &row, keys) ||
-		    !mt_sum_table_add(groups, keys, row.values))
-			return mt_error_nomem();
+	while (mt_table_read(table, &row, &err)) {
+		for (size_t i = 0; i < table->key_count; i++)
+			keys[i] = table->keys[i].kind == MT_KEY_STACK
+					  ? mt_paths_of(paths, (uint32_t)row.keys[i])
+					  : row.keys[i];
+		mt_sum_table_add(groups, keys, row.values);
 	}
+	return err;
 }
 
 static struct mt_error *make_sums(struct mt_path_rows *rows, size_t weight)
@@ -61,14 +45,12 @@ static struct mt_error *make_sums(struct mt_path_rows *rows, size_t weight)
 		columns[i].kind = columns[i].kind == MT_KEY_STACK ? MT_KEY_PATH : columns[i].kind;
 	shape.keys = columns;
 	groups = mt_sum_table_create(&shape);
-	if (!groups)
-		return mt_error_nomem();
-	err = mt_frames_resolve(rows->table->frames);
-	err = err ? err : sum_rows(rows->table, rows->paths, groups);
+	mt_frames_resolve(rows->table->frames);
+	err = sum_rows(rows->table, rows->paths, groups);
 	if (err)
 		return err;
-	if (!shape.ordered && !mt_sum_table_sort(groups, weight))
-		return mt_error_nomem();
+	if (!shape.ordered)
+		mt_sum_table_sort(groups, weight);
 	rows->table = rows->made = mt_sum_table_table(MT_TAKE(groups));
 	return NULL;
 }
@@ -81,8 +63,6 @@ struct mt_error *mt_path_rows_init(struct mt_table *table, bool srcline, size_t 
 	*out = (struct mt_path_rows){.table = table};
 	if (mt_table_key_of_kind(table, MT_KEY_STACK) != MT_COLUMN_NONE) {
 		out->paths = mt_paths_create(table->stacks, table->frames, srcline);
-		if (!out->paths)
-			return mt_error_nomem();
 		if (!table->listing)
 			err = make_sums(out, weight);
 	}

@@ -39,17 +39,12 @@ struct mt_places {
 
 struct mt_places *mt_places_create(void)
 {
-	struct mt_places *p = calloc(1, sizeof(*p));
+	struct mt_places *p = mt_alloc(1, sizeof(*p));
 
-	if (!p)
-		return NULL;
 	p->texts = mt_strings_create();
 	p->places = mt_byte_runs_create();
-	p->tree = p->texts ? mt_tree_create(p->texts) : NULL;
-	if (p->places && p->tree)
-		return p;
-	mt_places_destroy(p);
-	return NULL;
+	p->tree = mt_tree_create(p->texts);
+	return p;
 }
 
 void mt_places_destroy(struct mt_places *p)
@@ -84,41 +79,19 @@ static uint32_t kinds_of(const struct mt_places *p, uint32_t frame,
 	       (name->inlined ? MT_PLACE_INLINED : 0u);
 }
 
-/* The id of a place; MT_PLACES_NONE out of memory. */
-static uint32_t intern(struct mt_places *p, const struct mt_stack_place *place)
-{
-	uint32_t id = mt_byte_runs_intern(p->places, place, sizeof(*place));
-
-	return id == MT_SEQUENCE_NONE || place->name == MT_PLACES_NONE ||
-			       place->image == MT_PLACES_NONE || place->file == MT_PLACES_NONE
-		       ? MT_PLACES_NONE
-		       : id;
-}
-
-static uint32_t step(struct mt_places *p, uint32_t node, uint32_t place)
-{
-	uint32_t next = place == MT_PLACES_NONE ? MT_TREE_NONE : mt_tree_step(p->tree, node, place);
-
-	return next == MT_TREE_NONE ? MT_PLACES_NONE : next;
-}
-
-/* The functions of a frame; NULL out of memory. */
+/* The functions of a frame. */
 static const struct frame_places *places_of(struct mt_places *p, const struct mt_table *table,
 					    uint32_t frame)
 {
+	struct frame_places *made = mt_array_at(&p->by_frame, frame);
 	const struct mt_frame_name *names;
-	struct frame_places made;
 	size_t count;
 
-	if (frame < p->by_frame.count && p->by_frame.items[frame].count)
-		return &p->by_frame.items[frame];
-	if (!mt_array_reserve(&p->by_frame, (size_t)frame + 1))
-		return NULL;
-	while (p->by_frame.count <= frame)
-		p->by_frame.items[p->by_frame.count++] = (struct frame_places){0};
+	if (made->count)
+		return made;
 	names = mt_frames_names(table->frames, frame, &count);
-	made = (struct frame_places){(uint32_t)p->place_ids.count, (uint32_t)count};
-	for (size_t i = 0; names && i < count; i++) {
+	*made = (struct frame_places){(uint32_t)p->place_ids.count, (uint32_t)count};
+	for (size_t i = 0; i < count; i++) {
 		const struct mt_stack_place place = {
 			.name = mt_places_text(p, mt_strings_get(mt_frames_strings(table->frames),
 								 names[i].name)),
@@ -128,14 +101,11 @@ static const struct frame_places *places_of(struct mt_places *p, const struct mt
 			.kinds = kinds_of(p, frame, &names[i]),
 			.depth = (uint32_t)(count - 1 - i),
 		};
-		uint32_t id = intern(p, &place), *slot = mt_array_push(&p->place_ids);
 
-		if (!slot || id == MT_PLACES_NONE)
-			return NULL;
-		*slot = id;
+		*mt_array_push(&p->place_ids) =
+			mt_byte_runs_intern(p->places, &place, sizeof(place));
 	}
-	p->by_frame.items[frame] = made;
-	return names ? &p->by_frame.items[frame] : NULL;
+	return made;
 }
 
 /* The same place, marked as joined. */
@@ -144,7 +114,7 @@ static uint32_t joined(struct mt_places *p, uint32_t id)
 	struct mt_stack_place place = *mt_places_get(p, id);
 
 	place.kinds |= MT_PLACE_JOINED;
-	return intern(p, &place);
+	return mt_byte_runs_intern(p->places, &place, sizeof(place));
 }
 
 /* ---- Paths ---- */
@@ -156,15 +126,13 @@ static uint32_t walk(struct mt_places *p, const struct mt_table *table, uint32_t
 	const uint32_t *frames = mt_stacks_get(table->stacks, stack, &depth);
 
 	own = depth - mt_stacks_joined(table->stacks, stack);
-	while (depth-- && node != MT_PLACES_NONE) {
+	while (depth--) {
 		const struct frame_places *places = places_of(p, table, frames[depth]);
 
-		if (!places)
-			return MT_PLACES_NONE;
-		for (uint32_t i = places->count; i-- && node != MT_PLACES_NONE;) {
+		for (uint32_t i = places->count; i--;) {
 			uint32_t place = p->place_ids.items[places->first + i];
 
-			node = step(p, node, depth >= own ? joined(p, place) : place);
+			node = mt_tree_step(p->tree, node, depth >= own ? joined(p, place) : place);
 		}
 	}
 	return node;
@@ -188,14 +156,13 @@ uint32_t mt_places_stack(struct mt_places *p, const struct mt_table *table, uint
 			 uint32_t stack)
 {
 	uint64_t key = (uint64_t)caller << 32 | stack, known;
-	uint32_t node;
 
 	set_tables(p, table);
-	if (mt_map64_get(&p->walked, key, &known))
-		return (uint32_t)known;
-	node = walk(p, table, caller, stack);
-	return node == MT_PLACES_NONE || mt_map64_put(&p->walked, key, node) ? node
-									     : MT_PLACES_NONE;
+	if (!mt_map64_get(&p->walked, key, &known)) {
+		known = walk(p, table, caller, stack);
+		mt_map64_put(&p->walked, key, known);
+	}
+	return (uint32_t)known;
 }
 
 /* ---- Reading ---- */

@@ -11,8 +11,6 @@
 struct mt_places;
 struct mt_table;
 
-#define MT_PLACES_NONE UINT32_MAX
-
 /* Bits of a place's kinds; the page's model.js has the same. */
 enum mt_place_kind {
 	MT_PLACE_INLINED = 1, /* into its caller */
@@ -29,17 +27,16 @@ struct mt_stack_place {
 	uint32_t depth; /* of inlining: 0 is the function itself */
 };
 
-/* NULL out of memory. */
+/* An empty tree. The caller destroys it. */
 struct mt_places *mt_places_create(void);
 void mt_places_destroy(struct mt_places *places);
 
-/* The id of a text, made printable; MT_PLACES_NONE out of memory. */
+/* The id of a text, made printable. */
 uint32_t mt_places_text(struct mt_places *places, const char *text);
 
 /*
  * The node at the end of a stack's path below `caller`; `caller` itself for a stack without frames.
- * The table is the one that the stack's id belongs to; its frames must be named. MT_PLACES_NONE out
- * of memory.
+ * The table is the one that the stack's id belongs to; its frames must be named.
  */
 uint32_t mt_places_stack(struct mt_places *places, const struct mt_table *table, uint32_t caller,
 			 uint32_t stack);

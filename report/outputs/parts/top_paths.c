@@ -33,7 +33,7 @@ static bool is_words(const struct mt_table *table, uint32_t stack)
 	return depth && mt_frames_key(table->frames, ids[0])->flags & MT_FRAME_WORDS;
 }
 
-/* The text of the keys except the stack, in sequence; MT_STRING_NONE out of memory. */
+/* The text of the keys except the stack, in sequence. */
 static uint32_t who_of(const struct mt_table *table, const struct mt_row *row)
 {
 	char text[256] = "";
@@ -52,25 +52,21 @@ static uint32_t who_of(const struct mt_table *table, const struct mt_row *row)
 	return mt_strings_intern(table->strings, text, strlen(text));
 }
 
-static bool add_row(struct mt_top_paths *top, size_t stack_column, const struct mt_row *row)
+static void add_row(struct mt_top_paths *top, size_t stack_column, const struct mt_row *row)
 {
 	uint32_t stack = (uint32_t)row->keys[stack_column];
 	uint32_t who = who_of(top->table, row), id = mt_paths_of(top->paths, stack);
-	uint64_t key = (uint64_t)who << 32 | id, at;
 	double weight = fabs(row->values[top->weight].value);
-	struct mt_top_path *path;
+	size_t known = top->items.count;
+	struct mt_top_path *path =
+		mt_map64_element(&top->by_key, &top->items, (uint64_t)who << 32 | id);
 
-	if (who == MT_STRING_NONE || id == MT_PATH_NONE)
-		return false;
-	if (!mt_map64_get(&top->by_key, key, &at)) {
-		at = top->items.count;
-		path = mt_array_push(&top->items);
-		if (!path || !mt_map64_put(&top->by_key, key, at))
-			return false;
-		*path = (struct mt_top_path){.who = who, .path = id, .stack = stack};
+	if (top->items.count > known) {
+		path->who = who;
+		path->path = id;
+		path->stack = stack;
 		path->words = is_words(top->table, stack);
 	}
-	path = &top->items.items[at];
 	mt_table_add_values(top->table, path->values, row->values);
 	if (weight > path->heaviest) {
 		path->heaviest = weight;
@@ -78,24 +74,6 @@ static bool add_row(struct mt_top_paths *top, size_t stack_column, const struct 
 		if (top->table->sentence)
 			path->sentence = (uint32_t)row->keys[top->table->sentence];
 	}
-	return true;
-}
-
-static struct mt_error *add_rows(struct mt_top_paths *top)
-{
-	size_t stack_column = mt_table_key_of_kind(top->table, MT_KEY_STACK);
-	struct mt_error *err = mt_table_rewind(top->table);
-	struct mt_row row;
-	bool more = true;
-
-	while (!err) {
-		err = mt_table_next(top->table, &row, &more);
-		if (err || !more)
-			return err;
-		if (!add_row(top, stack_column, &row))
-			return mt_error_nomem();
-	}
-	return err;
 }
 
 /* Equal ones are in order of first sight, which is the order of their paths' ids. */
@@ -114,18 +92,19 @@ static int compare(const void *a, const void *b, void *context)
 
 struct mt_error *mt_top_paths_read(struct mt_table *table, size_t weight, struct mt_top_paths *out)
 {
-	struct mt_error *err;
+	size_t stack = mt_table_key_of_kind(table, MT_KEY_STACK);
+	struct mt_error *err = mt_table_rewind(table);
+	struct mt_row row;
 
 	*out = (struct mt_top_paths){
 		.table = table,
 		.weight = weight,
 		.paths = mt_paths_create(table->stacks, table->frames, false),
 	};
-	if (!out->paths)
-		return mt_error_nomem();
-	err = mt_frames_resolve(table->frames);
-	err = err ? err : add_rows(out);
-	if (!err && out->items.count)
+	mt_frames_resolve(table->frames);
+	while (mt_table_read(table, &row, &err))
+		add_row(out, stack, &row);
+	if (out->items.count)
 		qsort_r(out->items.items, out->items.count, sizeof(*out->items.items), compare,
 			&out->weight);
 	return err;
@@ -148,19 +127,15 @@ const char *mt_path_last_part(const char *text)
 	return last && last[1] ? last + 1 : text;
 }
 
-struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
-				   const struct mt_headline *named, size_t room, FILE *to)
+void mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
+		       const struct mt_headline *named, size_t room, FILE *to)
 {
 	struct mt_strings *names = mt_frames_strings(top->table->frames);
-	struct mt_headline headline;
+	struct mt_headline headline = named ? *named : mt_headline_of(top->table, path->stack);
 	char place[80] = "", name[256], who[64];
 	const char *whose = mt_path_last_part(mt_strings_get(top->table->strings, path->who));
 	size_t used, least = strstr(whose, " [") ? WHO_ENDED : WHO_LEAST;
 
-	if (named)
-		headline = *named;
-	else if (!mt_headline_of(top->table, path->stack, &headline))
-		return mt_error_nomem();
 	if (headline.name != MT_STRING_NONE && strcmp(headline.dso, "[unknown]") != 0)
 		mt_headline_place(headline.shown, headline.file, headline.line, room, place);
 	used = mt_text_columns(place) + 24;
@@ -179,22 +154,19 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 						    : "[unknown]",
 		    room > used + NAME_LEAST ? room - used : NAME_LEAST, name, sizeof(name));
 	fprintf(to, "%s%s%s%s%s\n", who, *who ? ": " : "", name, *place ? "  " : "", place);
-	return NULL;
 }
 
-struct mt_error *mt_top_path_print_end(const struct mt_top_paths *top,
-				       const struct mt_top_path *path, size_t indent, size_t width,
-				       FILE *to)
+void mt_top_path_print_end(const struct mt_top_paths *top, const struct mt_top_path *path,
+			   size_t indent, size_t width, FILE *to)
 {
 	struct mt_strings *strings = mt_frames_strings(top->table->frames);
 	size_t count, first, used = indent;
 	const uint32_t *spelled = mt_paths_get(top->paths, path->path, &count);
-	MT_CLEANUP_FREE uint32_t *names = calloc(count + 1, sizeof(*names));
+	MT_CLEANUP_FREE uint32_t *names = mt_alloc(count, sizeof(*names));
 
-	if (!names || !mt_headline_fold_nameless(top->table, spelled, names, &count))
-		return mt_error_nomem();
+	mt_headline_fold_nameless(top->table, spelled, names, &count);
 	if (!count)
-		return NULL;
+		return;
 	for (first = count; first > 0; first--) {
 		size_t size = mt_text_columns(mt_strings_get(strings, names[first - 1])) + 3;
 
@@ -211,5 +183,4 @@ struct mt_error *mt_top_path_print_end(const struct mt_top_paths *top,
 		fprintf(to, "%s%s", i > first ? " > " : "", name);
 	}
 	fputc('\n', to);
-	return NULL;
 }

@@ -51,15 +51,14 @@ const char *mt_path_last_part(const char *text);
  * Prints "grower: SessionCache::remember  (grower, grower.cpp:32)" and a newline. headline: NULL
  * for that of the path by itself.
  */
-struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
-				   const struct mt_headline *headline, size_t room, FILE *to);
+void mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
+		       const struct mt_headline *headline, size_t room, FILE *to);
 
 /*
  * Prints ".. > _int_malloc > sysmalloc > brk", indented by `indent` columns, and a newline; nothing
  * without frames. A run of JIT code without names is one entry.
  */
-struct mt_error *mt_top_path_print_end(const struct mt_top_paths *top,
-				       const struct mt_top_path *path, size_t indent, size_t width,
-				       FILE *to);
+void mt_top_path_print_end(const struct mt_top_paths *top, const struct mt_top_path *path,
+			   size_t indent, size_t width, FILE *to);
 
 #endif

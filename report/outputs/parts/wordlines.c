@@ -51,17 +51,11 @@ struct mt_wordlines {
 
 struct mt_wordlines *mt_wordlines_create(void)
 {
-	struct mt_wordlines *lines = calloc(1, sizeof(*lines));
+	struct mt_wordlines *lines = mt_alloc(1, sizeof(*lines));
 
-	if (!lines)
-		return NULL;
 	lines->ties = SIZE_MAX;
 	lines->words = mt_strings_create();
 	lines->runs = mt_byte_runs_create();
-	if (!lines->words || !lines->runs) {
-		mt_wordlines_destroy(lines);
-		return NULL;
-	}
 	return lines;
 }
 
@@ -83,8 +77,7 @@ uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no
 	size_t length = strlen(text), used = 0;
 	char *to;
 
-	if (!mt_array_reserve(&lines->scratch, length + 1))
-		return MT_WORD_NONE;
+	mt_array_reserve(&lines->scratch, length + 1);
 	to = lines->scratch.items;
 	while (*text) {
 		size_t size;
@@ -97,36 +90,30 @@ uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no
 	return mt_strings_intern(lines->words, to, used);
 }
 
-static bool add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double first,
+static void add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double first,
 		double second)
 {
 	struct line *line;
-	uint32_t run;
 
 	if (!count)
-		return true;
-	run = mt_byte_runs_intern(lines->runs, words, count * sizeof(*words));
-	if (run == MT_SEQUENCE_NONE)
-		return false;
-	line = run < lines->lines.count ? &lines->lines.items[run] : mt_array_push(&lines->lines);
-	if (!line)
-		return false;
+		return;
+	line = mt_array_at(&lines->lines,
+			   mt_byte_runs_intern(lines->runs, words, count * sizeof(*words)));
 	line->count = (uint32_t)count;
 	line->value += first;
 	line->second += second;
-	return true;
 }
 
-bool mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double value)
+void mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double value)
 {
-	return add(lines, words, count, value, 0);
+	add(lines, words, count, value, 0);
 }
 
-bool mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
+void mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
 			   double first, double second)
 {
 	lines->pairs = true;
-	return add(lines, words, count, first, second);
+	add(lines, words, count, first, second);
 }
 
 static void find_words(struct mt_wordlines *lines)
@@ -187,19 +174,15 @@ static void mark_words(const struct mt_wordlines *lines, uint32_t *ranks)
 	}
 }
 
-/* Ranks from 1 on for words that occur in the lines; 0 for others. False out of memory. */
-static bool rank_words(struct mt_wordlines *lines)
+/* Ranks from 1 on for words that occur in the lines; 0 for others. */
+static void rank_words(struct mt_wordlines *lines)
 {
 	size_t ids = 2 * mt_strings_count(lines->words), used = 0;
-	uint32_t *ranks = calloc(ids + 1, sizeof(*ranks));
-	struct ranked *ranked = malloc((ids + 1) * sizeof(*ranked));
+	uint32_t *ranks = mt_alloc(ids, sizeof(*ranks));
+	struct ranked *ranked = mt_alloc(ids + 1, sizeof(*ranked));
 
-	free(lines->ranks);
-	free(lines->ranked);
 	lines->ranks = ranks;
 	lines->ranked = ranked;
-	if (!ranks || !ranked)
-		return false;
 	mark_words(lines, ranks);
 	for (uint32_t id = 0; id < ids; id++) {
 		if (ranks[id])
@@ -208,7 +191,6 @@ static bool rank_words(struct mt_wordlines *lines)
 	qsort(ranked + 1, used, sizeof(*ranked), compare_ranked);
 	for (uint32_t rank = 1; rank <= used; rank++)
 		ranks[ranked[rank].id] = rank;
-	return true;
 }
 
 /* ---- Sorting ---- */
@@ -321,26 +303,23 @@ struct spelled {
 	MT_ARRAY(size_t) ends; /* end of each word, its semicolon included */
 };
 
-/* Turns a line that shares `same` words with this one into this one. False out of memory. */
-static bool spell(const struct mt_wordlines *lines, const struct line *line, size_t same,
+/* Turns a line that shares `same` words with this one into this one. */
+static void spell(const struct mt_wordlines *lines, const struct line *line, size_t same,
 		  struct spelled *out)
 {
 	size_t at = same ? out->ends.items[same - 1] : 0;
 
-	if (!mt_array_reserve(&out->ends, line->count))
-		return false;
+	mt_array_reserve(&out->ends, line->count);
 	for (size_t i = same; i < line->count; i++) {
 		const struct ranked *word = &lines->ranked[rank_at(lines, line, i)];
 
-		if (!mt_array_reserve(&out->text, at + word->length + 1))
-			return false;
+		mt_array_reserve(&out->text, at + word->length + 1);
 		memcpy(out->text.items + at, word->text, word->length);
 		at += word->length;
 		out->text.items[at++] = ';';
 		out->ends.items[i] = at;
 	}
 	out->text.count = at;
-	return true;
 }
 
 /* Writes a count and the character after it; rounds as printf() does, half to even. */
@@ -381,29 +360,26 @@ static int largest_first(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-bool mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *limit)
+void mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *limit)
 {
 	size_t count = lines->lines.count, above = 0;
-	MT_CLEANUP_FREE double *values = malloc((count + 1) * sizeof(*values));
+	MT_CLEANUP_FREE double *values = mt_alloc(count, sizeof(*values));
 	double sum = 0;
 
-	if (!values)
-		return false;
 	for (size_t i = 0; i < count; i++) {
 		values[i] = lines->lines.items[i].value;
 		sum += fabs(values[i]);
 	}
 	lines->least = sum * limit->percent / 100;
 	if (!limit->top || limit->top >= count)
-		return true;
+		return;
 	qsort(values, count, sizeof(*values), largest_first);
 	if (values[limit->top - 1] < lines->least)
-		return true;
+		return;
 	lines->least = values[limit->top - 1];
 	while (values[above] > lines->least)
 		above++;
 	lines->ties = limit->top - above;
-	return true;
 }
 
 /* Whether a line is printed; ties: how many lines equal to the least value still may be. */
@@ -416,7 +392,7 @@ static bool is_printed(const struct mt_wordlines *lines, const struct line *line
 	return line->value == lines->least && *ties && (*ties)--;
 }
 
-static bool print_lines(const struct mt_wordlines *lines, size_t skip, struct spelled *spelled,
+static void print_lines(const struct mt_wordlines *lines, size_t skip, struct spelled *spelled,
 			FILE *to)
 {
 	const struct line *last = NULL;
@@ -428,14 +404,12 @@ static bool print_lines(const struct mt_wordlines *lines, size_t skip, struct sp
 
 		if (!is_printed(lines, line, &ties))
 			continue;
-		if (!spell(lines, line, last ? differ_at(line, last, 0) : 0, spelled))
-			return false;
+		spell(lines, line, last ? differ_at(line, last, 0) : 0, spelled);
 		from = skip ? spelled->ends.items[skip - 1] : 0;
 		fwrite(spelled->text.items + from, 1, spelled->text.count - 1 - from, to);
 		print_counts(lines, line, to);
 		last = line;
 	}
-	return true;
 }
 
 double mt_wordlines_left_out(const struct mt_wordlines *lines)
@@ -451,17 +425,14 @@ double mt_wordlines_left_out(const struct mt_wordlines *lines)
 	return sum;
 }
 
-bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to)
+void mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to)
 {
 	struct spelled spelled = {0};
-	bool good;
 
 	find_words(lines);
-	if (!rank_words(lines))
-		return false;
+	rank_words(lines);
 	sort_lines(lines, lines->lines.items, lines->lines.count, 0);
-	good = print_lines(lines, skip, &spelled, to);
+	print_lines(lines, skip, &spelled, to);
 	mt_array_deinit(&spelled.text);
 	mt_array_deinit(&spelled.ends);
-	return good;
 }

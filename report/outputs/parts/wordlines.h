@@ -14,38 +14,35 @@
 struct mt_row_limit;
 struct mt_wordlines;
 
-#define MT_WORD_NONE UINT32_MAX
-
-/* NULL out of memory. */
+/* No lines. The caller destroys it. */
 struct mt_wordlines *mt_wordlines_create(void);
 void mt_wordlines_destroy(struct mt_wordlines *lines);
 
 /*
  * The id of a word made from any text. A semicolon becomes a colon, control characters '?', and
- * with `no_blanks` blanks become '_', so two texts may be the same word. MT_WORD_NONE out of
- * memory.
+ * with `no_blanks` blanks become '_', so two texts may be the same word.
  */
 uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no_blanks);
 
-/* Adds a line of at least one word. False out of memory. */
-bool mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count,
+/* Adds a line of at least one word. */
+void mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count,
 		      double value);
 
 /* Adds a line with two counts. Either all lines of an object have two, or none. */
-bool mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
+void mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
 			   double first, double second);
 
 /*
  * Restricts printing to the lines with the largest counts. Call after the last add, if lines have
- * one count. False out of memory.
+ * one count.
  */
-bool mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *limit);
+void mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *limit);
 
 /*
  * Prints the lines with a count of at least 0.5, rounded, without the first `skip` words of each.
- * Call once, after the last add. False out of memory.
+ * Call once, after the last add.
  */
-bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to);
+void mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to);
 
 /* Sum of the counts of the lines not printed because they are below 0.5 or negative. */
 double mt_wordlines_left_out(const struct mt_wordlines *lines);

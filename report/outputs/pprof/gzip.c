@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "formats/base/memory.h"
+
 enum {
 	OUTPUT_SIZE = 64 << 10,
 	GZIP_WRAPPER = 16, /* added to zlib's window bits */
@@ -21,16 +23,13 @@ struct mt_gzip {
 
 struct mt_gzip *mt_gzip_create(FILE *to)
 {
-	struct mt_gzip *gzip = calloc(1, sizeof(*gzip));
+	struct mt_gzip *gzip = mt_alloc(1, sizeof(*gzip));
 
-	if (!gzip)
-		return NULL;
 	gzip->to = to;
 	if (deflateInit2(&gzip->stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + GZIP_WRAPPER,
-			 MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK)
-		return gzip;
-	free(gzip);
-	return NULL;
+			 MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+		mt_memory_failed();
+	return gzip;
 }
 
 /* Deflates all of the input; with room for output it cannot fail. */

@@ -4,13 +4,12 @@
 #ifndef MT_REPORT_OUTPUTS_PPROF_GZIP_H
 #define MT_REPORT_OUTPUTS_PPROF_GZIP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 struct mt_gzip;
 
-/* NULL out of memory. Borrows the stream; the caller checks it for write errors. */
+/* Borrows the stream; the caller checks it for write errors. */
 struct mt_gzip *mt_gzip_create(FILE *to);
 
 /* Compresses bytes; complete output is written. */

@@ -123,22 +123,15 @@ static void pprof_deinit(struct pprof *p)
 /* The id of text as UTF-8, which strings of protocol buffers must be. */
 static uint32_t string_of(struct pprof *p, const char *text)
 {
-	uint32_t id = mt_text_intern(p->strings, text);
-
-	p->message.bad |= id == MT_STRING_NONE;
-	return id;
+	return mt_text_intern(p->strings, text);
 }
 
 /* Writes a message as a field of the profile, and empties it. */
 static void put(struct pprof *p, enum profile_field field, struct mt_protobuf *message)
 {
-	struct mt_protobuf *head = &p->head;
-
-	mt_protobuf_clear(head);
-	mt_protobuf_message(head, field, message);
-	p->message.bad |= head->bad;
-	if (!p->message.bad)
-		mt_gzip_write(p->gzip, head->bytes.items, head->bytes.count);
+	mt_protobuf_clear(&p->head);
+	mt_protobuf_message(&p->head, field, message);
+	mt_gzip_write(p->gzip, p->head.bytes.items, p->head.bytes.count);
 	mt_protobuf_clear(message);
 }
 
@@ -147,9 +140,7 @@ static void put_integer(struct pprof *p, enum profile_field field, uint64_t valu
 {
 	mt_protobuf_clear(&p->head);
 	mt_protobuf_integer(&p->head, field, value);
-	p->message.bad |= p->head.bad;
-	if (!p->message.bad && p->head.bytes.count)
-		mt_gzip_write(p->gzip, p->head.bytes.items, p->head.bytes.count);
+	mt_gzip_write(p->gzip, p->head.bytes.items, p->head.bytes.count);
 }
 
 /* ---- Figures ---- */
@@ -214,23 +205,17 @@ static uint64_t whole(double value)
 
 /* ---- Samples ---- */
 
-static bool put_locations(struct pprof *p, uint32_t stack)
+static void put_locations(struct pprof *p, uint32_t stack)
 {
 	size_t depth;
 	const uint32_t *frames = mt_stacks_get(p->table->stacks, stack, &depth);
-	size_t count = mt_frames_count(p->table->frames);
 
-	if (!mt_array_reserve(&p->used, count))
-		return false;
-	while (p->used.count < count)
-		p->used.items[p->used.count++] = false;
 	mt_protobuf_clear(&p->part);
 	for (size_t i = 0; i < depth; i++) {
-		p->used.items[frames[i]] = true;
+		*mt_array_at(&p->used, frames[i]) = true;
 		mt_protobuf_packed(&p->part, (uint64_t)frames[i] + 1);
 	}
 	mt_protobuf_message(&p->message, SAMPLE_LOCATION, &p->part);
-	return true;
 }
 
 static void put_values(struct pprof *p, const struct mt_row *row)
@@ -261,39 +246,33 @@ static void put_label(struct pprof *p, const struct mt_row *row, size_t column)
 	mt_protobuf_message(&p->message, SAMPLE_LABEL, &p->part);
 }
 
-static struct mt_error *put_samples(struct pprof *p, const FILE *to)
+static struct mt_error *put_samples(struct pprof *p, FILE *to)
 {
+	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
-	for (;;) {
-		struct mt_error *err = mt_table_next(p->table, &row, &more);
-
-		if (err || !more || ferror((FILE *)to))
-			return err;
-		if (!put_locations(p, (uint32_t)row.keys[p->stack]))
-			return mt_error_nomem();
+	while (!ferror(to) && mt_table_read(p->table, &row, &err)) {
+		put_locations(p, (uint32_t)row.keys[p->stack]);
 		put_values(p, &row);
 		for (size_t i = 0; i < p->table->key_count; i++) {
 			if (i != p->stack)
 				put_label(p, &row, i);
 		}
 		put(p, PROFILE_SAMPLE, &p->message);
-		if (p->message.bad)
-			return mt_error_nomem();
 	}
+	return err;
 }
 
 /* ---- Messages that samples refer to ---- */
 
 /* The id for this key, counted from 1; *is_new if this is its first use. */
-static uint64_t id_of(struct pprof *p, struct mt_map64 *ids, uint64_t key, bool *is_new)
+static uint64_t id_of(struct mt_map64 *ids, uint64_t key, bool *is_new)
 {
 	uint64_t id = ids->count + 1;
 
 	*is_new = !mt_map64_get(ids, key, &id);
-	if (*is_new && !mt_map64_put(ids, key, id))
-		p->message.bad = true;
+	if (*is_new)
+		mt_map64_put(ids, key, id);
 	return id;
 }
 
@@ -304,7 +283,7 @@ static uint64_t mapping_of(struct pprof *p, const struct mt_frame_key *key,
 
 	if (key->image == MT_FRAME_NO_IMAGE)
 		return 0;
-	return id_of(p, &p->mappings, string_of(p, name->dso), &is_new);
+	return id_of(&p->mappings, string_of(p, name->dso), &is_new);
 }
 
 /* The function's id; writes the function at its first use, between two locations. */
@@ -314,7 +293,7 @@ static uint64_t function_of(struct pprof *p, const struct mt_frame_name *name)
 		string_of(p, mt_strings_get(mt_frames_strings(p->table->frames), name->name));
 	uint64_t file = name->file ? string_of(p, name->file) : 0;
 	bool is_new;
-	uint64_t id = id_of(p, &p->functions, text << 32 | file, &is_new);
+	uint64_t id = id_of(&p->functions, text << 32 | file, &is_new);
 
 	if (!is_new)
 		return id;
@@ -327,16 +306,14 @@ static uint64_t function_of(struct pprof *p, const struct mt_frame_name *name)
 }
 
 /* The functions of the frame, innermost first. */
-static bool put_location(struct pprof *p, uint32_t frame)
+static void put_location(struct pprof *p, uint32_t frame)
 {
 	const struct mt_frame_key *key = mt_frames_key(p->table->frames, frame);
 	size_t count;
 	const struct mt_frame_name *name = mt_frames_names(p->table->frames, frame, &count);
-	uint64_t mapping, offset = key->offset & (((uint64_t)1 << IMAGE_SHIFT) - 1);
+	uint64_t mapping = mapping_of(p, key, name),
+		 offset = key->offset & (((uint64_t)1 << IMAGE_SHIFT) - 1);
 
-	if (!name)
-		return false;
-	mapping = mapping_of(p, key, name);
 	mt_protobuf_clear(&p->part);
 	mt_protobuf_integer(&p->part, LOCATION_ID, (uint64_t)frame + 1);
 	mt_protobuf_integer(&p->part, LOCATION_MAPPING, mapping);
@@ -348,9 +325,7 @@ static bool put_location(struct pprof *p, uint32_t frame)
 		mt_protobuf_integer(&p->line, LINE_LINE, name[i].line);
 		mt_protobuf_message(&p->part, LOCATION_LINE, &p->line);
 	}
-	p->message.bad |= p->part.bad;
 	put(p, PROFILE_LOCATION, &p->part);
-	return !p->message.bad;
 }
 
 static void put_mapping(struct pprof *p, uint64_t id, const char *path)
@@ -389,17 +364,14 @@ static void put_mappings(struct pprof *p)
 	}
 }
 
-static struct mt_error *put_references(struct pprof *p)
+static void put_references(struct pprof *p)
 {
-	struct mt_error *err = mt_frames_resolve(p->table->frames);
-
-	for (uint32_t i = 0; !err && i < p->used.count; i++) {
-		if (p->used.items[i] && !put_location(p, i))
-			err = mt_error_nomem();
+	mt_frames_resolve(p->table->frames);
+	for (uint32_t i = 0; i < p->used.count; i++) {
+		if (p->used.items[i])
+			put_location(p, i);
 	}
-	if (!err)
-		put_mappings(p);
-	return err;
+	put_mappings(p);
 }
 
 /* ---- The profile ---- */
@@ -426,11 +398,10 @@ static void put_strings(struct pprof *p)
 {
 	for (uint32_t i = 0; i < mt_strings_count(p->strings); i++) {
 		const char *text = mt_strings_get(p->strings, i);
+
 		mt_protobuf_clear(&p->head);
 		mt_protobuf_bytes(&p->head, PROFILE_STRING, text, strlen(text));
-		p->message.bad |= p->head.bad;
-		if (!p->message.bad)
-			mt_gzip_write(p->gzip, p->head.bytes.items, p->head.bytes.count);
+		mt_gzip_write(p->gzip, p->head.bytes.items, p->head.bytes.count);
 	}
 }
 
@@ -448,17 +419,15 @@ static struct mt_error *write_pprof(const struct mt_view *view, struct mt_table 
 	};
 	struct mt_error *err;
 
-	if (!gzip || !strings)
-		return mt_error_nomem();
 	put_types(&p);
 	err = put_samples(&p, to);
-	err = err ? err : put_references(&p);
 	if (err)
 		return err;
+	put_references(&p);
 	put_facts(&p);
 	put_strings(&p);
 	mt_gzip_finish(gzip);
-	return p.message.bad ? mt_error_nomem() : NULL;
+	return NULL;
 }
 
 const struct mt_output mt_output_pprof = {

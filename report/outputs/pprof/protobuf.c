@@ -1,8 +1,6 @@
 /* The parts of the wire format of protocol buffers that profiles need. */
 #include "report/outputs/pprof/protobuf.h"
 
-#include <string.h>
-
 enum {
 	WIRE_VARINT = 0,
 	WIRE_BYTES = 2,
@@ -19,16 +17,9 @@ void mt_protobuf_clear(struct mt_protobuf *message)
 	message->bytes.count = 0;
 }
 
-static bool reserve(struct mt_protobuf *message, size_t size)
-{
-	message->bad |= !mt_array_reserve(&message->bytes, message->bytes.count + size);
-	return !message->bad;
-}
-
 void mt_protobuf_packed(struct mt_protobuf *packed, uint64_t value)
 {
-	if (!reserve(packed, VARINT_MOST))
-		return;
+	mt_array_reserve(&packed->bytes, packed->bytes.count + VARINT_MOST);
 	for (; value >= 0x80; value >>= 7)
 		packed->bytes.items[packed->bytes.count++] = (uint8_t)(value | 0x80);
 	packed->bytes.items[packed->bytes.count++] = (uint8_t)value;
@@ -47,15 +38,11 @@ void mt_protobuf_bytes(struct mt_protobuf *message, unsigned int field, const vo
 {
 	mt_protobuf_packed(message, field << 3 | WIRE_BYTES);
 	mt_protobuf_packed(message, size);
-	if (!reserve(message, size) || !size)
-		return;
-	memcpy(message->bytes.items + message->bytes.count, bytes, size);
-	message->bytes.count += size;
+	mt_array_extend(&message->bytes, (const uint8_t *)bytes, size);
 }
 
 void mt_protobuf_message(struct mt_protobuf *message, unsigned int field,
 			 const struct mt_protobuf *part)
 {
-	message->bad |= part->bad;
 	mt_protobuf_bytes(message, field, part->bytes.items, part->bytes.count);
 }

@@ -5,21 +5,19 @@
 #ifndef MT_REPORT_OUTPUTS_PPROF_PROTOBUF_H
 #define MT_REPORT_OUTPUTS_PPROF_PROTOBUF_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "formats/base/array.h"
 
-/* A message under construction. Without memory an add sets `bad`, and later adds do nothing. */
+/* A message under construction. */
 struct mt_protobuf {
 	MT_ARRAY(uint8_t) bytes;
-	bool bad;
 };
 
 void mt_protobuf_deinit(struct mt_protobuf *message);
 
-/* Empties the message, but keeps its memory and `bad`. */
+/* Empties the message, but keeps its memory. */
 void mt_protobuf_clear(struct mt_protobuf *message);
 
 /* An integer field. 0 is the default of an absent field, and adds nothing. */

@@ -79,8 +79,7 @@ static struct sum *add_sum(sums *to, uint32_t name, const char *text, const char
 		}
 	}
 	sum = mt_array_push(to);
-	if (sum)
-		*sum = (struct sum){.name = name, .text = text, .where = where, .value = value};
+	*sum = (struct sum){.name = name, .text = text, .where = where, .value = value};
 	return sum;
 }
 
@@ -171,30 +170,18 @@ static void print_events(const struct mt_counts *s, FILE *to)
 
 /* ---- Threads and functions ---- */
 
-static bool add_function(struct mt_counts *s, const struct mt_headline *of, double value)
+static void add_function(struct mt_counts *s, const struct mt_headline *of, double value)
 {
 	const char *text = mt_strings_get(mt_frames_strings(s->table->frames), of->name);
 	size_t known = s->functions.count;
 	struct sum *sum = add_sum(&s->functions, of->name, text, of->shown, value);
 
-	if (!sum)
-		return false;
 	if (s->functions.count > known) {
 		sum->file = of->file;
 		sum->line = of->line;
 	} else if (sum->line != of->line) {
 		sum->line = 0;
 	}
-	return true;
-}
-
-static bool add_headline(struct mt_counts *s, uint32_t stack, double value)
-{
-	struct mt_headline headline;
-
-	return mt_headline_of(s->table, stack, &headline) &&
-	       mt_name_advice_see(&s->advice, s->table, stack, value) &&
-	       (headline.name == MT_STRING_NONE || add_function(s, &headline, value));
 }
 
 static void print_functions(struct mt_counts *s, double total)
@@ -251,33 +238,28 @@ static struct mt_error *take_event_rows(struct mt_counts *s, uint32_t event, str
 {
 	struct mt_error *err = mt_table_rewind(s->table);
 	struct mt_row row;
-	bool more = true;
 
-	while (!err) {
-		const char *comm;
-		double value;
-		uint32_t stack, path, first;
-		size_t count;
+	while (mt_table_read(s->table, &row, &err)) {
+		uint32_t stack = (uint32_t)row.keys[s->stack_column];
+		double value = row.values[s->view->value].value;
+		const char *comm = mt_table_string(s->table, &row, s->comm_column);
+		struct mt_headline headline;
 		const uint32_t *names;
+		size_t count;
 
-		err = mt_table_next(s->table, &row, &more);
-		if (err || !more)
-			return err;
 		if (s->event_column != MT_COLUMN_NONE && row.keys[s->event_column] != event)
 			continue;
-		value = row.values[s->view->value].value;
-		stack = (uint32_t)row.keys[s->stack_column];
-		path = mt_paths_of(paths, stack);
-		comm = mt_table_string(s->table, &row, s->comm_column);
-		first = mt_strings_intern(mt_frames_strings(s->table->frames), comm, strlen(comm));
-		if (path == MT_PATH_NONE || first == MT_STRING_NONE)
-			return mt_error_nomem();
-		names = mt_paths_get(paths, path, &count);
-		if (!mt_array_reserve(&s->folded, count + 1) ||
-		    !mt_headline_fold_nameless(s->table, names, s->folded.items, &count) ||
-		    !mt_tree_add(tree, first, s->folded.items, count, value) ||
-		    !add_headline(s, stack, value))
-			return mt_error_nomem();
+		names = mt_paths_get(paths, mt_paths_of(paths, stack), &count);
+		mt_array_reserve(&s->folded, count + 1);
+		mt_headline_fold_nameless(s->table, names, s->folded.items, &count);
+		mt_tree_add(tree,
+			    mt_strings_intern(mt_frames_strings(s->table->frames), comm,
+					      strlen(comm)),
+			    s->folded.items, count, value);
+		mt_name_advice_see(&s->advice, s->table, stack, value);
+		headline = mt_headline_of(s->table, stack);
+		if (headline.name != MT_STRING_NONE)
+			add_function(s, &headline, value);
 	}
 	return err;
 }
@@ -291,14 +273,11 @@ static struct mt_error *print_event_stacks(struct mt_counts *s, const struct sum
 		.width = s->view->width, .utf8 = s->view->utf8, .lines = lines};
 	struct mt_error *err;
 
-	if (!tree)
-		return mt_error_nomem();
 	s->functions.count = 0;
 	err = take_event_rows(s, event->name, paths, tree);
 	if (err)
 		return err;
-	if (!mt_tree_sort(tree))
-		return mt_error_nomem();
+	mt_tree_sort(tree);
 	sort_sums(&s->functions);
 	fputc('\n', s->to);
 	print_fit(s, event->text, 40);
@@ -316,8 +295,9 @@ static struct mt_error *print_stacks(struct mt_counts *s)
 	MT_CLEANUP(mt_paths_destroy_p)
 	struct mt_paths *paths = mt_paths_create(s->table->stacks, s->table->frames, false);
 	size_t shown = s->events.count > TREES_SHOWN ? TREES_SHOWN : s->events.count;
-	struct mt_error *err = paths ? mt_frames_resolve(s->table->frames) : mt_error_nomem();
+	struct mt_error *err = NULL;
 
+	mt_frames_resolve(s->table->frames);
 	for (size_t i = 0; i < shown && !err; i++)
 		err = print_event_stacks(s, &s->events.items[i], paths, TREE_LINES / shown);
 	return err;
@@ -327,43 +307,35 @@ static struct mt_error *print_stacks(struct mt_counts *s)
 
 static struct mt_error *sum_rows(struct mt_counts *s)
 {
+	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
-	for (;;) {
-		struct mt_error *err = mt_table_next(s->table, &row, &more);
-		double value;
+	while (mt_table_read(s->table, &row, &err)) {
+		double value = row.values[s->view->value].value;
 
-		if (err || !more)
-			return err;
-		value = row.values[s->view->value].value;
 		if (s->event_column != MT_COLUMN_NONE) {
 			const char *alias = mt_table_string(s->table, &row, s->event_column);
 			struct sum *event = add_sum(&s->events, (uint32_t)row.keys[s->event_column],
 						    alias, NULL, value);
 
-			if (!event)
-				return mt_error_nomem();
 			event->unit = unit_alongside(s, alias);
 			if (event->unit)
 				continue;
 		}
 		s->total += value;
-		if (s->comm_column != MT_COLUMN_NONE &&
-		    !add_sum(&s->comms, (uint32_t)row.keys[s->comm_column],
-			     mt_table_string(s->table, &row, s->comm_column), NULL, value))
-			return mt_error_nomem();
+		if (s->comm_column != MT_COLUMN_NONE)
+			add_sum(&s->comms, (uint32_t)row.keys[s->comm_column],
+				mt_table_string(s->table, &row, s->comm_column), NULL, value);
 	}
+	return err;
 }
 
 struct mt_error *mt_counts_read(const struct mt_view *view, struct mt_table *table,
 				struct mt_counts **out)
 {
-	MT_CLEANUP(mt_counts_destroy_p) struct mt_counts *s = calloc(1, sizeof(*s));
+	MT_CLEANUP(mt_counts_destroy_p) struct mt_counts *s = mt_alloc(1, sizeof(*s));
 	struct mt_error *err;
 
-	if (!s)
-		return mt_error_nomem();
 	s->view = view;
 	s->table = table;
 	s->event_column = mt_table_key(table, "event");

@@ -112,8 +112,7 @@ static void add_ended(struct growers *growers, const char *name, double peak, si
 	ended[i].least = !ended[i].least || peak < ended[i].least ? peak : ended[i].least;
 }
 
-/* False out of memory. */
-static bool add_grower(struct growers *growers, const struct grower *grower)
+static void add_grower(struct growers *growers, const struct grower *grower)
 {
 	struct grower *slot = NULL;
 
@@ -122,10 +121,8 @@ static bool add_grower(struct growers *growers, const struct grower *grower)
 			slot = &growers->items.items[i];
 	}
 	if (!slot) {
-		slot = mt_array_push(&growers->items);
-		if (slot)
-			*slot = *grower;
-		return slot;
+		*mt_array_push(&growers->items) = *grower;
+		return;
 	}
 	slot->processes++;
 	slot->before += grower->before;
@@ -136,10 +133,9 @@ static bool add_grower(struct growers *growers, const struct grower *grower)
 	slot->huge += grower->huge;
 	slot->sized |= grower->sized;
 	slot->ended += grower->ended;
-	return true;
 }
 
-static bool add_row(struct growers *growers, struct mt_table *table, const struct columns *c,
+static void add_row(struct growers *growers, struct mt_table *table, const struct columns *c,
 		    const struct mt_row *row)
 {
 	const char *process = mt_table_string(table, row, c->process);
@@ -169,8 +165,7 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 	if (!strcmp(life, "ended"))
 		add_ended(growers, process, row->values[c->peak].value, count);
 	else
-		return add_grower(growers, &grower);
-	return true;
+		add_grower(growers, &grower);
 }
 
 static int compare_growers(const void *a, const void *b)
@@ -187,17 +182,11 @@ static struct mt_error *read_growers(struct mt_table *table, struct growers *out
 	struct columns columns = find_columns(table);
 	struct mt_error *err = mt_table_rewind(table);
 	struct mt_row row;
-	bool more;
 
 	if (columns.group != MT_COLUMN_NONE)
 		out->group = table->keys[columns.group].name;
-	while (!err) {
-		err = mt_table_next(table, &row, &more);
-		if (err || !more)
-			break;
-		if (!add_row(out, table, &columns, &row))
-			return mt_error_nomem();
-	}
+	while (mt_table_read(table, &row, &err))
+		add_row(out, table, &columns, &row);
 	if (out->items.count)
 		qsort(out->items.items, out->items.count, sizeof(*out->items.items),
 		      compare_growers);
@@ -354,15 +343,10 @@ static struct mt_error *subtract_blocks(struct mt_table *blocks, const char *end
 	struct mt_error *err = mt_table_rewind(blocks);
 	size_t length = ended ? strlen(ended) : 0;
 	struct mt_row row;
-	bool more = true;
 
-	while (!err && more) {
-		const char *name;
+	while (mt_table_read(blocks, &row, &err)) {
+		const char *name = ended ? mt_table_string(blocks, &row, process) : NULL;
 
-		err = mt_table_next(blocks, &row, &more);
-		if (err || !more)
-			break;
-		name = ended ? mt_table_string(blocks, &row, process) : NULL;
 		if (!ended || (!strncmp(name, ended, length) && name[length] == ' '))
 			*bytes -= row.values[value].value;
 	}
@@ -467,24 +451,21 @@ enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s)
 bool mt_summary_is_flat(const struct mt_summary *s, const char *name)
 {
 	struct mt_error *err = s->processes ? mt_table_rewind(s->processes) : NULL;
-	const char *life;
 	struct columns c;
 	struct mt_row row;
-	bool found = false, flat = true, more = s->processes;
+	bool found = false, flat = true;
 
-	if (more)
+	if (s->processes)
 		c = find_columns(s->processes);
-	while (!err && more && flat) {
-		err = mt_table_next(s->processes, &row, &more);
-		if (err || !more ||
-		    strcmp(mt_table_string(s->processes, &row, c.process), name) != 0)
-			continue;
-		life = mt_table_string(s->processes, &row, c.life);
-		if (!strcmp(life, "ended") || !strcmp(life, "ended largest"))
+	while (s->processes && flat && mt_table_read(s->processes, &row, &err)) {
+		const char *life = mt_table_string(s->processes, &row, c.life);
+		const char *trend = mt_table_string(s->processes, &row, c.trend);
+
+		if (strcmp(mt_table_string(s->processes, &row, c.process), name) != 0 ||
+		    !strcmp(life, "ended") || !strcmp(life, "ended largest"))
 			continue;
 		found = true;
-		flat = !strcmp(mt_table_string(s->processes, &row, c.trend), "flat") ||
-		       !strcmp(mt_table_string(s->processes, &row, c.trend), "one step, flat");
+		flat = !strcmp(trend, "flat") || !strcmp(trend, "one step, flat");
 	}
 	mt_error_destroy(err);
 	return found && flat;

@@ -20,12 +20,8 @@ static struct mt_error *read_gauges(struct mt_table *host, const char *const *na
 	       now = mt_table_value(host, "now");
 	struct mt_error *err = mt_table_rewind(host);
 	struct mt_row row;
-	bool more;
 
-	while (!err) {
-		err = mt_table_next(host, &row, &more);
-		if (err || !more)
-			break;
+	while (mt_table_read(host, &row, &err)) {
 		for (size_t i = 0; i < count; i++) {
 			if (!strcmp(names[i], mt_table_string(host, &row, name)))
 				out[i] = (struct gauge){true, row.values[before].value,
@@ -82,13 +78,9 @@ static struct mt_error *print_victims(const struct mt_summary *s, struct mt_tabl
 	       peak = mt_table_value(victims, "peak"), others = 0;
 	struct mt_error *err = mt_table_rewind(victims);
 	struct mt_row row;
-	bool more = true;
 	char fitted[64];
 
-	for (size_t i = 0; !err; i++) {
-		err = mt_table_next(victims, &row, &more);
-		if (err || !more)
-			break;
+	for (size_t i = 0; mt_table_read(victims, &row, &err); i++) {
 		if (i >= VICTIMS_SHOWN) {
 			others++;
 			continue;

@@ -64,25 +64,15 @@ static void totals_deinit(struct totals *totals)
 	mt_map64_deinit(&totals->by_name);
 }
 
-/* False out of memory. */
-static bool add_total(struct totals *totals, uint32_t name, double bytes)
+static void add_total(struct totals *totals, uint32_t name, double bytes)
 {
 	struct total *total;
-	uint64_t at;
 
 	if (bytes <= 0)
-		return true;
-	if (mt_map64_get(&totals->by_name, name, &at)) {
-		total = &totals->items.items[at];
-	} else {
-		total = mt_array_push(&totals->items);
-		if (!total || !mt_map64_put(&totals->by_name, name, totals->items.count - 1))
-			return false;
-		*total = (struct total){0};
-	}
+		return;
+	total = mt_map64_element(&totals->by_name, &totals->items, name);
 	total->sum += bytes;
 	total->most = bytes > total->most ? bytes : total->most;
-	return true;
 }
 
 /* The minimum of a process's path to be shown, unless --all is given. */
@@ -155,15 +145,11 @@ struct names {
 	struct mt_headline *headlines;
 };
 
-/* Reserves the headline of a row; false out of memory. */
-static bool add_name(struct names *names, uint32_t stack, size_t *at)
+/* Reserves the headline of a row, and gives its index. */
+static size_t add_name(struct names *names, uint32_t stack)
 {
-	uint32_t *slot = mt_array_push(&names->stacks);
-
-	*at = names->stacks.count - 1;
-	if (slot)
-		*slot = stack;
-	return slot;
+	*mt_array_push(&names->stacks) = stack;
+	return names->stacks.count - 1;
 }
 
 /* Entries that grew and are not shown. */
@@ -188,52 +174,41 @@ static void entries_deinit(struct entries *entries)
 
 /*
  * Key of paths that are shown as one: process, headline and some callers of the headline, as
- * verdicts judge them; MT_STRING_NONE out of memory.
+ * verdicts judge them.
  */
 static uint32_t describe_path(struct mt_table *table, struct mt_tierless_paths *tierless,
 			      const struct mt_top_path *path, uint32_t verdict)
 {
-	struct mt_headline headline;
-	size_t count, used = 2;
-	const uint32_t *names = mt_headline_of(table, path->stack, &headline)
-					? mt_tierless_paths_callers(tierless, path->stack,
-								    headline.name, CALLERS, &count)
-					: NULL;
-	MT_CLEANUP_FREE uint32_t *key = names ? calloc(count + used, sizeof(*key)) : NULL;
+	size_t count;
+	const uint32_t *names = mt_tierless_paths_callers(
+		tierless, path->stack, mt_headline_of(table, path->stack).name, CALLERS, &count);
+	MT_CLEANUP_FREE uint32_t *key = mt_alloc(count + 2, sizeof(*key));
 
-	if (!key)
-		return MT_STRING_NONE;
 	key[0] = verdict;
 	key[1] = path->who;
 	for (size_t i = 0; i < count; i++)
-		key[used++] = names[i];
-	return mt_strings_intern(table->strings, (const char *)key, used * sizeof(*key));
+		key[2 + i] = names[i];
+	return mt_strings_intern(table->strings, (const char *)key, (count + 2) * sizeof(*key));
 }
 
-static bool add_entry(struct entries *entries, uint32_t key, const struct entry *added)
+static void add_entry(struct entries *entries, uint32_t key, const struct entry *added)
 {
-	struct entry *entry;
-	uint64_t at;
+	size_t known = entries->items.count;
+	struct entry *entry = mt_map64_element(&entries->by_key, &entries->items, key);
 
-	if (mt_map64_get(&entries->by_key, key, &at)) {
-		entries->items.items[at].bytes += added->bytes;
-		return true;
-	}
-	entry = mt_array_push(&entries->items);
-	if (!entry || !mt_map64_put(&entries->by_key, key, entries->items.count - 1))
-		return false;
-	*entry = *added;
-	return true;
+	if (entries->items.count > known)
+		*entry = *added;
+	else
+		entry->bytes += added->bytes;
 }
 
 /* Memory that the loader maps and relocates before main, in a process that did not grow later. */
 static bool is_start_up(const struct mt_summary *s, const struct mt_top_paths *top,
 			const struct mt_top_path *path)
 {
-	struct mt_headline headline;
+	const char *dso = s->view->all ? NULL : mt_headline_of(top->table, path->stack).dso;
 
-	return !s->view->all && mt_headline_of(top->table, path->stack, &headline) &&
-	       headline.dso && mt_is_loader(headline.dso) &&
+	return dso && mt_is_loader(dso) &&
 	       mt_summary_is_flat(s, mt_strings_get(top->table->strings, path->who));
 }
 
@@ -247,37 +222,26 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /* Merges paths that only differ below their headline, in the runtime. The heaviest comes first. */
-static struct mt_error *sum_alike(const struct mt_summary *s, const struct mt_top_paths *top,
-				  struct entries *out)
+static void sum_alike(const struct mt_summary *s, const struct mt_top_paths *top,
+		      struct entries *out)
 {
 	MT_CLEANUP(mt_tierless_paths_destroy_p)
 	struct mt_tierless_paths *tierless =
 		mt_tierless_paths_create(top->table->stacks, top->table->frames);
 
-	if (!tierless)
-		return mt_error_nomem();
 	for (size_t i = 0; i < top->items.count; i++) {
 		const struct mt_top_path *path = &top->items.items[i];
 		const struct entry entry = {
 			.path = i, .who = path->who, .bytes = path->values[top->weight].value};
-		uint32_t key;
 
-		if (path->words || is_start_up(s, top, path))
-			continue;
-		key = describe_path(top->table, tierless, path, 0);
-		if (key == MT_STRING_NONE || !add_entry(out, key, &entry))
-			return mt_error_nomem();
+		if (!path->words && !is_start_up(s, top, path))
+			add_entry(out, describe_path(top->table, tierless, path, 0), &entry);
 	}
-	for (size_t i = 0; i < out->items.count; i++) {
-		const struct entry *entry = &out->items.items[i];
-
-		if (!add_total(&out->totals, entry->who, entry->bytes))
-			return mt_error_nomem();
-	}
+	for (size_t i = 0; i < out->items.count; i++)
+		add_total(&out->totals, out->items.items[i].who, out->items.items[i].bytes);
 	if (out->items.count)
 		qsort(out->items.items, out->items.count, sizeof(*out->items.items),
 		      compare_entries);
-	return NULL;
 }
 
 static void print_title(const struct mt_summary *s, const char *title)
@@ -297,7 +261,7 @@ static void add_other(struct entries *entries, const struct entry *other)
 }
 
 /* Keeps the entries to be shown. */
-static bool choose_entries(const struct mt_summary *s, const struct mt_top_paths *top,
+static void choose_entries(const struct mt_summary *s, const struct mt_top_paths *top,
 			   struct entries *entries, struct names *names)
 {
 	size_t most = s->view->all ? SIZE_MAX : PATHS_SHOWN, shown = 0;
@@ -312,12 +276,10 @@ static bool choose_entries(const struct mt_summary *s, const struct mt_top_paths
 			add_other(entries, entry);
 			continue;
 		}
-		if (!add_name(names, top->items.items[entry->path].stack, &entry->name))
-			return false;
+		entry->name = add_name(names, top->items.items[entry->path].stack);
 		entries->items.items[shown++] = *entry;
 	}
 	entries->items.count = shown;
-	return true;
 }
 
 /* Paths of one table. */
@@ -341,8 +303,9 @@ static struct mt_error *read_section(const struct mt_summary *s, struct mt_table
 	if (!table)
 		return NULL;
 	err = mt_top_paths_read(table, mt_table_value(table, "bytes"), &out->top);
-	err = err ? err : sum_alike(s, &out->top, &out->entries);
-	return err || choose_entries(s, &out->top, &out->entries, names) ? err : mt_error_nomem();
+	sum_alike(s, &out->top, &out->entries);
+	choose_entries(s, &out->top, &out->entries, names);
+	return err;
 }
 
 /* Whether the paths not shown hold so much that the figures above do not answer the question. */
@@ -368,17 +331,16 @@ static void print_others(const struct mt_summary *s, const struct entries *entri
 		others->count == 1 ? "it" : "them");
 }
 
-static struct mt_error *print_section(const struct mt_summary *s, const struct section *section,
-				      const struct names *names)
+static void print_section(const struct mt_summary *s, const struct section *section,
+			  const struct names *names)
 {
 	const struct mt_top_paths *top = &section->top;
-	struct mt_error *err = NULL;
+	bool none = !section->entries.items.count;
 
-	if (!top->items.count)
-		return NULL;
-	if (section->entries.items.count || !s->blocks || top->table == s->blocks)
-		print_title(s, section->title);
-	for (size_t i = 0; !err && i < section->entries.items.count; i++) {
+	if (!top->items.count || (none && s->blocks && top->table != s->blocks))
+		return;
+	print_title(s, section->title);
+	for (size_t i = 0; i < section->entries.items.count; i++) {
 		const struct entry *entry = &section->entries.items.items[i];
 		const struct mt_top_path *path = &top->items.items[entry->path];
 
@@ -391,18 +353,15 @@ static struct mt_error *print_section(const struct mt_summary *s, const struct s
 		fputs("  ", s->to);
 		mt_summary_print_growth(s, entry->bytes);
 		fputs("  ", s->to);
-		err = mt_top_path_print(top, path, &names->headlines[entry->name],
-					s->view->width - INDENT, s->to);
-		err = err ? err : mt_top_path_print_end(top, path, INDENT, s->view->width, s->to);
+		mt_top_path_print(top, path, &names->headlines[entry->name],
+				  s->view->width - INDENT, s->to);
+		mt_top_path_print_end(top, path, INDENT, s->view->width, s->to);
 	}
-	if (!section->entries.items.count && s->blocks && top->table != s->blocks)
-		return err;
-	if (!err && are_worth_a_line(&section->entries))
+	if (are_worth_a_line(&section->entries))
 		print_others(s, &section->entries);
-	else if (!section->entries.items.count)
+	else if (none)
 		fprintf(s->to, "        none by %s or more; --all shows them\n",
 			mt_text_bytes(LEAST).text);
-	return err;
 }
 
 static const char *title_of_pages(const struct mt_summary *s)
@@ -461,12 +420,12 @@ static void judged_deinit(struct judged_list *list)
 	mt_map64_deinit(&list->seen);
 }
 
-/* The path of the heaviest of several equal rows: process and stack. False out of memory. */
-static bool path_of(const struct judged_list *list, const struct judged *judged,
-		    struct mt_top_path *out)
+/* The path of the heaviest of several equal rows: process and stack. */
+static struct mt_top_path path_of(const struct judged_list *list, const struct judged *judged)
 {
 	struct mt_table *table = list->top.table;
 	const struct mt_row row = {.keys = judged->keys};
+	uint32_t stack = (uint32_t)judged->keys[list->columns.stack];
 	char who[80];
 	int size = snprintf(who, sizeof(who), "%.60s",
 			    mt_table_string(table, &row, list->columns.process));
@@ -474,10 +433,11 @@ static bool path_of(const struct judged_list *list, const struct judged *judged,
 	if (judged->processes > 1)
 		size += snprintf(who + size, sizeof(who) - (size_t)size, " x%zu",
 				 judged->processes);
-	*out = (struct mt_top_path){.stack = (uint32_t)judged->keys[list->columns.stack]};
-	out->who = mt_strings_intern(table->strings, who, (size_t)size);
-	out->path = mt_paths_of(list->top.paths, out->stack);
-	return out->who != MT_STRING_NONE && out->path != MT_PATH_NONE;
+	return (struct mt_top_path){
+		.who = mt_strings_intern(table->strings, who, (size_t)size),
+		.path = mt_paths_of(list->top.paths, stack),
+		.stack = stack,
+	};
 }
 
 static bool is_verdict(const struct mt_summary *s, const uint64_t *keys,
@@ -511,41 +471,33 @@ static bool is_stackless(const struct mt_table *table, uint32_t stack)
 			       MT_FRAME_STACKLESS);
 }
 
-static bool add_judged(const struct mt_summary *s, const struct mt_row *row,
+static void add_judged(const struct mt_summary *s, const struct mt_row *row,
 		       struct judged_list *list)
 {
 	const struct verdict_columns *c = &list->columns;
 	struct judged judged = {.grows = grows(s, row, c),
 				.is_whole = is_verdict(s, row->keys, c, MT_VERDICT_IN_USE),
 				.bytes = row->values[c->bytes].value};
+	size_t seen = list->seen.count;
 	struct mt_top_path path;
-	struct judged *slot;
-	uint64_t pid, seen;
 
 	memcpy(judged.keys, row->keys, s->verdict->key_count * sizeof(*judged.keys));
 	memcpy(judged.values, row->values, s->verdict->value_count * sizeof(*judged.values));
-	if (!path_of(list, &judged, &path))
-		return false;
+	path = path_of(list, &judged);
 	judged.text =
 		describe_path(s->verdict, list->tierless, &path, (uint32_t)row->keys[c->verdict]);
-	pid = (uint64_t)judged.text << 32 | (uint32_t)row->keys[c->pid];
-	if (judged.text == MT_STRING_NONE)
-		return false;
-	judged.processes = !mt_map64_get(&list->seen, pid, &seen);
-	if (!mt_map64_put(&list->seen, pid, 0))
-		return false;
+	mt_map64_add(&list->seen, (uint64_t)judged.text << 32 | (uint32_t)row->keys[c->pid], 0);
+	judged.processes = list->seen.count - seen;
 	for (size_t i = 0; i < list->items.count; i++) {
-		slot = &list->items.items[i];
+		struct judged *slot = &list->items.items[i];
+
 		if (slot->text == judged.text) {
 			slot->bytes += judged.bytes;
 			slot->processes += judged.processes;
-			return true;
+			return;
 		}
 	}
-	slot = mt_array_push(&list->items);
-	if (slot)
-		*slot = judged;
-	return slot;
+	*mt_array_push(&list->items) = judged;
 }
 
 static int compare_judged(const void *a, const void *b)
@@ -567,19 +519,16 @@ static struct mt_error *read_judged(const struct mt_summary *s, struct judged_li
 	const struct verdict_columns *c = &list->columns;
 	struct mt_error *err = mt_table_rewind(s->verdict);
 	struct mt_row row;
-	bool more;
 
-	err = err ? err : mt_frames_resolve(s->verdict->frames);
-	for (size_t i = 0; !err && i < ROWS_READ; i++) {
-		err = mt_table_next(s->verdict, &row, &more);
-		if (err || !more || row.values[c->bytes].value <= 0)
+	mt_frames_resolve(s->verdict->frames);
+	for (size_t i = 0; i < ROWS_READ && mt_table_read(s->verdict, &row, &err); i++) {
+		if (row.values[c->bytes].value <= 0)
 			break;
 		if (!s->view->all && is_stackless(s->verdict, (uint32_t)row.keys[c->stack]))
 			continue;
-		if (!add_judged(s, &row, list) ||
-		    !add_total(&list->totals, (uint32_t)row.keys[c->process],
-			       row.values[c->bytes].value))
-			return mt_error_nomem();
+		add_judged(s, &row, list);
+		add_total(&list->totals, (uint32_t)row.keys[c->process],
+			  row.values[c->bytes].value);
 	}
 	if (list->items.count)
 		qsort(list->items.items, list->items.count, sizeof(*list->items.items),
@@ -600,7 +549,7 @@ static bool is_worth_a_verdict(const struct mt_summary *s, const struct judged_l
 }
 
 /* Keeps the rows to be shown. */
-static bool choose_judged(const struct mt_summary *s, struct judged_list *list, struct names *names)
+static void choose_judged(const struct mt_summary *s, struct judged_list *list, struct names *names)
 {
 	size_t most = s->view->all ? SIZE_MAX : VERDICTS_SHOWN, shown = 0;
 
@@ -609,12 +558,10 @@ static bool choose_judged(const struct mt_summary *s, struct judged_list *list, 
 
 		if (!is_worth_a_verdict(s, list, judged))
 			continue;
-		if (!add_name(names, (uint32_t)judged->keys[list->columns.stack], &judged->name))
-			return false;
+		judged->name = add_name(names, (uint32_t)judged->keys[list->columns.stack]);
 		list->items.items[shown++] = *judged;
 	}
 	list->items.count = shown;
-	return true;
 }
 
 static struct mt_error *read_verdicts(const struct mt_summary *s, struct judged_list *list,
@@ -637,8 +584,9 @@ static struct mt_error *read_verdicts(const struct mt_summary *s, struct judged_
 	list->top.table = table;
 	list->top.paths = mt_paths_create(table->stacks, table->frames, false);
 	list->tierless = mt_tierless_paths_create(table->stacks, table->frames);
-	err = list->top.paths && list->tierless ? read_judged(s, list) : mt_error_nomem();
-	return err || choose_judged(s, list, names) ? err : mt_error_nomem();
+	err = read_judged(s, list);
+	choose_judged(s, list, names);
+	return err;
 }
 
 /* The slope of other verdicts, as plateau or sawtooth, is only momentary: it is left out. */
@@ -652,33 +600,27 @@ static void say_rate(const struct judged_list *list, const struct judged *judged
 		 has ? mt_summary_signed(per_second).text : "", has ? " a second" : "");
 }
 
-static struct mt_error *print_verdict(const struct mt_summary *s, const struct judged_list *list,
-				      const struct judged *judged, const struct names *names)
+static void print_verdict(const struct mt_summary *s, const struct judged_list *list,
+			  const struct judged *judged, const struct names *names)
 {
 	const struct verdict_columns *c = &list->columns;
 	const struct mt_row row = {.keys = judged->keys, .values = judged->values};
+	const struct mt_top_path path = path_of(list, judged);
 	char text[512], rate[80], indent[INDENT + 1];
-	struct mt_top_path path;
-	struct mt_error *err;
 
-	if (!path_of(list, judged, &path))
-		return mt_error_nomem();
 	mt_summary_row(s, &(struct mt_summary_row){
 				  judged->processes == 1 ? (long)row.keys[c->pid] : 0,
 				  mt_table_string(s->verdict, &row, c->process), s->verdict,
 				  path.stack, names->headlines[judged->name].name});
 	fprintf(s->to, "  %9s  ", mt_text_bytes(judged->bytes).text);
-	err = mt_top_path_print(&list->top, &path, &names->headlines[judged->name],
-				s->view->width - INDENT, s->to);
-	if (err)
-		return err;
+	mt_top_path_print(&list->top, &path, &names->headlines[judged->name],
+			  s->view->width - INDENT, s->to);
 	say_rate(list, judged, rate, sizeof(rate));
 	snprintf(text, sizeof(text), "%.60s%s: %.300s",
 		 mt_table_string(s->verdict, &row, c->verdict), rate,
 		 mt_table_string(s->verdict, &row, c->grounds));
 	snprintf(indent, sizeof(indent), "%*s", INDENT, "");
 	mt_text_print_wrapped(indent, indent, text, s->view->width, s->to);
-	return NULL;
 }
 
 /* "record 5 minutes": the last words of a verdict's evidence. */
@@ -733,18 +675,15 @@ static void print_answer(const struct mt_summary *s, const struct judged_list *l
 		mt_text_print_wrapped("  ", "  ", text, s->view->width, s->to);
 }
 
-static struct mt_error *print_verdicts(const struct mt_summary *s, const struct judged_list *list,
-				       const struct names *names)
+static void print_verdicts(const struct mt_summary *s, const struct judged_list *list,
+			   const struct names *names)
 {
-	struct mt_error *err = NULL;
-
-	if (list->items.count) {
-		print_title(s, "IS IT A LEAK?");
-		print_answer(s, list, names);
-	}
-	for (size_t i = 0; !err && i < list->items.count; i++)
-		err = print_verdict(s, list, &list->items.items[i], names);
-	return err;
+	if (!list->items.count)
+		return;
+	print_title(s, "IS IT A LEAK?");
+	print_answer(s, list, names);
+	for (size_t i = 0; i < list->items.count; i++)
+		print_verdict(s, list, &list->items.items[i], names);
 }
 
 /* ---- The section ---- */
@@ -797,14 +736,11 @@ static bool has_ended(const struct section *section)
 struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memory_paths **out)
 {
 	MT_CLEANUP(mt_memory_paths_destroy_p)
-	struct mt_memory_paths *paths = calloc(1, sizeof(*paths));
-	struct names *names;
+	struct mt_memory_paths *paths = mt_alloc(1, sizeof(*paths));
+	struct names *names = &paths->names;
 	const struct mt_table *any = s->blocks ?: s->resident ?: s->growth;
 	struct mt_error *err;
 
-	if (!paths)
-		return mt_error_nomem();
-	names = &paths->names;
 	paths->blocks.title = "BY WHICH PATH (allocated, not freed)";
 	paths->pages.title = title_of_pages(s);
 	err = read_section(s, s->blocks, &paths->blocks, names);
@@ -815,22 +751,17 @@ struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memo
 	err = err ? err : read_verdicts(s, &paths->verdicts, names);
 	if (err)
 		return err;
-	names->headlines = calloc(names->stacks.count + 1, sizeof(*names->headlines));
-	if (!names->headlines ||
-	    (names->stacks.count &&
-	     !mt_headlines_of(any, names->stacks.items, names->stacks.count, names->headlines)))
-		return mt_error_nomem();
+	names->headlines = mt_alloc(names->stacks.count, sizeof(*names->headlines));
+	mt_headlines_of(any, names->stacks.items, names->stacks.count, names->headlines);
 	*out = MT_TAKE(paths);
 	return NULL;
 }
 
-struct mt_error *mt_memory_paths_print(const struct mt_summary *s,
-				       const struct mt_memory_paths *paths)
+void mt_memory_paths_print(const struct mt_summary *s, const struct mt_memory_paths *paths)
 {
-	struct mt_error *err = print_section(s, &paths->blocks, &paths->names);
-
-	err = err ? err : print_section(s, &paths->pages, &paths->names);
-	if (!err && s->growth && !s->resident)
+	print_section(s, &paths->blocks, &paths->names);
+	print_section(s, &paths->pages, &paths->names);
+	if (s->growth && !s->resident)
 		print_words(s, &paths->pages.top);
-	return err ? err : print_verdicts(s, &paths->verdicts, &paths->names);
+	print_verdicts(s, &paths->verdicts, &paths->names);
 }

@@ -44,7 +44,7 @@ static void add_file(struct nameless *nameless, const char *path, double weight)
 	nameless->files[i].weight += weight;
 }
 
-static bool see_stack(struct nameless *nameless, const struct mt_table *table, uint32_t stack,
+static void see_stack(struct nameless *nameless, const struct mt_table *table, uint32_t stack,
 		      double weight)
 {
 	const char *last = NULL;
@@ -54,15 +54,13 @@ static bool see_stack(struct nameless *nameless, const struct mt_table *table, u
 	for (size_t i = 0; i < depth; i++) {
 		const struct mt_frame_name *name = mt_frames_names(table->frames, ids[i], &count);
 
-		if (!name)
-			return false;
 		if (name->resolved || *name->dso != '/' || mt_is_made_code(name->dso) ||
 		    (last && !strcmp(last, name->dso)))
 			continue;
 		last = name->dso;
 		add_file(nameless, last, weight);
 	}
-	return mt_name_advice_see(&nameless->advice, table, stack, weight);
+	mt_name_advice_see(&nameless->advice, table, stack, weight);
 }
 
 static struct mt_error *see_table(struct nameless *nameless, struct mt_table *table)
@@ -71,16 +69,12 @@ static struct mt_error *see_table(struct nameless *nameless, struct mt_table *ta
 	size_t bytes = mt_table_value(table, "bytes");
 	struct mt_error *err = mt_table_rewind(table);
 	struct mt_row row;
-	bool more;
 
-	err = err ? err : mt_frames_resolve(table->frames);
-	while (!err) {
-		err = mt_table_next(table, &row, &more);
-		if (err || !more)
-			break;
-		if (row.values[bytes].value > 0 &&
-		    !see_stack(nameless, table, (uint32_t)row.keys[stack], row.values[bytes].value))
-			return mt_error_nomem();
+	mt_frames_resolve(table->frames);
+	while (mt_table_read(table, &row, &err)) {
+		if (row.values[bytes].value > 0)
+			see_stack(nameless, table, (uint32_t)row.keys[stack],
+				  row.values[bytes].value);
 	}
 	return err;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/counts.h"
 #include "report/outputs/summary/summary_parts.h"
@@ -64,14 +64,10 @@ static size_t print_given(const struct mt_summary *s, const struct mt_given_opti
 			  size_t used)
 {
 	const char *value = given->attached ? NULL : given->value;
-	MT_CLEANUP_FREE char *option = NULL;
-
-	if (given->letter ? asprintf(&option, "-%c", given->letter) < 0
-			  : asprintf(&option, "--%s%s%s", given->name, given->attached ? "=" : "",
-				     given->attached ? given->value : "") < 0) {
-		option = NULL;
-		return used;
-	}
+	MT_CLEANUP_FREE char *option =
+		given->letter ? mt_format("-%c", given->letter)
+			      : mt_format("--%s%s%s", given->name, given->attached ? "=" : "",
+					  given->attached ? given->value : "");
 	used = make_room(s, columns_of(option) + (value ? columns_of(value) : 0), used);
 	used = print_word(s, option, used);
 	return value ? print_word(s, value, used) : used;

@@ -151,7 +151,9 @@ static struct mt_error *print_memory(const struct mt_summary *s)
 	struct mt_error *err = mt_memory_paths_read(s, &paths);
 
 	err = err ? err : mt_summary_print_growers(s, paths);
-	return err ? err : mt_memory_paths_print(s, paths);
+	if (!err)
+		mt_memory_paths_print(s, paths);
+	return err;
 }
 
 static struct mt_error *print_counts(const struct mt_summary *s)

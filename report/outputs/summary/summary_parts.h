@@ -58,8 +58,7 @@ enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s);
  * LEAK?, verdicts on the paths that hold most. Both are read together, for distinct headlines.
  */
 struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memory_paths **out);
-struct mt_error *mt_memory_paths_print(const struct mt_summary *s,
-				       const struct mt_memory_paths *paths);
+void mt_memory_paths_print(const struct mt_summary *s, const struct mt_memory_paths *paths);
 /* Whether a path of processes of that name is shown. */
 bool mt_memory_paths_has(const struct mt_memory_paths *paths, const char *process);
 void mt_memory_paths_destroy(struct mt_memory_paths *paths);
