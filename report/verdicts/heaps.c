@@ -42,7 +42,7 @@ struct mt_heaps {
 
 struct mt_heaps *mt_heaps_create(void)
 {
-	return calloc(1, sizeof(struct mt_heaps));
+	return mt_alloc(1, sizeof(struct mt_heaps));
 }
 
 static void forget_pieces(struct heap *heap)
@@ -62,20 +62,13 @@ void mt_heaps_destroy(struct mt_heaps *heaps)
 	free(heaps);
 }
 
-/* The heap of a space, created if new; NULL out of memory. */
+/* The heap of a space, created if new. */
 static struct heap *heap_of(struct mt_heaps *heaps, uint32_t recording, int32_t pid,
 			    uint32_t generation)
 {
-	uint64_t key = (uint64_t)recording << 48 ^ (uint64_t)generation << 32 ^ (uint32_t)pid, at;
-	struct heap *heap;
+	uint64_t key = (uint64_t)recording << 48 ^ (uint64_t)generation << 32 ^ (uint32_t)pid;
 
-	if (mt_map64_get(&heaps->by_key, key, &at))
-		return &heaps->items.items[at];
-	heap = mt_array_push(&heaps->items);
-	if (!heap || !mt_map64_put(&heaps->by_key, key, heaps->items.count - 1))
-		return NULL;
-	*heap = (struct heap){0};
-	return heap;
+	return mt_map64_element(&heaps->by_key, &heaps->items, key);
 }
 
 static int compare_pieces(const void *a, const void *b)
@@ -88,17 +81,7 @@ static int compare_pieces(const void *a, const void *b)
 /* The first block at an address or after it. */
 static size_t find_block(const struct heap *heap, uint64_t address)
 {
-	size_t low = 0, high = heap->blocks.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (heap->blocks.items[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mt_array_split(heap->blocks.count, at, heap->blocks.items[at].address < address);
 }
 
 static void add_region(struct heap *heap, const struct region *region)
@@ -139,28 +122,22 @@ static void join(struct heap *heap)
 static bool add_block(void *context, const struct mt_block *block)
 {
 	struct heap *heap = context;
-	struct piece *piece = mt_array_push(&heap->blocks);
 
-	if (piece)
-		*piece = (struct piece){block->address, block->usable + ALONGSIDE};
-	return piece;
+	mt_array_append(&heap->blocks, (struct piece){block->address, block->usable + ALONGSIDE});
+	return true;
 }
 
-bool mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *space,
+void mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *space,
 			  uint32_t number, const struct mt_block_map *map)
 {
 	struct heap *heap = heap_of(heaps, space->recording, space->pid, space->generation);
 
-	if (!heap)
-		return false;
 	if (heap->has_blocks) /* a pid that was reused */
-		return true;
+		return;
 	heap->number = number;
 	heap->has_blocks = true;
-	if (!mt_block_map_each(map, false, add_block, heap))
-		return false;
+	mt_block_map_each(map, false, add_block, heap);
 	join(heap);
-	return true;
 }
 
 /* Each brk, and each mprotect of an arena, made a piece. Blocks may cross their borders. */
@@ -171,7 +148,7 @@ static bool continues(const struct region *region, const struct mt_extent *exten
 	return is_heap || (!(region->start % ARENA) && extent->start % ARENA);
 }
 
-bool mt_heaps_take_region(void *context, const struct mt_ledger_space *space,
+void mt_heaps_take_region(void *context, const struct mt_ledger_space *space,
 			  const struct mt_extent *extent, bool is_heap, bool is_older,
 			  double touched)
 {
@@ -179,45 +156,38 @@ bool mt_heaps_take_region(void *context, const struct mt_ledger_space *space,
 	bool is_inherited = mt_ledger_inherited(space, extent);
 	struct region *region;
 
-	if (!heap || heap->has_regions)
-		return heap;
+	if (heap->has_regions)
+		return;
 	region = heap->regions.count ? &heap->regions.items[heap->regions.count - 1] : NULL;
 	if (region && region->is_older == is_older && region->is_inherited == is_inherited &&
 	    continues(region, extent, is_heap)) {
 		region->end = extent->end;
 		region->touched += touched;
-		return true;
+		return;
 	}
-	region = mt_array_push(&heap->regions);
-	if (region)
-		*region = (struct region){extent->start, extent->end,  is_heap,
-					  is_older,	 is_inherited, touched};
-	return region;
+	mt_array_append(&heap->regions, (struct region){extent->start, extent->end, is_heap,
+							is_older, is_inherited, touched});
 }
 
-bool mt_heaps_take_end(void *context, const struct mt_ledger_space *space)
+void mt_heaps_take_end(void *context, const struct mt_ledger_space *space)
 {
 	struct heap *heap = heap_of(context, space->recording, space->pid, space->generation);
 
-	if (!heap || heap->has_regions)
-		return heap;
+	if (heap->has_regions)
+		return;
 	heap->has_regions = true;
 	join(heap);
-	return true;
 }
 
-bool mt_heaps_each(const struct mt_heaps *heaps,
-		   bool (*deliver)(void *context, uint32_t number,
+void mt_heaps_each(const struct mt_heaps *heaps,
+		   void (*deliver)(void *context, uint32_t number,
 				   const struct mt_heap_parts *heap),
 		   void *context)
 {
-	bool good = true;
-
-	for (size_t i = 0; good && i < heaps->items.count; i++) {
+	for (size_t i = 0; i < heaps->items.count; i++) {
 		const struct heap *heap = &heaps->items.items[i];
 
 		if (heap->parts.mapped > 0)
-			good = deliver(context, heap->number, &heap->parts);
+			deliver(context, heap->number, &heap->parts);
 	}
-	return good;
 }

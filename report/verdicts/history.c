@@ -59,7 +59,7 @@ void mt_history_settle(struct mt_history *history, const struct mt_history_scale
 	history->shift = scale->shift;
 }
 
-/* The slice with a number, created if new; NULL out of memory. */
+/* The slice with a number, created if new. */
 static struct mt_history_slice *slice_at(struct mt_history *history, uint32_t at)
 {
 	size_t count = history->slices.count, i = count;
@@ -69,8 +69,7 @@ static struct mt_history_slice *slice_at(struct mt_history *history, uint32_t at
 		i--;
 	if (i < count && history->slices.items[i].at == at)
 		return &history->slices.items[i];
-	if (!mt_array_push(&history->slices))
-		return NULL;
+	mt_array_push(&history->slices);
 	slices = history->slices.items;
 	memmove(slices + i + 1, slices + i, (count - i) * sizeof(*slices));
 	slices[i] = (struct mt_history_slice){.at = at};
@@ -103,15 +102,13 @@ static void note_level(struct mt_history *history)
 	}
 }
 
-bool mt_history_reserve(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
+void mt_history_reserve(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
 			double bytes)
 {
 	struct mt_history_slice *slice;
 
 	mt_history_scale_reach(scale, time);
 	slice = slice_of(history, scale, time);
-	if (!slice)
-		return false;
 	slice->count++;
 	slice->reserved += bytes;
 	slice->change += bytes;
@@ -120,67 +117,55 @@ bool mt_history_reserve(struct mt_history *history, struct mt_history_scale *sca
 	history->last = time;
 	history->held += bytes;
 	note_level(history);
-	return true;
 }
 
-bool mt_history_return(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
+void mt_history_return(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
 		       uint64_t reserved, double bytes)
 {
 	struct mt_history_slice *slice;
 
 	mt_history_scale_reach(scale, time);
 	slice = slice_of(history, scale, reserved);
-	if (!slice)
-		return false;
 	slice->gone += bytes;
 	slice = slice_of(history, scale, time);
-	if (!slice)
-		return false;
 	slice->change -= bytes;
 	history->held -= bytes;
 	note_level(history);
-	return true;
 }
 
 /* Adds the end of a life; with sign -1 removes it. */
-static bool add_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
+static void add_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
 		    uint64_t to, double bytes, int sign)
 {
 	struct mt_history_slice *slice = slice_of(history, scale, from);
 
-	if (!slice)
-		return false;
 	slice->ended += (uint32_t)sign;
 	slice->gone += sign * bytes;
 	slice = slice_of(history, scale, to);
-	if (!slice)
-		return false;
 	slice->change -= sign * bytes;
-	return true;
 }
 
-bool mt_history_live(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
+void mt_history_live(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
 		     uint64_t to, double bytes)
 {
 	struct mt_history_slice *slice;
 
 	mt_history_scale_reach(scale, from > to ? from : to);
 	slice = slice_of(history, scale, from);
-	if (!slice)
-		return false;
 	slice->count++;
 	slice->reserved += bytes;
 	slice->change += bytes;
 	if (!history->count++ || from < history->first)
 		history->first = from;
 	history->last = from > history->last ? from : history->last;
-	return !to || add_end(history, scale, from, to, bytes, 1);
+	if (to)
+		add_end(history, scale, from, to, bytes, 1);
 }
 
-bool mt_history_undo_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
+void mt_history_undo_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
 			 uint64_t to, double bytes)
 {
-	return add_end(history, scale, from, to, bytes, -1);
+	add_end(history, scale, from, to, bytes, -1);
 }
 
 void mt_history_level(struct mt_history *history)
@@ -200,7 +185,7 @@ void mt_history_level(struct mt_history *history)
 	}
 }
 
-bool mt_history_add(struct mt_history *history, const struct mt_history_scale *scale,
+void mt_history_add(struct mt_history *history, const struct mt_history_scale *scale,
 		    struct mt_history *other)
 {
 	if (!history->slices.count)
@@ -210,8 +195,6 @@ bool mt_history_add(struct mt_history *history, const struct mt_history_scale *s
 	for (size_t i = 0; i < other->slices.count; i++) {
 		struct mt_history_slice *slice = slice_at(history, other->slices.items[i].at);
 
-		if (!slice)
-			return false;
 		add_slice(slice, &other->slices.items[i]);
 	}
 	if (other->count && (!history->count || other->first < history->first))
@@ -225,7 +208,6 @@ bool mt_history_add(struct mt_history *history, const struct mt_history_scale *s
 	history->held += other->held;
 	history->peak += other->peak;
 	history->falls = other->falls > history->falls ? other->falls : history->falls;
-	return true;
 }
 
 void mt_history_deinit(struct mt_history *history)

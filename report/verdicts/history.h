@@ -58,30 +58,26 @@ double mt_history_scale_seconds(const struct mt_history_scale *scale);
 /* Index of the slice that contains a time. */
 uint32_t mt_history_scale_slice(const struct mt_history_scale *scale, uint64_t time);
 
-/*
- * Add bytes reserved at `time`, or bytes reserved at `reserved` and returned at `time`. False out
- * of memory, as below.
- */
-bool mt_history_reserve(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
+/* Add bytes reserved at `time`, or bytes reserved at `reserved` and returned at `time`. */
+void mt_history_reserve(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
 			double bytes);
-bool mt_history_return(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
+void mt_history_return(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
 		       uint64_t reserved, double bytes);
 
 /*
  * Adds bytes reserved at `from` and returned at `to`; 0: not returned. Calls may come in any order
  * of time, unlike calls of the functions above. The scale must have begun. Call mt_history_level()
- * after the last one. mt_history_undo_end() removes the end of a life that was added. False out of
- * memory.
+ * after the last one. mt_history_undo_end() removes the end of a life that was added.
  */
-bool mt_history_live(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
+void mt_history_live(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
 		     uint64_t to, double bytes);
-bool mt_history_undo_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
+void mt_history_undo_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
 			 uint64_t to, double bytes);
 /* Computes the held bytes at the end, the peak and the falls from the slices. */
 void mt_history_level(struct mt_history *history);
 
 /* Adds another history of the same scale. Peaks are added as if they coincided. */
-bool mt_history_add(struct mt_history *history, const struct mt_history_scale *scale,
+void mt_history_add(struct mt_history *history, const struct mt_history_scale *scale,
 		    struct mt_history *other);
 
 /* Merges slices to the length of the scale. */

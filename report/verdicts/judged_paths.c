@@ -85,7 +85,7 @@ static uint32_t judged_as(const struct mt_verdicts *verdicts, uint32_t stack)
  * Many programs free all memory before they exit, which shows nothing about the time before. Memory
  * returned before the last reservation is no clean-up: a cache replaces its entries to the end.
  */
-static bool forgive_cleanup(struct mt_verdicts_entry *entry, struct mt_history_scale *scale,
+static void forgive_cleanup(struct mt_verdicts_entry *entry, struct mt_history_scale *scale,
 			    uint64_t end)
 {
 	for (size_t i = 0; i < entry->late.count; i++) {
@@ -94,60 +94,46 @@ static bool forgive_cleanup(struct mt_verdicts_entry *entry, struct mt_history_s
 		if (late->time + MT_VERDICTS_BURST < end || late->time < entry->history.last)
 			continue;
 		entry->forgiven = true;
-		if (!mt_history_return(&entry->history, scale, late->time, late->reserved,
-				       -late->bytes))
-			return false;
+		mt_history_return(&entry->history, scale, late->time, late->reserved, -late->bytes);
 	}
-	return true;
 }
 
 /* The path of each stack; paths of truncated stacks are completed. */
 static struct mt_tierless_place *find_paths(const struct mt_verdicts *verdicts, size_t stacks,
 					    struct mt_tierless_paths *paths)
 {
-	MT_CLEANUP_FREE struct mt_tierless_place *found = calloc(stacks + 1, sizeof(*found));
+	struct mt_tierless_place *found = mt_alloc(stacks + 1, sizeof(*found));
 
-	for (size_t i = 0; found && i < stacks; i++) {
-		const struct mt_verdicts_place *place = &verdicts->entries.items[i].place;
+	for (size_t i = 0; i < stacks; i++) {
+		const struct mt_tierless_place *place = &verdicts->entries.items[i].place;
 
-		found[i].space = place->space;
-		found[i].path =
-			paths ? mt_tierless_paths_of(paths, judged_as(verdicts, place->stack))
-			      : MT_PATH_NONE;
-		if (paths && found[i].path == MT_PATH_NONE)
-			return NULL;
+		found[i] =
+			(struct mt_tierless_place){place->space, judged_as(verdicts, place->path)};
 	}
-	if (!found || (paths && !mt_tierless_paths_complete(paths, found, stacks)))
-		return NULL;
-	return MT_TAKE(found);
+	mt_tierless_paths_find(paths, found, stacks);
+	return found;
 }
 
 /* Adds up the stacks' histories by path: entries of paths follow the entries of stacks. */
-static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
-				  struct mt_byte_runs *places, struct mt_tierless_paths *paths)
+static void sum_paths(struct mt_verdicts *verdicts, size_t stacks, struct mt_byte_runs *places,
+		      struct mt_tierless_paths *paths)
 {
 	MT_CLEANUP_FREE struct mt_tierless_place *found = find_paths(verdicts, stacks, paths);
 
-	if (!found)
-		return mt_error_nomem();
 	for (size_t i = 0; i < stacks; i++) {
-		struct mt_verdicts_place place = verdicts->entries.items[i].place;
+		struct mt_tierless_place place = verdicts->entries.items[i].place;
 		const struct mt_verdicts_space *space = &verdicts->spaces.items[place.space];
-		uint32_t stack = judged_as(verdicts, place.stack), at;
-		bool moved = stack != place.stack;
+		uint32_t stack = judged_as(verdicts, place.path), at;
+		bool moved = stack != place.path;
 		struct mt_verdicts_entry *entry;
 
-		place.stack = found[i].path;
-		if (space->ended &&
-		    !forgive_cleanup(&verdicts->entries.items[i],
-				     &verdicts->scales.items[space->recording].history, space->end))
-			return mt_error_nomem();
+		place.path = found[i].path;
+		if (space->ended)
+			forgive_cleanup(&verdicts->entries.items[i],
+					&verdicts->scales.items[space->recording].history,
+					space->end);
 		at = mt_byte_runs_intern(places, &place, sizeof(place));
-		if (at == MT_SEQUENCE_NONE)
-			return mt_error_nomem();
-		if (stacks + at == verdicts->entries.count && !mt_array_push(&verdicts->entries))
-			return mt_error_nomem();
-		entry = &verdicts->entries.items[stacks + at];
+		entry = mt_array_at(&verdicts->entries, stacks + at);
 		entry->place = place;
 		if (!paths || found[i].path == mt_tierless_paths_of(paths, stack))
 			entry->stack = stack; /* a complete stack shows the path */
@@ -161,11 +147,9 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry->stacks += verdicts->entries.items[i].stacks;
 		entry->heap += moved ? verdicts->entries.items[i].reserved
 				     : verdicts->entries.items[i].heap;
-		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
-				    &verdicts->entries.items[i].history))
-			return mt_error_nomem();
+		mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
+			       &verdicts->entries.items[i].history);
 	}
-	return NULL;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -198,7 +182,7 @@ static bool reports_anything(const struct mt_verdicts_entry *entry,
 	       (verdict->kind != MT_VERDICT_ONE_OFF && verdict->kind != MT_VERDICT_TOO_LITTLE);
 }
 
-static bool judge_entry(struct mt_verdicts *verdicts, struct mt_verdicts_entry *entry)
+static void judge_entry(struct mt_verdicts *verdicts, struct mt_verdicts_entry *entry)
 {
 	const struct mt_verdicts_space *space = &verdicts->spaces.items[entry->place.space];
 	const struct mt_facts_recording *recording =
@@ -206,10 +190,8 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct mt_verdicts_entry *
 	struct mt_verdict_row *row;
 
 	if (!entry->history.count)
-		return true;
+		return;
 	row = mt_array_push(&verdicts->rows);
-	if (!row)
-		return false;
 	*row = (struct mt_verdict_row){
 		.pid = space->pid,
 		.process = space->process,
@@ -235,7 +217,6 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct mt_verdicts_entry *
 		mt_verdict_consider_pages(&row->verdict, entry->held);
 	mt_verdict_consider_advice(&row->verdict, entry->advices, entry->advised);
 	verdicts->rows.count -= !reports_anything(entry, &row->verdict);
-	return true;
 }
 
 /* Extends all scales to the end of the observed time. */
@@ -253,37 +234,30 @@ static void reach_ends(struct mt_verdicts *verdicts)
 	}
 }
 
-static struct mt_error *judge_paths(struct mt_verdicts *verdicts, struct mt_byte_runs *places)
+static void judge_paths(struct mt_verdicts *verdicts, struct mt_byte_runs *places)
 {
 	MT_CLEANUP(mt_tierless_paths_destroy_p) struct mt_tierless_paths *paths = NULL;
 	size_t stacks = verdicts->entries.count;
-	struct mt_error *err = NULL;
 
 	if (verdicts->stacks) {
 		struct mt_frames *frames = mt_session_frames(verdicts->session);
 
 		paths = mt_tierless_paths_create(mt_session_stacks(verdicts->session), frames);
-		err = paths ? mt_frames_resolve(frames) : mt_error_nomem();
+		mt_frames_resolve(frames);
 	}
 	reach_ends(verdicts);
-	err = err ? err : sum_paths(verdicts, stacks, places, paths);
-	if (err)
-		return err;
-	for (size_t i = stacks; i < verdicts->entries.count; i++) {
-		if (!judge_entry(verdicts, &verdicts->entries.items[i]))
-			return mt_error_nomem();
-	}
+	sum_paths(verdicts, stacks, places, paths);
+	for (size_t i = stacks; i < verdicts->entries.count; i++)
+		judge_entry(verdicts, &verdicts->entries.items[i]);
 	mt_verdict_rows_sort(verdicts->rows.items, verdicts->rows.count);
-	return NULL;
 }
 
-struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts)
+void mt_verdicts_judge(struct mt_verdicts *verdicts)
 {
 	struct mt_byte_runs *places = mt_byte_runs_create();
-	struct mt_error *err = places ? judge_paths(verdicts, places) : mt_error_nomem();
 
+	judge_paths(verdicts, places);
 	mt_byte_runs_destroy(places);
-	return err;
 }
 
 const struct mt_verdict_row *mt_verdicts_rows(const struct mt_verdicts *verdicts, size_t *count)

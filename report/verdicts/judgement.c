@@ -50,25 +50,19 @@ struct mt_error *mt_judgement_begin(struct mt_session *session,
 				    struct mt_judgement **out)
 {
 	MT_CLEANUP(mt_judgement_destroy_p)
-	struct mt_judgement *judgement = calloc(1, sizeof(*judgement));
-	struct mt_error *err;
+	struct mt_judgement *judgement = mt_alloc(1, sizeof(*judgement));
 
-	if (!judgement)
-		return mt_error_nomem();
 	judgement->session = session;
 	judgement->options =
 		(struct mt_blocks_options){.at = mt_at_end_of(options->time), .alongside = true};
-	err = mt_verdicts_create(session, options->stacks, options->time, &judgement->verdicts);
-	err = err ? err : mt_leaks_create(session, options->stacks, &judgement->leaks);
-	if (err)
-		return err;
+	judgement->verdicts = mt_verdicts_create(session, options->stacks, options->time);
+	judgement->leaks = mt_leaks_create(session, options->stacks);
 	mt_leaks_report_also(judgement->leaks, &options->also);
 	mt_leaks_listen(judgement->leaks, &judgement->options);
 	mt_leaks_listen_regions(judgement->leaks, judgement->verdicts);
-	err = mt_blocks_begin(session, &judgement->options, &judgement->blocks);
-	if (!err)
-		*out = MT_TAKE(judgement);
-	return err;
+	mt_blocks_begin(session, &judgement->options, &judgement->blocks);
+	*out = MT_TAKE(judgement);
+	return NULL;
 }
 
 struct mt_verdicts *mt_judgement_mapped(struct mt_judgement *judgement)
@@ -96,8 +90,7 @@ struct mt_error *mt_judgement_run(struct mt_judgement *judgement)
 	bool more = true;
 
 	mt_verdicts_listen(judgement->verdicts, &options);
-	if (!mt_session_observe(judgement->session, &chooser))
-		return mt_error_nomem();
+	mt_session_observe(judgement->session, &chooser);
 	err = mt_ledger_begin(judgement->session, &options, &ledger);
 	while (!err && more)
 		err = mt_session_next(judgement->session, &sample, &more);
@@ -144,15 +137,6 @@ static bool maps_in_allocator(const struct mt_judgement *judgement, uint32_t sta
 	return false;
 }
 
-static bool add_row(struct mt_judgement *judgement, const struct mt_verdict_row *row)
-{
-	struct mt_verdict_row *slot = mt_array_push(&judgement->rows);
-
-	if (slot)
-		*slot = *row;
-	return slot;
-}
-
 static bool is_replaced(const struct mt_judgement *judgement, const struct mt_verdict_row *row)
 {
 	uint64_t has;
@@ -162,32 +146,30 @@ static bool is_replaced(const struct mt_judgement *judgement, const struct mt_ve
 		(row->stack != MT_STACK_NONE && maps_in_allocator(judgement, row->stack)));
 }
 
-static bool merge(struct mt_judgement *judgement)
+static void merge(struct mt_judgement *judgement)
 {
 	size_t count;
 	const struct mt_verdict_row *rows = mt_leaks_rows(judgement->leaks, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!add_row(judgement, &rows[i]) ||
-		    !mt_map64_put(&judgement->pids, (uint32_t)rows[i].pid, 1))
-			return false;
+		mt_array_append(&judgement->rows, rows[i]);
+		mt_map64_put(&judgement->pids, (uint32_t)rows[i].pid, 1);
 	}
 	rows = mt_verdicts_rows(judgement->verdicts, &count);
 	for (size_t i = 0; i < count; i++) {
-		if (!is_replaced(judgement, &rows[i]) && !add_row(judgement, &rows[i]))
-			return false;
+		if (!is_replaced(judgement, &rows[i]))
+			mt_array_append(&judgement->rows, rows[i]);
 	}
 	mt_verdict_rows_sort(judgement->rows.items, judgement->rows.count);
-	return true;
 }
 
 struct mt_error *mt_judgement_end(struct mt_judgement *judgement)
 {
-	struct mt_error *err = mt_verdicts_judge(judgement->verdicts);
-
+	mt_verdicts_judge(judgement->verdicts);
 	judgement->lost = mt_blocks_end(judgement->blocks);
-	err = err ? err : mt_leaks_judge(judgement->leaks);
-	return err || merge(judgement) ? err : mt_error_nomem();
+	mt_leaks_judge(judgement->leaks);
+	merge(judgement);
+	return NULL;
 }
 
 const struct mt_verdict_row *mt_judgement_rows(const struct mt_judgement *judgement, size_t *count)

@@ -22,7 +22,6 @@
 #include "report/verdicts/history.h"
 #include "report/verdicts/tierless_paths.h"
 
-MT_DEFINE_CLEANUP(mt_leaks, struct mt_leaks)
 MT_DEFINE_CLEANUP(mt_tierless_paths, struct mt_tierless_paths)
 
 enum {
@@ -30,12 +29,6 @@ enum {
 };
 
 #define BURST ((uint64_t)1000000000) /* ns, longer than the last clean-up of a process */
-
-/* A stack of a space; later a path. */
-struct place {
-	uint32_t space; /* index */
-	uint32_t stack; /* id of the stack or path */
-};
 
 /* The life of a block, or of its growth by resizing. */
 struct life {
@@ -48,7 +41,7 @@ struct entry {
 	struct mt_history history;
 	MT_ARRAY(struct life) late; /* lives that ended lately, with all of the last BURST */
 	size_t late_limit;
-	struct place place;
+	struct mt_tierless_place place;
 	uint32_t stack;	 /* of a path: one of its stacks */
 	uint32_t one_in; /* the most blocks that one represents */
 };
@@ -75,20 +68,15 @@ struct mt_leaks {
 	MT_ARRAY(struct mt_verdict_row) rows;
 };
 
-struct mt_error *mt_leaks_create(struct mt_session *session, bool stacks, struct mt_leaks **out)
+struct mt_leaks *mt_leaks_create(struct mt_session *session, bool stacks)
 {
-	MT_CLEANUP(mt_leaks_destroy_p) struct mt_leaks *leaks = calloc(1, sizeof(*leaks));
+	struct mt_leaks *leaks = mt_alloc(1, sizeof(*leaks));
 
-	if (!leaks)
-		return mt_error_nomem();
 	leaks->session = session;
 	leaks->stacks = stacks;
 	leaks->places = mt_byte_runs_create();
 	leaks->heaps = mt_heaps_create();
-	if (!leaks->places || !leaks->heaps)
-		return mt_error_nomem();
-	*out = MT_TAKE(leaks);
-	return NULL;
+	return leaks;
 }
 
 void mt_leaks_destroy(struct mt_leaks *leaks)
@@ -117,55 +105,42 @@ static struct mt_history_scale *scale_of(struct mt_leaks *leaks, uint32_t record
 
 	while (leaks->scales.count <= recording) {
 		uint64_t start = facts->recordings.items[leaks->scales.count].start;
-		struct mt_history_scale *scale = mt_array_push(&leaks->scales);
 
-		if (!scale)
-			return NULL;
-		*scale = (struct mt_history_scale){0};
-		mt_history_scale_reach(scale, start);
+		mt_history_scale_reach(mt_array_push(&leaks->scales), start);
 	}
 	return &leaks->scales.items[recording];
 }
 
-/* The index of a space; UINT32_MAX out of memory. */
+/* The index of a space. */
 static uint32_t find_space(struct mt_leaks *leaks, const struct mt_blocks_space *from)
 {
+	size_t count = leaks->spaces.count;
 	struct space *space;
-	uint64_t index;
 
 	if (leaks->recording != from->recording)
 		mt_map64_deinit(&leaks->by_space);
 	leaks->recording = from->recording;
-	if (mt_map64_get(&leaks->by_space, (uintptr_t)from, &index))
-		return (uint32_t)index;
-	space = mt_array_push(&leaks->spaces);
-	if (!space || !mt_map64_put(&leaks->by_space, (uintptr_t)from, leaks->spaces.count - 1))
-		return UINT32_MAX;
-	*space =
-		(struct space){.recording = from->recording, .pid = from->pid, .began = UINT64_MAX};
-	return (uint32_t)leaks->spaces.count - 1;
+	space = mt_map64_element(&leaks->by_space, &leaks->spaces, (uintptr_t)from);
+	if (leaks->spaces.count > count)
+		*space = (struct space){
+			.recording = from->recording, .pid = from->pid, .began = UINT64_MAX};
+	return (uint32_t)(space - leaks->spaces.items);
 }
 
 static struct entry *entry_at(struct mt_leaks *leaks, struct mt_byte_runs *places, size_t first,
-			      const struct place *place)
+			      const struct mt_tierless_place *place)
 {
-	uint32_t at = mt_byte_runs_intern(places, place, sizeof(*place));
-	struct entry *entry;
+	size_t at = first + mt_byte_runs_intern(places, place, sizeof(*place));
 
-	if (at == MT_SEQUENCE_NONE)
-		return NULL;
-	if (first + at < leaks->entries.count)
-		return &leaks->entries.items[first + at];
-	entry = mt_array_push(&leaks->entries);
-	if (entry)
-		*entry = (struct entry){.place = *place, .late_limit = LATE_LEAST};
-	return entry;
+	if (at == leaks->entries.count)
+		mt_array_append(&leaks->entries,
+				(struct entry){.place = *place, .late_limit = LATE_LEAST});
+	return &leaks->entries.items[at];
 }
 
 /* Keeps frees that may be the process's last clean-up. */
-static bool note_late(struct entry *entry, const struct life *life)
+static void note_late(struct entry *entry, const struct life *life)
 {
-	struct life *slot;
 	size_t kept = 0;
 
 	if (entry->late.count >= entry->late_limit) {
@@ -176,22 +151,20 @@ static bool note_late(struct entry *entry, const struct life *life)
 		entry->late.count = kept;
 		entry->late_limit = 2 * kept > LATE_LEAST ? 2 * kept : LATE_LEAST;
 	}
-	slot = mt_array_push(&entry->late);
-	if (slot)
-		*slot = *life;
-	return slot;
+	mt_array_append(&entry->late, *life);
 }
 
-static bool add_life(struct entry *entry, struct mt_history_scale *scale, const struct life *life)
+static void add_life(struct entry *entry, struct mt_history_scale *scale, const struct life *life)
 {
 	entry->history.grown += life->grown;
 	entry->history.grown_live += life->grown && !life->to;
-	return mt_history_live(&entry->history, scale, life->from, life->to, life->bytes) &&
-	       (!life->to || note_late(entry, life));
+	mt_history_live(&entry->history, scale, life->from, life->to, life->bytes);
+	if (life->to)
+		note_late(entry, life);
 }
 
 /* Growth of a block counts from its time on, as if it were another block. */
-static bool add_lives(struct entry *entry, struct mt_history_scale *scale,
+static void add_lives(struct entry *entry, struct mt_history_scale *scale,
 		      const struct mt_block *block, uint32_t one_in, uint64_t to)
 {
 	const struct mt_block_growth whole = {block->time, block->bytes};
@@ -203,43 +176,37 @@ static bool add_lives(struct entry *entry, struct mt_history_scale *scale,
 		const struct life life = {growths[i].time, to, (double)growths[i].bytes * one_in,
 					  i};
 
-		if (!add_life(entry, scale, &life))
-			return false;
+		add_life(entry, scale, &life);
 	}
-	return true;
 }
 
 /* to: the end of the block; 0: it is live. */
-static bool add_block(struct mt_leaks *leaks, const struct mt_blocks_space *from,
+static void add_block(struct mt_leaks *leaks, const struct mt_blocks_space *from,
 		      const struct mt_origin *origin, const struct mt_block *block, uint64_t to,
 		      bool replaced)
 {
 	const struct mt_facts *facts = mt_session_facts(leaks->session);
 	uint32_t one_in = mt_block_one_in(facts->events.items[origin->event].account);
 	uint64_t least, most;
-	struct place place = {find_space(leaks, from), origin->stack};
+	struct mt_tierless_place place = {find_space(leaks, from), origin->stack};
 	struct mt_history_scale *scale = scale_of(leaks, from->recording);
 	struct space *space;
 	struct entry *entry;
 
-	if (place.space == UINT32_MAX || !scale)
-		return false;
 	space = &leaks->spaces.items[place.space];
 	space->process = origin->process;
 	space->began = block->time < space->began ? block->time : space->began;
 	if (!leaks->stacks)
-		place.stack = MT_STACK_NONE;
-	else if (place.stack == MT_STACK_NONE)
-		return true;
+		place.path = MT_STACK_NONE;
+	else if (place.path == MT_STACK_NONE)
+		return;
 	entry = entry_at(leaks, leaks->places, 0, &place);
-	if (!entry)
-		return false;
 	entry->one_in = one_in > entry->one_in ? one_in : entry->one_in;
 	leaks->in_part = leaks->in_part || one_in > 1 ||
 			 facts->recordings.items[from->recording].blocks_end ||
 			 mt_block_sizes(facts->events.items[origin->event].account, &least, &most);
 	entry->history.replaced += replaced;
-	return add_lives(entry, scale, block, one_in, to);
+	add_lives(entry, scale, block, one_in, to);
 }
 
 static bool take_gone(void *context, const struct mt_blocks_space *space,
@@ -248,8 +215,10 @@ static bool take_gone(void *context, const struct mt_blocks_space *space,
 {
 	uint64_t last = mt_block_last(block);
 
-	return end->resized || add_block(context, space, origin, block,
-					 end->time > last ? end->time : last, end->replaced);
+	if (!end->resized)
+		add_block(context, space, origin, block, end->time > last ? end->time : last,
+			  end->replaced);
+	return true;
 }
 
 static bool take_live(void *context, const struct mt_blocks_space *space,
@@ -257,9 +226,10 @@ static bool take_live(void *context, const struct mt_blocks_space *space,
 {
 	struct mt_leaks *leaks = context;
 
-	return add_block(leaks, space, origin, block, 0, false) &&
-	       (!leaks->also.block ||
-		leaks->also.block(leaks->also.context, space, origin, block, doubtful));
+	add_block(leaks, space, origin, block, 0, false);
+	if (leaks->also.block)
+		leaks->also.block(leaks->also.context, space, origin, block, doubtful);
+	return true;
 }
 
 static bool take_remaining(void *context, const struct mt_blocks_space *from,
@@ -269,12 +239,11 @@ static bool take_remaining(void *context, const struct mt_blocks_space *from,
 	uint32_t at = find_space(leaks, from);
 	struct mt_history_scale *scale = scale_of(leaks, from->recording);
 
-	if (at == UINT32_MAX || !scale)
-		return false;
 	leaks->spaces.items[at].end = from->time;
 	leaks->spaces.items[at].ended = from->ended;
 	mt_history_scale_reach(scale, from->time);
-	return mt_heaps_take_blocks(leaks->heaps, from, at, map);
+	mt_heaps_take_blocks(leaks->heaps, from, at, map);
+	return true;
 }
 
 void mt_leaks_listen(struct mt_leaks *leaks, struct mt_blocks_options *options)
@@ -306,7 +275,7 @@ void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdict
  * before the path's last allocation is no clean-up, and neither is the free of a block that lived
  * for less than BURST.
  */
-static bool forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
+static void forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 {
 	const struct space *space = &leaks->spaces.items[entry->place.space];
 
@@ -317,61 +286,46 @@ static bool forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 		    late->from + BURST >= late->to)
 			continue;
 		entry->history.grown_live += late->grown;
-		if (!mt_history_undo_end(&entry->history, &leaks->scales.items[space->recording],
-					 late->from, late->to, late->bytes))
-			return false;
+		mt_history_undo_end(&entry->history, &leaks->scales.items[space->recording],
+				    late->from, late->to, late->bytes);
 	}
-	return true;
 }
 
-/* The path of each stack; NULL out of memory. `paths`: NULL if a process is one path. */
+/* The path of each stack. `paths`: NULL if a process is one path. */
 static struct mt_tierless_place *find_paths(struct mt_leaks *leaks, size_t stacks,
 					    struct mt_tierless_paths *paths)
 {
-	MT_CLEANUP_FREE struct mt_tierless_place *found = calloc(stacks + 1, sizeof(*found));
+	struct mt_tierless_place *found = mt_alloc(stacks + 1, sizeof(*found));
 
-	for (size_t i = 0; found && i < stacks; i++) {
-		const struct place *place = &leaks->entries.items[i].place;
-
-		found[i].space = place->space;
-		found[i].path = paths ? mt_tierless_paths_of(paths, place->stack) : MT_PATH_NONE;
-		if (paths && found[i].path == MT_PATH_NONE)
-			return NULL;
-	}
-	if (!found || (paths && !mt_tierless_paths_complete(paths, found, stacks)))
-		return NULL;
-	return MT_TAKE(found);
+	for (size_t i = 0; i < stacks; i++)
+		found[i] = leaks->entries.items[i].place;
+	mt_tierless_paths_find(paths, found, stacks);
+	return found;
 }
 
 /* Adds up the stacks' histories by path: entries of paths follow the entries of stacks. */
-static bool sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_tierless_paths *paths,
+static void sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_tierless_paths *paths,
 		      struct mt_byte_runs *places)
 {
 	MT_CLEANUP_FREE struct mt_tierless_place *found = find_paths(leaks, stacks, paths);
 
-	for (size_t i = 0; found && i < stacks; i++) {
-		struct place place = leaks->entries.items[i].place;
-		uint32_t stack = place.stack;
+	for (size_t i = 0; i < stacks; i++) {
+		struct mt_tierless_place place = leaks->entries.items[i].place;
+		uint32_t stack = place.path;
 		struct entry *entry;
 
-		place.stack = found[i].path;
-		if (!forgive_cleanup(leaks, &leaks->entries.items[i]))
-			return false;
+		place.path = found[i].path;
+		forgive_cleanup(leaks, &leaks->entries.items[i]);
 		entry = entry_at(leaks, places, stacks, &place);
-		if (!entry)
-			return false;
 		/* a complete stack shows the path */
 		if (!paths || found[i].path == mt_tierless_paths_of(paths, stack))
 			entry->stack = stack;
 		if (leaks->entries.items[i].one_in > entry->one_in)
 			entry->one_in = leaks->entries.items[i].one_in;
-		if (!mt_history_add(
-			    &entry->history,
-			    &leaks->scales.items[leaks->spaces.items[place.space].recording],
-			    &leaks->entries.items[i].history))
-			return false;
+		mt_history_add(&entry->history,
+			       &leaks->scales.items[leaks->spaces.items[place.space].recording],
+			       &leaks->entries.items[i].history);
 	}
-	return found;
 }
 
 static struct mt_verdict_row *add_row(struct mt_leaks *leaks, uint32_t number)
@@ -381,24 +335,21 @@ static struct mt_verdict_row *add_row(struct mt_leaks *leaks, uint32_t number)
 		&mt_session_facts(leaks->session)->recordings.items[space->recording];
 	struct mt_verdict_row *row = mt_array_push(&leaks->rows);
 
-	if (row)
-		*row = (struct mt_verdict_row){
-			.pid = space->pid,
-			.process = space->process,
-			.ended_early =
-				space->ended && mt_facts_ended_early(recording, space->pid,
-								     space->began, space->end),
-		};
+	*row = (struct mt_verdict_row){
+		.pid = space->pid,
+		.process = space->process,
+		.stack = MT_STACK_NONE,
+		.ended_early = space->ended && mt_facts_ended_early(recording, space->pid,
+								    space->began, space->end),
+	};
 	return row;
 }
 
-static bool judge_entry(struct mt_leaks *leaks, struct entry *entry)
+static void judge_entry(struct mt_leaks *leaks, struct entry *entry)
 {
 	const struct space *space = &leaks->spaces.items[entry->place.space];
 	struct mt_verdict_row *row = add_row(leaks, entry->place.space);
 
-	if (!row)
-		return false;
 	row->stack = entry->stack;
 	mt_verdict_judge_blocks(&entry->history, &leaks->scales.items[space->recording],
 				space->began, space->end, &row->verdict);
@@ -406,64 +357,49 @@ static bool judge_entry(struct mt_leaks *leaks, struct entry *entry)
 	if (space->ended)
 		mt_verdict_consider_end(&row->verdict);
 	leaks->rows.count -= !row->verdict.live;
-	return true;
 }
 
-static bool judge_heap(void *context, uint32_t number, const struct mt_heap_parts *heap)
+static void judge_heap(void *context, uint32_t number, const struct mt_heap_parts *heap)
 {
 	struct mt_leaks *leaks = context;
 	struct mt_verdict_row *row;
 	uint32_t frame;
 
 	if (leaks->spaces.items[number].began == UINT64_MAX) /* nothing of it was selected */
-		return true;
+		return;
 	row = add_row(leaks, number);
-	if (!row)
-		return false;
-	row->stack = MT_STACK_NONE;
 	row->heap = *heap;
 	mt_verdict_judge_heap(heap, &row->verdict);
-	if (!leaks->stacks)
-		return true;
-	frame = mt_frames_words(mt_session_frames(leaks->session), "[heap]");
-	if (frame == MT_FRAME_NONE)
-		return false;
-	row->stack = mt_stacks_intern(mt_session_stacks(leaks->session), &frame, 1);
-	return row->stack != MT_STACK_NONE;
+	if (leaks->stacks) {
+		frame = mt_frames_words(mt_session_frames(leaks->session), "[heap]");
+		row->stack = mt_stacks_intern(mt_session_stacks(leaks->session), &frame, 1);
+	}
 }
 
-static struct mt_error *judge_paths(struct mt_leaks *leaks, struct mt_byte_runs *places)
+static void judge_paths(struct mt_leaks *leaks, struct mt_byte_runs *places)
 {
 	struct mt_frames *frames = mt_session_frames(leaks->session);
 	MT_CLEANUP(mt_tierless_paths_destroy_p) struct mt_tierless_paths *paths = NULL;
 	size_t stacks = leaks->entries.count;
-	struct mt_error *err = NULL;
 
 	if (leaks->stacks) {
 		paths = mt_tierless_paths_create(mt_session_stacks(leaks->session), frames);
-		err = paths ? mt_frames_resolve(frames) : mt_error_nomem();
+		mt_frames_resolve(frames);
 	}
-	if (err)
-		return err;
-	if (!sum_paths(leaks, stacks, paths, places))
-		return mt_error_nomem();
-	for (size_t i = stacks; i < leaks->entries.count; i++) {
-		if (!judge_entry(leaks, &leaks->entries.items[i]))
-			return mt_error_nomem();
-	}
-	if (!leaks->in_part && !mt_heaps_each(leaks->heaps, judge_heap, leaks))
-		return mt_error_nomem();
+	sum_paths(leaks, stacks, paths, places);
+	for (size_t i = stacks; i < leaks->entries.count; i++)
+		judge_entry(leaks, &leaks->entries.items[i]);
+	if (!leaks->in_part)
+		mt_heaps_each(leaks->heaps, judge_heap, leaks);
 	mt_verdict_rows_sort(leaks->rows.items, leaks->rows.count);
-	return NULL;
 }
 
-struct mt_error *mt_leaks_judge(struct mt_leaks *leaks)
+void mt_leaks_judge(struct mt_leaks *leaks)
 {
 	struct mt_byte_runs *places = mt_byte_runs_create();
-	struct mt_error *err = places ? judge_paths(leaks, places) : mt_error_nomem();
 
+	judge_paths(leaks, places);
 	mt_byte_runs_destroy(places);
-	return err;
 }
 
 const struct mt_verdict_row *mt_leaks_rows(const struct mt_leaks *leaks, size_t *count)

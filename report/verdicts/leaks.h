@@ -25,7 +25,7 @@ struct mt_origin;
 struct mt_session;
 
 /* Judges each path by itself with `stacks`, else each process as a whole. Borrows the session. */
-struct mt_error *mt_leaks_create(struct mt_session *session, bool stacks, struct mt_leaks **out);
+struct mt_leaks *mt_leaks_create(struct mt_session *session, bool stacks);
 void mt_leaks_destroy(struct mt_leaks *leaks);
 
 /* Sets the callbacks of the options and their context. */
@@ -41,7 +41,7 @@ void mt_leaks_report_also(struct mt_leaks *leaks, const struct mt_leaks_also *al
 void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdicts);
 
 /* Makes the rows. Call once, after the session's end. */
-struct mt_error *mt_leaks_judge(struct mt_leaks *leaks);
+void mt_leaks_judge(struct mt_leaks *leaks);
 
 /*
  * Rows of paths with live blocks, and a row of the stack [heap] for each process whose allocator's

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/memory.h"
 #include "formats/base/strings.h"
 #include "report/stacks/code_class.h"
 #include "report/stacks/frames.h"
@@ -22,17 +23,12 @@ struct mt_tierless_paths {
 struct mt_tierless_paths *mt_tierless_paths_create(const struct mt_stacks *stacks,
 						   struct mt_frames *frames)
 {
-	struct mt_tierless_paths *paths = calloc(1, sizeof(*paths));
+	struct mt_tierless_paths *paths = mt_alloc(1, sizeof(*paths));
 
-	if (!paths)
-		return NULL;
 	paths->strings = mt_frames_strings(frames);
 	paths->paths = mt_paths_create(stacks, frames, false);
 	paths->folded = mt_byte_runs_create();
-	if (paths->paths && paths->folded)
-		return paths;
-	mt_tierless_paths_destroy(paths);
-	return NULL;
+	return paths;
 }
 
 void mt_tierless_paths_destroy(struct mt_tierless_paths *paths)
@@ -86,19 +82,14 @@ static uint32_t fold_name(struct mt_strings *strings, uint32_t name)
 uint32_t mt_tierless_paths_of(struct mt_tierless_paths *paths, uint32_t stack)
 {
 	size_t count, kept = 0;
-	uint32_t path = mt_paths_of(paths->paths, stack);
 	const uint32_t *names =
-		path == MT_PATH_NONE ? NULL : mt_paths_get(paths->paths, path, &count);
+		mt_paths_get(paths->paths, mt_paths_of(paths->paths, stack), &count);
 	uint32_t generated = mt_strings_intern(paths->strings, GENERATED, strlen(GENERATED));
-	MT_CLEANUP_FREE uint32_t *folded = names ? calloc(count + 1, sizeof(*folded)) : NULL;
+	MT_CLEANUP_FREE uint32_t *folded = mt_alloc(count + 1, sizeof(*folded));
 
-	if (!folded || generated == MT_STRING_NONE)
-		return MT_PATH_NONE;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t name = fold_name(paths->strings, names[i]);
 
-		if (name == MT_STRING_NONE)
-			return MT_PATH_NONE;
 		if (name != generated || !kept || folded[kept - 1] != generated)
 			folded[kept++] = name;
 	}
@@ -110,12 +101,9 @@ const uint32_t *mt_tierless_paths_callers(struct mt_tierless_paths *paths, uint3
 {
 	uint32_t path = mt_tierless_paths_of(paths, stack);
 	uint32_t folded = name == MT_STRING_NONE ? name : fold_name(paths->strings, name);
-	const uint32_t *names =
-		path == MT_PATH_NONE ? NULL : mt_byte_runs_get(paths->folded, path, count);
+	const uint32_t *names = mt_byte_runs_get(paths->folded, path, count);
 	size_t end, first;
 
-	if (!names)
-		return NULL;
 	*count /= sizeof(*names);
 	for (end = *count; end && names[end - 1] != folded;)
 		end--;
@@ -160,13 +148,11 @@ static bool is_inner_end(const struct end *end, const struct end *of)
 		       end->count * sizeof(*end->names));
 }
 
-bool mt_tierless_paths_complete(const struct mt_tierless_paths *paths,
+void mt_tierless_paths_complete(const struct mt_tierless_paths *paths,
 				struct mt_tierless_place *places, size_t count)
 {
-	MT_CLEANUP_FREE struct end *ends = calloc(count + 1, sizeof(*ends));
+	MT_CLEANUP_FREE struct end *ends = mt_alloc(count + 1, sizeof(*ends));
 
-	if (!ends)
-		return false;
 	for (size_t i = 0; i < count; i++) {
 		ends[i] = (struct end){.space = places[i].space, .place = i};
 		ends[i].names = mt_byte_runs_get(paths->folded, places[i].path, &ends[i].count);
@@ -187,5 +173,13 @@ bool mt_tierless_paths_complete(const struct mt_tierless_paths *paths,
 		if (continues && ends[i].is_chain)
 			places[ends[i].place].path = places[ends[i + 1].place].path;
 	}
-	return true;
+}
+
+void mt_tierless_paths_find(struct mt_tierless_paths *paths, struct mt_tierless_place *places,
+			    size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		places[i].path = paths ? mt_tierless_paths_of(paths, places[i].path) : MT_PATH_NONE;
+	if (paths)
+		mt_tierless_paths_complete(paths, places, count);
 }

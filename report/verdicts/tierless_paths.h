@@ -13,7 +13,7 @@ struct mt_frames;
 struct mt_stacks;
 struct mt_tierless_paths;
 
-/* NULL out of memory. Borrows both tables. */
+/* Borrows both tables. */
 struct mt_tierless_paths *mt_tierless_paths_create(const struct mt_stacks *stacks,
 						   struct mt_frames *frames);
 void mt_tierless_paths_destroy(struct mt_tierless_paths *paths);
@@ -21,28 +21,34 @@ void mt_tierless_paths_destroy(struct mt_tierless_paths *paths);
 /*
  * The path of a stack: its names, with two changes. Each run of generated code without names
  * becomes one name, including the runtime's functions at its ends. The tier is removed from a name
- * ("JS:*load" equals "JS:~load"). MT_PATH_NONE out of memory.
+ * ("JS:*load" equals "JS:~load").
  */
 uint32_t mt_tierless_paths_of(struct mt_tierless_paths *paths, uint32_t stack);
 
 /*
  * The path from at most `callers` callers of the function `name` to this function, root first; the
- * whole path if it does not have the function. NULL out of memory; borrowed until the next path.
+ * whole path if it does not have the function. Borrowed until the next path.
  */
 const uint32_t *mt_tierless_paths_callers(struct mt_tierless_paths *paths, uint32_t stack,
 					  uint32_t name, size_t callers, size_t *count);
 
-/* A path in one address space. */
+/* A stack of an address space, or the path of the stack: its id. */
 struct mt_tierless_place {
 	uint32_t space, path;
 };
 
 /*
  * Completes paths of truncated stacks. A path that is the inner end of longer paths of its space
- * becomes the longest of them, if each longer path is the inner end of the next. False out of
- * memory.
+ * becomes the longest of them, if each longer path is the inner end of the next.
  */
-bool mt_tierless_paths_complete(const struct mt_tierless_paths *paths,
+void mt_tierless_paths_complete(const struct mt_tierless_paths *paths,
 				struct mt_tierless_place *places, size_t count);
+
+/*
+ * Replaces the stack in each place's `path` by its path, and completes the paths; without `paths`,
+ * by MT_PATH_NONE.
+ */
+void mt_tierless_paths_find(struct mt_tierless_paths *paths, struct mt_tierless_place *places,
+			    size_t count);
 
 #endif

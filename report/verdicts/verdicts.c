@@ -19,26 +19,13 @@
 #include "report/verdicts/region_pages.h"
 #include "report/verdicts/verdicts_parts.h"
 
-MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
-
 #define LATE_ENOUGH 512 /* returns that are kept before older ones are dropped */
 
-/* MT_STACK_NONE out of memory. */
 static uint32_t stack_of_words(struct mt_session *session, const char *words)
 {
 	uint32_t frame = mt_frames_words(mt_session_frames(session), words);
 
-	return frame == MT_FRAME_NONE ? MT_STACK_NONE
-				      : mt_stacks_intern(mt_session_stacks(session), &frame, 1);
-}
-
-static bool name_heaps(struct mt_verdicts *verdicts)
-{
-	verdicts->heap = stack_of_words(verdicts->session, "[heap]");
-	verdicts->collected_heap = stack_of_words(verdicts->session, "[garbage-collected heap]");
-	verdicts->stackless = stack_of_words(verdicts->session, MT_FRAME_STACKLESS);
-	return verdicts->heap != MT_STACK_NONE && verdicts->collected_heap != MT_STACK_NONE &&
-	       verdicts->stackless != MT_STACK_NONE;
+	return mt_stacks_intern(mt_session_stacks(session), &frame, 1);
 }
 
 /*
@@ -55,22 +42,21 @@ static uint32_t account_of(const struct mt_verdicts *verdicts, const struct mt_o
 	return origin->stack == MT_STACK_NONE ? verdicts->stackless : origin->stack;
 }
 
-struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
-				    const struct mt_timespan *time, struct mt_verdicts **out)
+struct mt_verdicts *mt_verdicts_create(struct mt_session *session, bool stacks,
+				       const struct mt_timespan *time)
 {
-	MT_CLEANUP(mt_verdicts_destroy_p)
 	struct mt_verdicts *verdicts = mt_alloc(1, sizeof(*verdicts));
 
-	if (!verdicts)
-		return mt_error_nomem();
 	verdicts->session = session;
 	verdicts->stacks = stacks;
 	verdicts->time = time;
 	verdicts->places = mt_byte_runs_create();
-	if (!verdicts->places || (stacks && !name_heaps(verdicts)))
-		return mt_error_nomem();
-	*out = MT_TAKE(verdicts);
-	return NULL;
+	if (stacks) {
+		verdicts->heap = stack_of_words(session, "[heap]");
+		verdicts->collected_heap = stack_of_words(session, "[garbage-collected heap]");
+		verdicts->stackless = stack_of_words(session, MT_FRAME_STACKLESS);
+	}
+	return verdicts;
 }
 
 void mt_verdicts_destroy(struct mt_verdicts *verdicts)
@@ -102,23 +88,19 @@ static uint64_t pid_key(uint32_t recording, int32_t pid, bool last)
 	return (uint64_t)recording << 33 | (uint64_t)last << 32 | (uint32_t)pid;
 }
 
-/* The index of a space; UINT32_MAX out of memory. */
+/* The index of a space. */
 static uint32_t find_space(struct mt_verdicts *verdicts, const struct mt_ledger_space *from)
 {
 	struct mt_verdicts_space *space;
-	uint64_t index, first;
+	uint64_t index;
 
 	if (mt_map64_get(&verdicts->by_space, (uintptr_t)from, &index))
 		return (uint32_t)index;
 	index = verdicts->spaces.count;
 	space = mt_array_push(&verdicts->spaces);
-	if (!space || !mt_map64_put(&verdicts->by_space, (uintptr_t)from, index))
-		return UINT32_MAX;
-	if (!mt_map64_get(&verdicts->by_pid, pid_key(from->recording, from->pid, false), &first) &&
-	    !mt_map64_put(&verdicts->by_pid, pid_key(from->recording, from->pid, false), index))
-		return UINT32_MAX;
-	if (!mt_map64_put(&verdicts->by_pid, pid_key(from->recording, from->pid, true), index))
-		return UINT32_MAX;
+	mt_map64_put(&verdicts->by_space, (uintptr_t)from, index);
+	mt_map64_add(&verdicts->by_pid, pid_key(from->recording, from->pid, false), index);
+	mt_map64_put(&verdicts->by_pid, pid_key(from->recording, from->pid, true), index);
 	*space = (struct mt_verdicts_space){.began = from->began,
 					    .recording = from->recording,
 					    .process = from->comm,
@@ -127,18 +109,12 @@ static uint32_t find_space(struct mt_verdicts *verdicts, const struct mt_ledger_
 }
 
 static struct mt_verdicts_entry *entry_at(struct mt_verdicts *verdicts, struct mt_byte_runs *places,
-					  const struct mt_verdicts_place *place)
+					  const struct mt_tierless_place *place)
 {
 	uint32_t at = mt_byte_runs_intern(places, place, sizeof(*place));
-	struct mt_verdicts_entry *entry;
+	struct mt_verdicts_entry *entry = mt_array_at(&verdicts->entries, at);
 
-	if (at == MT_SEQUENCE_NONE)
-		return NULL;
-	if (at < verdicts->entries.count)
-		return &verdicts->entries.items[at];
-	entry = mt_array_push(&verdicts->entries);
-	if (entry)
-		entry->place = *place;
+	entry->place = *place;
 	return entry;
 }
 
@@ -152,8 +128,6 @@ static struct mt_verdicts_scale *scale_of(struct mt_verdicts *verdicts, uint32_t
 		struct mt_verdicts_scale *scale = mt_array_push(&verdicts->scales);
 		uint64_t from;
 
-		if (!scale)
-			return NULL;
 		mt_timespan_apply(verdicts->time, r->start, r->end, &from, &scale->to);
 	}
 	return &verdicts->scales.items[recording];
@@ -229,9 +203,8 @@ static bool is_of_heap(const struct mt_verdicts_space *space, const struct mt_le
 }
 
 /* Keeps returns that may be the process's last clean-up. */
-static bool note_late(struct mt_verdicts_entry *entry, const struct mt_change *change, double bytes)
+static void note_late(struct mt_verdicts_entry *entry, const struct mt_change *change, double bytes)
 {
-	struct mt_verdicts_returned *slot;
 	size_t kept = 0;
 
 	for (size_t i = 0; entry->late.count >= LATE_ENOUGH && i < entry->late.count; i++) {
@@ -239,20 +212,18 @@ static bool note_late(struct mt_verdicts_entry *entry, const struct mt_change *c
 			entry->late.items[kept++] = entry->late.items[i];
 	}
 	entry->late.count = entry->late.count >= LATE_ENOUGH ? kept : entry->late.count;
-	slot = mt_array_push(&entry->late);
-	if (slot)
-		*slot = (struct mt_verdicts_returned){change->time, change->reserved, bytes};
-	return slot;
+	mt_array_append(&entry->late,
+			(struct mt_verdicts_returned){change->time, change->reserved, bytes});
 }
 
 /* opened: memory that was mapped before got access by mprotect. */
-static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+static void add_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post, bool opened)
 {
 	const struct mt_change *change = post->change;
 	const struct mt_origin *owner =
 		change->sign < 0 ? mt_ledger_origin(ledger, change->reserved_by) : post->origin;
-	struct mt_verdicts_place place = {.stack = account_of(verdicts, owner, post->attrs)};
+	struct mt_tierless_place place = {.path = account_of(verdicts, owner, post->attrs)};
 	double bytes = (double)(change->end - change->start);
 	struct mt_verdicts_scale *scale;
 	struct mt_verdicts_entry *entry;
@@ -261,21 +232,17 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 	older = change->sign < 0 && owner->kind == MT_ORIGIN_BEFORE &&
 		mt_region_attrs_are_held(post->attrs);
 	if (!change->sign || !(older || is_judged(verdicts, owner, post->attrs)))
-		return true;
+		return;
 	place.space = find_space(verdicts, post->space);
 	scale = scale_of(verdicts, post->space->recording);
-	if (place.space == UINT32_MAX || !scale)
-		return false;
 	if (change->time >= scale->to)
-		return true;
+		return;
 	if (older) {
 		verdicts->spaces.items[place.space].older_back += bytes;
-		return true;
+		return;
 	}
 	entry = entry_at(verdicts, verdicts->places, &place);
 	verdicts->spaces.items[place.space].process = owner->process;
-	if (!entry)
-		return false;
 	if (change->sign > 0) {
 		entry->reserved += bytes;
 		entry->newest = bytes;
@@ -283,15 +250,17 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 		entry->stacks += post->attrs->kind == MT_REGION_THREAD_STACK ? bytes : 0;
 		entry->heap +=
 			is_of_heap(&verdicts->spaces.items[place.space], post, opened) ? bytes : 0;
-		return mt_history_reserve(&entry->history, &scale->history, change->time, bytes);
+		mt_history_reserve(&entry->history, &scale->history, change->time, bytes);
+		return;
 	}
 	entry->returned++;
 	entry->history.replaced += change->reserved < entry->history.last && bytes < entry->newest;
 	/* Memory that the parent reserved before the fork is not part of the child's history. */
-	return !entry->history.count || change->reserved < entry->history.first ||
-	       (note_late(entry, change, bytes) &&
+	if (entry->history.count && change->reserved >= entry->history.first) {
+		note_late(entry, change, bytes);
 		mt_history_return(&entry->history, &scale->history, change->time, change->reserved,
-				  bytes));
+				  bytes);
+	}
 }
 
 /* ---- Pages ---- */
@@ -302,8 +271,8 @@ enum {
 	TOUCHED = 1, /* the holder of all touched pages */
 };
 
-/* Marks pages as touched or given back. False out of memory. */
-static bool mark_pages(struct mt_verdicts_space *space, uint64_t start, uint64_t end, bool touched)
+/* Marks pages as touched or given back. */
+static void mark_pages(struct mt_verdicts_space *space, uint64_t start, uint64_t end, bool touched)
 {
 	uint64_t first = start >> PAGE_SHIFT, after = end >> PAGE_SHIFT;
 
@@ -311,7 +280,6 @@ static bool mark_pages(struct mt_verdicts_space *space, uint64_t start, uint64_t
 		mt_page_map_fill(&space->touched, first, after, UINT64_MAX, TOUCHED);
 	else
 		mt_page_map_clear(&space->touched, first, after, NULL, NULL);
-	return true;
 }
 
 static bool take_touch(void *context, const struct mt_ledger *ledger,
@@ -325,10 +293,9 @@ static bool take_touch(void *context, const struct mt_ledger *ledger,
 	if (touch->order || page > INT64_MAX)
 		return true;
 	space = find_space(verdicts, touch->space);
-	if (space == UINT32_MAX)
-		return false;
 	verdicts->spaces.items[space].faults = true;
-	return mark_pages(&verdicts->spaces.items[space], page, page + PAGE, true);
+	mark_pages(&verdicts->spaces.items[space], page, page + PAGE, true);
+	return true;
 }
 
 static bool take_count(void *context, const struct mt_ledger *ledger,
@@ -341,23 +308,20 @@ static bool take_count(void *context, const struct mt_ledger *ledger,
 }
 
 /* Counts pages given back: a part of their path's course, although they stay mapped. */
-static bool note_advice(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+static void note_advice(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 			const struct mt_extent *region, uint32_t space)
 {
 	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
 	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), region->attrs);
-	struct mt_verdicts_place place = {space, account_of(verdicts, origin, attrs)};
+	struct mt_tierless_place place = {space, account_of(verdicts, origin, attrs)};
 	double bytes = mt_region_pages_touched(&verdicts->spaces.items[space].touched, region);
 	struct mt_verdicts_entry *entry;
 
 	if (!bytes || !is_judged(verdicts, origin, attrs))
-		return true;
+		return;
 	entry = entry_at(verdicts, verdicts->places, &place);
-	if (!entry)
-		return false;
 	entry->advised += bytes;
 	entry->advices++;
-	return true;
 }
 
 static bool take_advice(void *context, const struct mt_ledger *ledger,
@@ -368,18 +332,16 @@ static bool take_advice(void *context, const struct mt_ledger *ledger,
 	uint32_t space = find_space(verdicts, from);
 	const struct mt_extent *region = mt_extents_after(from->account->regions, range->start);
 
-	if (space == UINT32_MAX)
-		return false;
 	for (; !touched && region && region->start < range->end;
 	     region = mt_extents_after(from->account->regions, region->end)) {
 		struct mt_extent part = *region;
 
 		part.start = part.start > range->start ? part.start : range->start;
 		part.end = part.end < range->end ? part.end : range->end;
-		if (!note_advice(verdicts, ledger, &part, space))
-			return false;
+		note_advice(verdicts, ledger, &part, space);
 	}
-	return mark_pages(&verdicts->spaces.items[space], range->start, range->end, touched);
+	mark_pages(&verdicts->spaces.items[space], range->start, range->end, touched);
+	return true;
 }
 
 static bool take_move(void *context, const struct mt_ledger *ledger,
@@ -402,23 +364,21 @@ static bool is_for_use(const struct mt_region_attrs *attrs)
 	       (attrs->prot & PROT_WRITE);
 }
 
-static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledger, uint32_t space,
+static void add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledger, uint32_t space,
 		     const struct mt_extent *region)
 {
 	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
 	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), region->attrs);
-	struct mt_verdicts_place place = {space, account_of(verdicts, origin, attrs)};
+	struct mt_tierless_place place = {space, account_of(verdicts, origin, attrs)};
 	double held = (double)(region->end - region->start);
 	struct mt_verdicts_entry *entry;
 
 	if (!is_judged(verdicts, origin, attrs) || !attrs->prot)
-		return true;
+		return;
 	if (is_for_use(attrs))
 		held = mt_region_pages_touched(&verdicts->spaces.items[space].touched, region);
 	entry = entry_at(verdicts, verdicts->places, &place);
-	if (entry)
-		entry->held += held;
-	return entry;
+	entry->held += held;
 }
 
 bool mt_verdicts_know_pages(const struct mt_verdicts *verdicts,
@@ -438,7 +398,7 @@ bool mt_verdicts_know_pages(const struct mt_verdicts *verdicts,
 	return false;
 }
 
-static bool report_region(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+static void report_region(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 			  const struct mt_verdicts_space *space, struct mt_region_pages *pages,
 			  const struct mt_extent *region)
 {
@@ -447,19 +407,17 @@ static bool report_region(const struct mt_verdicts *verdicts, const struct mt_le
 
 	if (!verdicts->regions.region || !is_for_use(attrs) ||
 	    attrs->kind == MT_REGION_THREAD_STACK)
-		return true;
+		return;
 	for (; part.start < region->end; part.start = part.end) {
 		part.end = region->end;
 		part.end = mt_region_pages_border(pages, &part);
-		if (!verdicts->regions.region(verdicts->regions.context, pages->space, &part,
-					      attrs->kind == MT_REGION_HEAP,
-					      mt_region_pages_older(pages, &part),
-					      mt_verdicts_know_pages(verdicts, space)
-						      ? mt_region_pages_in_use(pages, &part)
-						      : NAN))
-			return false;
+		verdicts->regions.region(verdicts->regions.context, pages->space, &part,
+					 attrs->kind == MT_REGION_HEAP,
+					 mt_region_pages_older(pages, &part),
+					 mt_verdicts_know_pages(verdicts, space)
+						 ? mt_region_pages_in_use(pages, &part)
+						 : NAN);
 	}
-	return true;
 }
 
 static bool take_remaining(void *context, const struct mt_ledger *ledger,
@@ -470,11 +428,9 @@ static bool take_remaining(void *context, const struct mt_ledger *ledger,
 	const struct mt_verdicts_scale *scale = scale_of(verdicts, from->recording);
 	const struct mt_extent *region = mt_extents_after(regions, 0);
 	uint32_t at = find_space(verdicts, from);
-	struct mt_verdicts_space *space = at == UINT32_MAX ? NULL : &verdicts->spaces.items[at];
+	struct mt_verdicts_space *space = &verdicts->spaces.items[at];
 	struct mt_region_pages pages;
 
-	if (!space || !scale)
-		return false;
 	pages = mt_region_pages_of(ledger, from, regions, &space->touched, &verdicts->readings,
 				   time);
 	space->end = time < scale->to ? time : scale->to;
@@ -483,17 +439,16 @@ static bool take_remaining(void *context, const struct mt_ledger *ledger,
 	for (; region; region = mt_extents_after(regions, region->end)) {
 		if (!mt_attrs_get(mt_ledger_attrs(ledger), region->attrs)->prot)
 			space->closed += (double)(region->end - region->start);
-		if (!report_region(verdicts, ledger, space, &pages, region))
-			return false;
-		if (!verdicts->pages)
-			continue;
-		if (!mt_ledger_inherited(from, region) && !add_held(verdicts, ledger, at, region))
-			return false;
+		report_region(verdicts, ledger, space, &pages, region);
+		if (verdicts->pages && !mt_ledger_inherited(from, region))
+			add_held(verdicts, ledger, at, region);
 	}
 	if (space->ended)
 		space->closed += space->stable - space->closing;
 	mt_page_map_deinit(&verdicts->spaces.items[at].touched);
-	return !verdicts->regions.done || verdicts->regions.done(verdicts->regions.context, from);
+	if (verdicts->regions.done)
+		verdicts->regions.done(verdicts->regions.context, from);
+	return true;
 }
 
 static bool take_gauge(void *context, uint32_t recording, const struct mt_gauge_record *gauge)
@@ -504,12 +459,11 @@ static bool take_gauge(void *context, uint32_t recording, const struct mt_gauge_
 	return true;
 }
 
-static bool report_also(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+static void report_also(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 			const struct mt_ledger_change *post)
 {
 	if (verdicts->also.change)
 		verdicts->also.change(verdicts->also.context, ledger, post);
-	return true;
 }
 
 static bool take_change(void *context, const struct mt_ledger *ledger,
@@ -520,14 +474,15 @@ static bool take_change(void *context, const struct mt_ledger *ledger,
 	uint32_t space = find_space(verdicts, post->space);
 
 	/* New memory is untouched; unmapped memory is no longer touched. */
-	if (space == UINT32_MAX || (change->sign && !mark_pages(&verdicts->spaces.items[space],
-								change->start, change->end, false)))
-		return false;
+	if (change->sign)
+		mark_pages(&verdicts->spaces.items[space], change->start, change->end, false);
 	if (change->sign && !post->attrs->prot) {
 		note_closed(&verdicts->spaces.items[space], post);
 		return true;
 	}
-	return add_change(verdicts, ledger, post, false) && report_also(verdicts, ledger, post);
+	add_change(verdicts, ledger, post, false);
+	report_also(verdicts, ledger, post);
+	return true;
 }
 
 static bool take_access(void *context, const struct mt_ledger *ledger,
@@ -539,10 +494,10 @@ static bool take_access(void *context, const struct mt_ledger *ledger,
 	if (!post->change->sign)
 		return true;
 	space = find_space(verdicts, post->space);
-	if (space == UINT32_MAX)
-		return false;
 	add_closed(&verdicts->spaces.items[space], post->change, -post->change->sign);
-	return add_change(verdicts, ledger, post, true) && report_also(verdicts, ledger, post);
+	add_change(verdicts, ledger, post, true);
+	report_also(verdicts, ledger, post);
+	return true;
 }
 
 void mt_verdicts_report_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also)

@@ -2,7 +2,7 @@
  * Verdicts on every path that reserved memory, by process, from the ledger's changes. The caller
  * runs the ledger, so a report that needs a ledger anyway gets verdicts from the same run.
  *
- *	mt_verdicts_create(session, true, &time, &verdicts);
+ *	verdicts = mt_verdicts_create(session, true, &time);
  *	mt_verdicts_listen(verdicts, &options);
  *	mt_ledger_run(session, &options, &ledger);
  *	mt_verdicts_judge(verdicts);			rows, heaviest first
@@ -45,8 +45,8 @@ void mt_verdict_rows_sort(struct mt_verdict_row *rows, size_t count);
  * Judges memory reserved within `time`, as held at its end: each path by itself with `stacks`, else
  * each process as a whole. Borrows session and time.
  */
-struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
-				    const struct mt_timespan *time, struct mt_verdicts **out);
+struct mt_verdicts *mt_verdicts_create(struct mt_session *session, bool stacks,
+				       const struct mt_timespan *time);
 void mt_verdicts_destroy(struct mt_verdicts *verdicts);
 
 /* Sets the callbacks of the ledger's options and their context. */
@@ -72,18 +72,18 @@ struct mt_verdicts_regions {
 	/*
 	 * A writable region that is the heap, or private and anonymous. is_older: older than the
 	 * recording. The bytes of its pages that are in use (NAN: unknown). `done`: after the last
-	 * region of the space. False out of memory.
+	 * region of the space.
 	 */
-	bool (*region)(void *context, const struct mt_ledger_space *space,
+	void (*region)(void *context, const struct mt_ledger_space *space,
 		       const struct mt_extent *region, bool is_heap, bool is_older, double touched);
-	bool (*done)(void *context, const struct mt_ledger_space *space);
+	void (*done)(void *context, const struct mt_ledger_space *space);
 	void *context;
 };
 void mt_verdicts_report_regions(struct mt_verdicts *verdicts,
 				const struct mt_verdicts_regions *regions);
 
 /* Makes the rows. Call once, after the ledger's run. */
-struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts);
+void mt_verdicts_judge(struct mt_verdicts *verdicts);
 
 /* The rows, most bytes first; borrowed. */
 const struct mt_verdict_row *mt_verdicts_rows(const struct mt_verdicts *verdicts, size_t *count);

@@ -10,15 +10,10 @@
 #include "report/residence/page_map.h"
 #include "report/tables/byte_runs.h"
 #include "report/verdicts/history.h"
+#include "report/verdicts/tierless_paths.h"
 #include "report/verdicts/verdicts.h"
 
 #define MT_VERDICTS_BURST ((uint64_t)1000000000) /* ns, the interval of gauge readings */
-
-/* A stack of a space; later a path. */
-struct mt_verdicts_place {
-	uint32_t space; /* index */
-	uint32_t stack; /* id of the stack or path */
-};
 
 /* Bytes returned at a time, with the time of their reservation. */
 struct mt_verdicts_returned {
@@ -28,10 +23,9 @@ struct mt_verdicts_returned {
 
 struct mt_verdicts_entry {
 	struct mt_history history;
-	MT_ARRAY(struct mt_verdicts_returned)
-	late;
+	MT_ARRAY(struct mt_verdicts_returned) late;
 	bool forgiven; /* its last returns count as held; their pages are gone */
-	struct mt_verdicts_place place;
+	struct mt_tierless_place place;
 	uint32_t stack; /* of a path: one of its stacks */
 	/* Bytes reserved: in all, in the heap, of mapped files, for stacks of threads. */
 	double reserved, heap, files, stacks;

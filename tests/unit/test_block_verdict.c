@@ -117,9 +117,8 @@ static struct mt_verdict observe(shape life, uint64_t length, double part)
 			uint64_t from = START + (uint64_t)i * step;
 
 			if (life(i) && lives == pass)
-				MT_CHECK(mt_history_live(&history, &scale, from,
-							 lives ? 0 : START + (uint64_t)end * step,
-							 SIZE));
+				mt_history_live(&history, &scale, from,
+						lives ? 0 : START + (uint64_t)end * step, SIZE);
 		}
 	}
 	mt_history_scale_reach(&scale, START + (uint64_t)steps * step);
@@ -209,8 +208,7 @@ static struct mt_verdict replace(int steps, int doublings, bool grows, char *tex
 		double bytes = SIZE * (grows ? doublings ? 1 << i : i + 1 : 1);
 		bool last = i == steps - 1;
 
-		MT_CHECK(mt_history_live(&history, &scale, from, last ? 0 : from + step + 1000,
-					 bytes));
+		mt_history_live(&history, &scale, from, last ? 0 : from + step + 1000, bytes);
 		history.replaced += grows && !last;
 	}
 	mt_history_scale_reach(&scale, START + 60 * SECOND);
@@ -249,8 +247,8 @@ static struct mt_verdict fill(uint64_t seconds)
 		uint64_t from = START + 32 * SECOND / (1 << 15) * part;
 		bool last = part == 1 << 15;
 
-		MT_CHECK(mt_history_live(&history, &scale, from, last ? 0 : 2 * from - START + 1000,
-					 SIZE * (double)part));
+		mt_history_live(&history, &scale, from, last ? 0 : 2 * from - START + 1000,
+				SIZE * (double)part);
 		history.replaced += !last;
 	}
 	mt_history_scale_reach(&scale, START + seconds * SECOND);
@@ -274,7 +272,7 @@ MT_TEST(a_block_that_is_resized_grows)
 
 	mt_history_scale_reach(&scale, START);
 	for (uint64_t i = 0; i < 32; i++)
-		MT_CHECK(mt_history_live(&history, &scale, START + i * SECOND, 0, SIZE));
+		mt_history_live(&history, &scale, START + i * SECOND, 0, SIZE);
 	mt_history_scale_reach(&scale, START + 32 * SECOND);
 	mt_verdict_judge_blocks(&history, &scale, START, START + 32 * SECOND, &verdict);
 	mt_history_deinit(&history);
@@ -327,7 +325,7 @@ MT_TEST(few_blocks_are_too_few)
 
 	mt_history_scale_reach(&scale, START);
 	for (uint64_t i = 0; i < 6; i++)
-		MT_CHECK(mt_history_live(&history, &scale, START + i * HOUR, 0, SIZE));
+		mt_history_live(&history, &scale, START + i * HOUR, 0, SIZE);
 	mt_verdict_judge_blocks(&history, &scale, START, START + 6 * HOUR, &verdict);
 	mt_history_deinit(&history);
 	MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
@@ -341,15 +339,14 @@ MT_TEST(ends_are_taken_back)
 
 	mt_history_scale_reach(&scale, START);
 	for (uint64_t i = 0; i < 20; i++)
-		MT_CHECK(mt_history_live(&history, &scale, START + i * SECOND, START + 30 * SECOND,
-					 SIZE));
+		mt_history_live(&history, &scale, START + i * SECOND, START + 30 * SECOND, SIZE);
 	mt_history_level(&history);
 	MT_CHECK_EQ(history.held, 0);
 	MT_CHECK_EQ(history.peak, 20 * SIZE);
 	MT_CHECK_EQ(history.falls, 1);
 	for (uint64_t i = 0; i < 20; i++)
-		MT_CHECK(mt_history_undo_end(&history, &scale, START + i * SECOND,
-					     START + 30 * SECOND, SIZE));
+		mt_history_undo_end(&history, &scale, START + i * SECOND, START + 30 * SECOND,
+				    SIZE);
 	mt_history_level(&history);
 	MT_CHECK_EQ(history.held, 20 * SIZE);
 	MT_CHECK_EQ(history.falls, 0);

@@ -25,13 +25,12 @@ enum {
 static void reserve(struct program *p, uint64_t time)
 {
 	p->times[p->to++ % 4096] = time;
-	MT_CHECK(mt_history_reserve(&p->history, &p->scale, time, PIECE));
+	mt_history_reserve(&p->history, &p->scale, time, PIECE);
 }
 
 static void give_back(struct program *p, uint64_t time)
 {
-	MT_CHECK(
-		mt_history_return(&p->history, &p->scale, time, p->times[p->from++ % 4096], PIECE));
+	mt_history_return(&p->history, &p->scale, time, p->times[p->from++ % 4096], PIECE);
 }
 
 static struct mt_verdict judge(struct program *p, uint64_t end)
@@ -68,7 +67,7 @@ static void leak_among_others(struct program *p, int i, uint64_t time)
 	reserve(p, time);
 	if (i % 3) {
 		p->to--;
-		MT_CHECK(mt_history_return(&p->history, &p->scale, time + 1000, time, PIECE));
+		mt_history_return(&p->history, &p->scale, time + 1000, time, PIECE);
 	}
 }
 
@@ -89,8 +88,7 @@ static void leak_below_teeth(struct program *p, int i, uint64_t time)
 {
 	reserve(p, time);
 	while (i % 46 == 45 && p->to - p->from > (size_t)i / 10)
-		MT_CHECK(mt_history_return(&p->history, &p->scale, time, p->times[--p->to % 4096],
-					   PIECE));
+		mt_history_return(&p->history, &p->scale, time, p->times[--p->to % 4096], PIECE);
 }
 
 static void plateau(struct program *p, int i, uint64_t time)
@@ -303,7 +301,7 @@ MT_TEST(memory_is_bounded_and_sums_hold)
 	for (uint64_t i = 0; i < 4000; i++)
 		reserve(i % 2 ? &program : &other, START + i * i * 1000000);
 	other.scale = program.scale;
-	MT_CHECK(mt_history_add(&program.history, &program.scale, &other.history));
+	mt_history_add(&program.history, &program.scale, &other.history);
 	MT_CHECK(program.history.slices.count <= MT_HISTORY_SLICES);
 	for (size_t i = 0; i < program.history.slices.count; i++) {
 		const struct mt_history_slice *slice = &program.history.slices.items[i];
