@@ -132,8 +132,8 @@ $(O)/obj/%.o: %.c $(O)/flags | $(O)/deps
 	$(Q)$(CC) $(compile_flags) $(dependencies) -c $< -o $@
 
 # The files of flame graphs and pages are read by the assembler (.incbin), which the compiler does not list.
-$(O)/obj/report/outputs/flame/flame_script.o: report/outputs/flame/flame.js
-$(O)/obj/report/outputs/html/page_files.o: $(wildcard report/outputs/html/*.html report/outputs/html/*.css report/outputs/html/*.js)
+$(O)/obj/report/outputs/flame/flame_svg.o: report/outputs/flame/flame.js
+$(O)/obj/report/outputs/html/page.o: $(wildcard report/outputs/html/*.html report/outputs/html/*.css report/outputs/html/*.js)
 
 -include $(patsubst %.o,%.d,$(formats_objects) $(symbols_objects) $(unwind_objects) $(record_objects) $(report_objects) \
 	$(call objects,record/main.c report/main.c $(unit_sources)))

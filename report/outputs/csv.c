@@ -10,7 +10,6 @@
 #include "formats/base/strings.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/cells.h"
-#include "report/outputs/parts/path_rows.h"
 #include "report/stacks/frames.h"
 #include "report/tables/table.h"
 #include "report/tables/text.h"

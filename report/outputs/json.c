@@ -12,7 +12,6 @@
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/cells.h"
-#include "report/outputs/parts/path_rows.h"
 #include "report/stacks/frames.h"
 #include "report/tables/facts.h"
 #include "report/tables/table.h"

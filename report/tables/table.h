@@ -24,7 +24,7 @@ enum mt_key_kind {
 	MT_KEY_ADDRESS, /* printed in hex */
 	MT_KEY_SIGNED,	/* an int64_t; INT64_MIN: unknown */
 	MT_KEY_BUCKET,	/* of numbers: the least of those up to the next power of two; 0 */
-	MT_KEY_PATH,	/* a path of names in place of a stack, made by outputs (path_rows.h) */
+	MT_KEY_PATH,	/* a path of names in place of a stack, made by outputs (cells.h) */
 };
 
 /*

@@ -11,7 +11,6 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "report/outputs/annotate/figures.h"
 #include "report/outputs/annotate/instructions.h"
 #include "report/outputs/annotate/source_file.h"
 #include "report/outputs/outputs.h"

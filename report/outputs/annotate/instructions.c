@@ -13,7 +13,6 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
-#include "report/outputs/annotate/figures.h"
 #include "report/outputs/outputs.h"
 #include "report/stacks/frames.h"
 #include "report/tables/code_text.h"
@@ -37,6 +36,29 @@ struct mt_instructions {
 	MT_ARRAY(struct place) places;
 	struct mt_map64 by_frame;
 };
+
+void mt_annotate_add(struct mt_annotate_figures *figures, const struct mt_annotate_part *part)
+{
+	if (part->self)
+		figures->self += part->value;
+	if (figures->row == part->row)
+		return;
+	figures->row = part->row;
+	figures->through += part->value;
+	figures->count += part->count;
+}
+
+void mt_annotate_print(const struct mt_annotate_figures *figures, double total, bool counted,
+		       FILE *to)
+{
+	if (!figures) {
+		fprintf(to, "%15s %15s %7s %9s", "", "", "", "");
+		return;
+	}
+	fprintf(to, "%15s %15s %7s %9s", mt_text_count(figures->self).text,
+		mt_text_count(figures->through).text, mt_text_percent(figures->through, total).text,
+		counted ? mt_text_count(figures->count).text : "-");
+}
 
 struct mt_instructions *mt_instructions_create(const struct mt_view *view,
 					       const struct mt_table *table)

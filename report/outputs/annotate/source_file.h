@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/base/array.h"
+
+struct mt_places;
+
 /* --source-path FROM=TO: the beginning of a path, and its replacement. Borrowed. */
 struct mt_source_path {
 	const char *from, *to;
@@ -48,5 +52,26 @@ struct mt_source_file {
 void mt_source_file_read(const char *path, const struct mt_source_paths *paths,
 			 struct mt_source_file *out);
 void mt_source_file_deinit(struct mt_source_file *file);
+
+/* Lines of the places of stacks, with the lines around them, as far as this host has the files. */
+struct mt_source_line {
+	uint32_t file, line; /* a text of the places; 1 is the first */
+	char *text;	     /* UTF-8, without tabs */
+};
+
+struct mt_source_lines {
+	MT_ARRAY(struct mt_source_line) lines; /* by file and line */
+	MT_ARRAY(uint32_t) changed;	       /* files written after the recording */
+	size_t left;			       /* places whose lines had no room */
+	size_t used;			       /* bytes of all texts */
+};
+
+/*
+ * recorded: ns since 1970, or 0. Zeroed before. Only files with the name of a source are read: the
+ * lines end up in a page that may be passed on.
+ */
+void mt_source_lines_read(struct mt_source_lines *lines, const struct mt_places *places,
+			  const struct mt_source_paths *paths, uint64_t recorded);
+void mt_source_lines_deinit(struct mt_source_lines *lines);
 
 #endif

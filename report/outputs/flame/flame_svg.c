@@ -12,7 +12,6 @@
 #include "report/outputs/flame/flame_colors.h"
 #include "report/outputs/flame/flame_layout.h"
 #include "report/outputs/flame/flame_options.h"
-#include "report/outputs/flame/flame_script.h"
 #include "report/outputs/parts/cells.h"
 #include "report/stacks/tree.h"
 #include "report/tables/text.h"
@@ -403,6 +402,21 @@ static double most_change(const struct mt_flame_picture *p)
 	}
 	return most > 0 ? most : p->gone->total;
 }
+
+/*
+ * The text of flame.js, NUL-terminated; without "]]>", so that a CDATA section can hold it. The
+ * assembler reads it; the Makefile lists it as a dependency of this file.
+ */
+extern const char mt_flame_script[];
+
+__asm__(".pushsection .rodata\n"
+	".globl mt_flame_script\n"
+	".type mt_flame_script, @object\n"
+	"mt_flame_script:\n"
+	".incbin \"report/outputs/flame/flame.js\"\n"
+	".byte 0\n"
+	".size mt_flame_script, . - mt_flame_script\n"
+	".popsection\n");
 
 void mt_flame_svg_write(const struct mt_flame_picture *picture, FILE *to)
 {

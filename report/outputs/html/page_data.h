@@ -44,17 +44,6 @@ void mt_page_data_write(struct mt_page_data *data, FILE *to);
 /* ---- The parts, each in the file named after it ---- */
 
 /*
- * The page's facts on the recordings apart from its tables: their origin, why stacks end, when data
- * was lost, figures over time, and the command line that shows the same. Writes members of a JSON
- * object, without a comma after the last.
- */
-struct mt_error *mt_page_facts_put(const struct mt_view *view, FILE *json);
-
-/* The first screen as text, and the subjects of its rows, as members "links" and "summary". */
-struct mt_error *mt_page_summary_put(const struct mt_view *view, struct mt_table *table,
-				     struct mt_places *places, FILE *json);
-
-/*
  * Writes a table's rows as columns, and an object of the JSON that describes them. Rows are sorted,
  * so that they compress, and have coarser intervals if there are too many for a browser to sum up.
  */
@@ -74,11 +63,5 @@ void mt_page_stacks_write(const struct mt_places *places, struct mt_page_data *d
  */
 void mt_page_sources_write(const struct mt_places *places, const struct mt_source_paths *paths,
 			   uint64_t recorded, struct mt_page_data *data);
-
-/*
- * The page's files, NUL-terminated. The skeleton has lines "@style", "@data" and "@script" that the
- * others replace; the script is all of them, in the order in which they run.
- */
-extern const char mt_page_skeleton[], mt_page_style[], mt_page_script[];
 
 #endif

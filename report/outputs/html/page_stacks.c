@@ -1,8 +1,9 @@
 /* Writes places, the tree of nodes through them, and source lines, column by column. */
 #include <stddef.h>
+#include <stdio.h>
 
 #include "formats/base/cleanup.h"
-#include "report/outputs/annotate/source_lines.h"
+#include "report/outputs/annotate/source_file.h"
 #include "report/outputs/html/page_data.h"
 #include "report/outputs/parts/places.h"
 

@@ -20,7 +20,6 @@
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/cells.h"
 #include "report/outputs/pprof/gzip.h"
-#include "report/outputs/pprof/protobuf.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/facts.h"
@@ -93,17 +92,72 @@ enum {
 	IMAGE_SHIFT = 44, /* bits of an offset in a file */
 };
 
+/*
+ * A message of protocol buffers under construction: varints and length-delimited fields, which are
+ * all that a profile has.
+ */
+struct message {
+	MT_ARRAY(uint8_t) bytes;
+};
+
+enum {
+	WIRE_VARINT = 0,
+	WIRE_BYTES = 2,
+	VARINT_MOST = 10, /* bytes of 64 bits, seven each */
+};
+
+static void message_deinit(struct message *message)
+{
+	mt_array_deinit(&message->bytes);
+}
+
+/* Empties the message, but keeps its memory. */
+static void clear_message(struct message *message)
+{
+	message->bytes.count = 0;
+}
+
+/* A number of a packed field, whose bytes are added with add_message(). */
+static void add_packed(struct message *packed, uint64_t value)
+{
+	mt_array_reserve(&packed->bytes, packed->bytes.count + VARINT_MOST);
+	for (; value >= 0x80; value >>= 7)
+		packed->bytes.items[packed->bytes.count++] = (uint8_t)(value | 0x80);
+	packed->bytes.items[packed->bytes.count++] = (uint8_t)value;
+}
+
+/* An integer field. 0 is the default of an absent field, and adds nothing. */
+static void add_integer(struct message *message, unsigned int field, uint64_t value)
+{
+	if (!value)
+		return;
+	add_packed(message, field << 3 | WIRE_VARINT);
+	add_packed(message, value);
+}
+
+static void add_bytes(struct message *message, unsigned int field, const void *bytes, size_t size)
+{
+	add_packed(message, field << 3 | WIRE_BYTES);
+	add_packed(message, size);
+	mt_array_extend(&message->bytes, (const uint8_t *)bytes, size);
+}
+
+static void add_message(struct message *message, unsigned int field, const struct message *part)
+{
+	add_bytes(message, field, part->bytes.items, part->bytes.count);
+}
+
 struct pprof {
 	const struct mt_view *view;
 	struct mt_table *table;
 	struct mt_gzip *gzip;
 	struct mt_strings *strings;
-	struct mt_protobuf message, part, line; /* scratch: a message, and parts of one */
-	struct mt_protobuf head;		/* scratch for the output */
-	struct mt_map64 functions;		/* from strings of name and file to function id */
-	struct mt_map64 mappings;		/* from the path's string to the mapping's id */
-	MT_ARRAY(bool) used;			/* by frame: a location was written */
-	size_t stack;				/* key column */
+	struct message message, part, line; /* scratch: a message, and parts of one */
+	struct message head;		    /* scratch for the output */
+	struct mt_map64 functions;	    /* from strings of name and file to function id */
+	struct mt_map64 mappings;	    /* from the path's string to the mapping's id */
+	MT_ARRAY(bool) used;		    /* by frame: a location was written */
+	size_t stack;			    /* key column */
 };
 
 MT_DEFINE_CLEANUP(mt_gzip, struct mt_gzip)
@@ -111,10 +165,10 @@ MT_DEFINE_CLEANUP(mt_strings, struct mt_strings)
 
 static void pprof_deinit(struct pprof *p)
 {
-	mt_protobuf_deinit(&p->message);
-	mt_protobuf_deinit(&p->part);
-	mt_protobuf_deinit(&p->line);
-	mt_protobuf_deinit(&p->head);
+	message_deinit(&p->message);
+	message_deinit(&p->part);
+	message_deinit(&p->line);
+	message_deinit(&p->head);
 	mt_map64_deinit(&p->functions);
 	mt_map64_deinit(&p->mappings);
 	mt_array_deinit(&p->used);
@@ -127,19 +181,19 @@ static uint32_t string_of(struct pprof *p, const char *text)
 }
 
 /* Writes a message as a field of the profile, and empties it. */
-static void put(struct pprof *p, enum profile_field field, struct mt_protobuf *message)
+static void put(struct pprof *p, enum profile_field field, struct message *message)
 {
-	mt_protobuf_clear(&p->head);
-	mt_protobuf_message(&p->head, field, message);
+	clear_message(&p->head);
+	add_message(&p->head, field, message);
 	mt_gzip_write(p->gzip, p->head.bytes.items, p->head.bytes.count);
-	mt_protobuf_clear(message);
+	clear_message(message);
 }
 
 /* A single integer of the profile. */
 static void put_integer(struct pprof *p, enum profile_field field, uint64_t value)
 {
-	mt_protobuf_clear(&p->head);
-	mt_protobuf_integer(&p->head, field, value);
+	clear_message(&p->head);
+	add_integer(&p->head, field, value);
 	mt_gzip_write(p->gzip, p->head.bytes.items, p->head.bytes.count);
 }
 
@@ -186,9 +240,8 @@ static void put_types(struct pprof *p)
 	for (size_t i = 0; i < p->table->value_count; i++) {
 		if (!adds_up(p, i))
 			continue;
-		mt_protobuf_integer(&p->message, TYPE_TYPE, string_of(p, type_of(p, i)));
-		mt_protobuf_integer(&p->message, TYPE_UNIT,
-				    string_of(p, unit_of(&p->table->values[i])));
+		add_integer(&p->message, TYPE_TYPE, string_of(p, type_of(p, i)));
+		add_integer(&p->message, TYPE_UNIT, string_of(p, unit_of(&p->table->values[i])));
 		put(p, PROFILE_SAMPLE_TYPE, &p->message);
 	}
 	if (p->table->value_count && adds_up(p, p->view->value))
@@ -210,22 +263,22 @@ static void put_locations(struct pprof *p, uint32_t stack)
 	size_t depth;
 	const uint32_t *frames = mt_stacks_get(p->table->stacks, stack, &depth);
 
-	mt_protobuf_clear(&p->part);
+	clear_message(&p->part);
 	for (size_t i = 0; i < depth; i++) {
 		*mt_array_at(&p->used, frames[i]) = true;
-		mt_protobuf_packed(&p->part, (uint64_t)frames[i] + 1);
+		add_packed(&p->part, (uint64_t)frames[i] + 1);
 	}
-	mt_protobuf_message(&p->message, SAMPLE_LOCATION, &p->part);
+	add_message(&p->message, SAMPLE_LOCATION, &p->part);
 }
 
 static void put_values(struct pprof *p, const struct mt_row *row)
 {
-	mt_protobuf_clear(&p->part);
+	clear_message(&p->part);
 	for (size_t i = 0; i < p->table->value_count; i++) {
 		if (adds_up(p, i))
-			mt_protobuf_packed(&p->part, whole(row->values[i].value));
+			add_packed(&p->part, whole(row->values[i].value));
 	}
-	mt_protobuf_message(&p->message, SAMPLE_VALUE, &p->part);
+	add_message(&p->message, SAMPLE_VALUE, &p->part);
 }
 
 /* Numbers stay numbers; other keys become text. */
@@ -237,13 +290,13 @@ static void put_label(struct pprof *p, const struct mt_row *row, size_t column)
 
 	if (!text || !*text)
 		return;
-	mt_protobuf_clear(&p->part);
-	mt_protobuf_integer(&p->part, LABEL_KEY, string_of(p, p->table->keys[column].name));
+	clear_message(&p->part);
+	add_integer(&p->part, LABEL_KEY, string_of(p, p->table->keys[column].name));
 	if (kind == MT_KEY_NUMBER || kind == MT_KEY_SIGNED)
-		mt_protobuf_integer(&p->part, LABEL_NUMBER, row->keys[column]);
+		add_integer(&p->part, LABEL_NUMBER, row->keys[column]);
 	else
-		mt_protobuf_integer(&p->part, LABEL_STRING, string_of(p, text));
-	mt_protobuf_message(&p->message, SAMPLE_LABEL, &p->part);
+		add_integer(&p->part, LABEL_STRING, string_of(p, text));
+	add_message(&p->message, SAMPLE_LABEL, &p->part);
 }
 
 static struct mt_error *put_samples(struct pprof *p, FILE *to)
@@ -297,10 +350,10 @@ static uint64_t function_of(struct pprof *p, const struct mt_frame_name *name)
 
 	if (!is_new)
 		return id;
-	mt_protobuf_integer(&p->message, FUNCTION_ID, id);
-	mt_protobuf_integer(&p->message, FUNCTION_NAME, text);
-	mt_protobuf_integer(&p->message, FUNCTION_SYSTEM_NAME, text);
-	mt_protobuf_integer(&p->message, FUNCTION_FILE, file);
+	add_integer(&p->message, FUNCTION_ID, id);
+	add_integer(&p->message, FUNCTION_NAME, text);
+	add_integer(&p->message, FUNCTION_SYSTEM_NAME, text);
+	add_integer(&p->message, FUNCTION_FILE, file);
 	put(p, PROFILE_FUNCTION, &p->message);
 	return id;
 }
@@ -314,16 +367,16 @@ static void put_location(struct pprof *p, uint32_t frame)
 	uint64_t mapping = mapping_of(p, key, name),
 		 offset = key->offset & (((uint64_t)1 << IMAGE_SHIFT) - 1);
 
-	mt_protobuf_clear(&p->part);
-	mt_protobuf_integer(&p->part, LOCATION_ID, (uint64_t)frame + 1);
-	mt_protobuf_integer(&p->part, LOCATION_MAPPING, mapping);
+	clear_message(&p->part);
+	add_integer(&p->part, LOCATION_ID, (uint64_t)frame + 1);
+	add_integer(&p->part, LOCATION_MAPPING, mapping);
 	if (mapping)
-		mt_protobuf_integer(&p->part, LOCATION_ADDRESS, mapping << IMAGE_SHIFT | offset);
+		add_integer(&p->part, LOCATION_ADDRESS, mapping << IMAGE_SHIFT | offset);
 	for (size_t i = 0; i < count; i++) {
-		mt_protobuf_clear(&p->line);
-		mt_protobuf_integer(&p->line, LINE_FUNCTION, function_of(p, &name[i]));
-		mt_protobuf_integer(&p->line, LINE_LINE, name[i].line);
-		mt_protobuf_message(&p->part, LOCATION_LINE, &p->line);
+		clear_message(&p->line);
+		add_integer(&p->line, LINE_FUNCTION, function_of(p, &name[i]));
+		add_integer(&p->line, LINE_LINE, name[i].line);
+		add_message(&p->part, LOCATION_LINE, &p->line);
 	}
 	put(p, PROFILE_LOCATION, &p->part);
 }
@@ -332,16 +385,16 @@ static void put_mapping(struct pprof *p, uint64_t id, const char *path)
 {
 	const char *build_id = mt_facts_build_id(p->view->facts, path);
 
-	mt_protobuf_integer(&p->message, MAPPING_ID, id);
-	mt_protobuf_integer(&p->message, MAPPING_START, id << IMAGE_SHIFT);
-	mt_protobuf_integer(&p->message, MAPPING_LIMIT, (id + 1) << IMAGE_SHIFT);
-	mt_protobuf_integer(&p->message, MAPPING_FILE, string_of(p, path));
+	add_integer(&p->message, MAPPING_ID, id);
+	add_integer(&p->message, MAPPING_START, id << IMAGE_SHIFT);
+	add_integer(&p->message, MAPPING_LIMIT, (id + 1) << IMAGE_SHIFT);
+	add_integer(&p->message, MAPPING_FILE, string_of(p, path));
 	if (build_id)
-		mt_protobuf_integer(&p->message, MAPPING_BUILD_ID, string_of(p, build_id));
-	mt_protobuf_integer(&p->message, MAPPING_HAS_FUNCTIONS, 1);
-	mt_protobuf_integer(&p->message, MAPPING_HAS_FILES, 1);
-	mt_protobuf_integer(&p->message, MAPPING_HAS_LINES, 1);
-	mt_protobuf_integer(&p->message, MAPPING_HAS_INLINES, 1);
+		add_integer(&p->message, MAPPING_BUILD_ID, string_of(p, build_id));
+	add_integer(&p->message, MAPPING_HAS_FUNCTIONS, 1);
+	add_integer(&p->message, MAPPING_HAS_FILES, 1);
+	add_integer(&p->message, MAPPING_HAS_LINES, 1);
+	add_integer(&p->message, MAPPING_HAS_INLINES, 1);
 	put(p, PROFILE_MAPPING, &p->message);
 }
 
@@ -399,8 +452,8 @@ static void put_strings(struct pprof *p)
 	for (uint32_t i = 0; i < mt_strings_count(p->strings); i++) {
 		const char *text = mt_strings_get(p->strings, i);
 
-		mt_protobuf_clear(&p->head);
-		mt_protobuf_bytes(&p->head, PROFILE_STRING, text, strlen(text));
+		clear_message(&p->head);
+		add_bytes(&p->head, PROFILE_STRING, text, strlen(text));
 		mt_gzip_write(p->gzip, p->head.bytes.items, p->head.bytes.count);
 	}
 }

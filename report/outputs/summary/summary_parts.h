@@ -27,15 +27,9 @@ struct mt_summary {
 	struct mt_table *host, *processes, *blocks, *resident, *growth, *verdict;
 };
 
-/* "host    available 21.3 -> 20.7 GB ..": one line. */
-struct mt_error *mt_summary_print_host(const struct mt_summary *s);
-
 /* Gives the causes of uncertain figures, most important first. */
 void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, const char *note),
 		      void *context);
-
-/* Prints the first three of them, a line each. */
-void mt_summary_print_notes(const struct mt_summary *s);
 
 /*
  * WHO GREW: the processes that grew most, and the processes of the paths shown. paths: NULL for
@@ -65,13 +59,6 @@ void mt_memory_paths_destroy(struct mt_memory_paths *paths);
 
 /* NOT SEEN, and NEXT: what the recording lacks, and commands to continue with. */
 struct mt_error *mt_summary_print_next(const struct mt_summary *s);
-
-/*
- * Prints `heading` with the missing data: `blocks` if programs have some, `said`, and the names
- * that the paths lack. Prints nothing if nothing is missing.
- */
-struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const char *heading,
-					   const char *blocks, const char *said);
 
 /* "+26.0 MB", "-812 B". */
 struct mt_snippet mt_summary_signed(double bytes);
@@ -104,5 +91,24 @@ bool mt_summary_is_flat(const struct mt_summary *s, const char *name);
 
 /* The process that grew most, by its pid; false if none did, or there is only one. */
 bool mt_summary_grower(const struct mt_summary *s, long *pid);
+
+/* ---- Counts: how often each event was sampled, by which threads, in which functions ---- */
+
+/* Reads the table. Borrows view and table. */
+struct mt_error *mt_counts_read(const struct mt_view *view, struct mt_table *table,
+				struct mt_counts **out);
+void mt_counts_destroy(struct mt_counts *counts);
+
+/* Prints how often each event was sampled, by which threads, and why stacks end early. */
+void mt_counts_print_events(const struct mt_counts *counts, FILE *to);
+
+/* Prints functions and call trees of the events that were sampled most. */
+struct mt_error *mt_counts_print_stacks(struct mt_counts *counts, FILE *to);
+
+/* Events by how often they were sampled; NULL after the last. */
+const char *mt_counts_event(const struct mt_counts *counts, size_t index);
+
+/* The name of the threads that were sampled most; NULL if all have one name. */
+const char *mt_counts_thread(const struct mt_counts *counts);
 
 #endif
