@@ -15,8 +15,27 @@
 #include "record/counts/count_columns.h"
 #include "record/plan/plan.h"
 #include "record/recorder.h"
+#include "record/targets.h"
 
 #define HEADER_EVERY 25 /* intervals */
+
+/* Counters of tasks follow the tasks from CPU to CPU. */
+struct mt_error *mt_recorder_open_counters(struct mt_recorder *r, const struct mt_plan *plan,
+					   struct mt_event_set *out)
+{
+	int any = -1;
+	const struct mt_number_list every = {.items = &any, .count = 1};
+	const struct mt_number_list *cpus = !mt_options_target_cpus(r->options) ? &every
+					    : r->options->cpus.count		? &r->options->cpus
+										: &r->cpus;
+	struct mt_error *err = mt_event_set_init(plan, &r->features, cpus, 0, out);
+
+	if (err)
+		return err;
+	out->cgroup = r->cgroup;
+	out->cgroup_name = r->options->cgroup;
+	return mt_targets_open(r->options, &r->command, out);
+}
 
 /* Returns true for errors of an event that the kernel or this machine does not have. */
 static bool is_unsupported(int errnum)
@@ -106,39 +125,4 @@ void mt_recorder_print_counts(struct mt_recorder *r, uint64_t now)
 	print_counts(r, now, out);
 	if (!fclose(out) && !r->voice->print(r->voice->context, text))
 		r->output_failed = true;
-}
-
-void mt_recorder_count(struct mt_recorder *r, struct mt_recorder_result *result)
-{
-	uint64_t interval = r->options->interval, ended;
-
-	r->next_mark = r->next_anchor = r->next_tick = r->next_poll = r->next_status =
-		r->next_budget = UINT64_MAX;
-	if (mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options)) {
-		mt_event_set_enable(&r->opened, MT_CLASS_RARE);
-		mt_event_set_enable(&r->opened, MT_CLASS_STORM);
-	}
-	/*
-	 * Enabling and disabling tracepoints takes tenths of a second, which is not the command's
-	 * time.
-	 */
-	r->started = mt_clock_now(&r->clock);
-	r->next_count = interval ? r->started + interval : UINT64_MAX;
-	if (r->options->duration)
-		r->stop_at = r->started + r->options->duration;
-	if (r->command.pid)
-		result->exec_errno = mt_command_start(&r->command);
-	if (result->exec_errno)
-		return;
-	while (!r->output_failed && mt_recorder_wait_turn(r))
-		;
-	ended = mt_clock_now(&r->clock);
-	mt_event_set_disable(&r->opened);
-	if (!r->output_failed)
-		mt_recorder_print_counts(r, ended);
-	mt_recorder_wait_for_command(r);
-	result->command_status = r->command.wait_status;
-	if (r->output_failed) {
-		result->output_error = mt_error_create(MT_ERR_OUTPUT, "cannot write the counts");
-	}
 }

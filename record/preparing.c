@@ -328,7 +328,7 @@ static struct mt_error *start_drains(struct mt_recorder *r)
 						     .filter = r->filter,
 						     .prefault = r->prefault,
 						     .images = r->memory.images,
-						     .ahead = r->ahead,
+						     .ahead = mt_ahead_thread(r->ahead),
 						     .self = getpid()};
 	err = err ? err : create_drains(r);
 	if (!err)
@@ -528,24 +528,6 @@ static struct mt_error *prepare_waiting(struct mt_recorder *r)
 	if (!err)
 		note_children(r);
 	return err;
-}
-
-/* Counters of tasks follow the tasks from CPU to CPU. */
-struct mt_error *mt_recorder_open_counters(struct mt_recorder *r, const struct mt_plan *plan,
-					   struct mt_event_set *out)
-{
-	int any = -1;
-	const struct mt_number_list every = {.items = &any, .count = 1};
-	const struct mt_number_list *cpus = !mt_options_target_cpus(r->options) ? &every
-					    : r->options->cpus.count		? &r->options->cpus
-										: &r->cpus;
-	struct mt_error *err = mt_event_set_init(plan, &r->features, cpus, 0, out);
-
-	if (err)
-		return err;
-	out->cgroup = r->cgroup;
-	out->cgroup_name = r->options->cgroup;
-	return mt_targets_open(r->options, &r->command, out);
 }
 
 struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r)

@@ -4,9 +4,8 @@
  */
 #include "record/recorder.h"
 
-#include <stdarg.h>
-
 #include "formats/base/cleanup.h"
+#include "formats/base/err.h"
 #include "record/cli/options.h"
 #include "record/cli/output.h"
 #include "record/plan/plan.h"
@@ -60,6 +59,42 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	while (!result->exec_errno && mt_recorder_wait_turn(r))
 		;
 	mt_recorder_finish(r, result);
+}
+
+/* Counts until the command or the targets end, or until an option or a signal ends it. */
+static void count(struct mt_recorder *r, struct mt_recorder_result *result)
+{
+	uint64_t interval = r->options->interval, ended;
+
+	r->next_mark = r->next_anchor = r->next_tick = r->next_poll = r->next_status =
+		r->next_budget = UINT64_MAX;
+	if (mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options)) {
+		mt_event_set_enable(&r->opened, MT_CLASS_RARE);
+		mt_event_set_enable(&r->opened, MT_CLASS_STORM);
+	}
+	/*
+	 * Enabling and disabling tracepoints takes tenths of a second, which is not the command's
+	 * time.
+	 */
+	r->started = mt_clock_now(&r->clock);
+	r->next_count = interval ? r->started + interval : UINT64_MAX;
+	if (r->options->duration)
+		r->stop_at = r->started + r->options->duration;
+	if (r->command.pid)
+		result->exec_errno = mt_command_start(&r->command);
+	if (result->exec_errno)
+		return;
+	while (!r->output_failed && mt_recorder_wait_turn(r))
+		;
+	ended = mt_clock_now(&r->clock);
+	mt_event_set_disable(&r->opened);
+	if (!r->output_failed)
+		mt_recorder_print_counts(r, ended);
+	mt_recorder_wait_for_command(r);
+	result->command_status = r->command.wait_status;
+	if (r->output_failed) {
+		result->output_error = mt_error_create(MT_ERR_OUTPUT, "cannot write the counts");
+	}
 }
 
 static void recorder_deinit(struct mt_recorder *r)
@@ -124,55 +159,10 @@ struct mt_error *mt_recorder_run(const struct mt_record_options *options, int ar
 		return err;
 	if (!result.exec_errno && counts) {
 		start_clock(&r);
-		mt_recorder_count(&r, &result);
+		count(&r, &result);
 	} else if (!result.exec_errno) {
 		record(&r, &result);
 	}
 	*out = result;
 	return NULL;
-}
-
-/* Writes a NOTE now, or as soon as there is a recording. Takes text. */
-void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text)
-{
-	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
-	struct mt_note_record note = {.level = level, .text = {text, strlen(text)}};
-
-	if (r->spool && mt_state_begin(&state)) {
-		(void)mt_state_put(&state, mt_note_put, &note);
-		mt_state_flush(&state);
-		free(text);
-		return;
-	}
-	if (!mt_array_append(&r->waiting_notes, (struct mt_waiting_note){level, text}))
-		free(text);
-}
-
-void mt_recorder_put_waiting_notes(struct mt_recorder *r)
-{
-	__typeof__(r->waiting_notes) notes = r->waiting_notes;
-
-	memset(&r->waiting_notes, 0, sizeof(r->waiting_notes));
-	for (size_t i = 0; i < notes.count; i++)
-		mt_recorder_put_note(r, notes.items[i].level, notes.items[i].text);
-	mt_array_deinit(&notes);
-}
-
-/* Levels 0 and 1 are also written into the recording. */
-void mt_recorder_say(struct mt_recorder *r, int level, const char *format, ...)
-{
-	char *text = NULL;
-	va_list ap;
-
-	va_start(ap, format);
-	if (vasprintf(&text, format, ap) < 0)
-		text = NULL;
-	va_end(ap);
-	if (!text)
-		return;
-	r->voice->say(r->voice->context, level, text);
-	if (level <= 1)
-		mt_recorder_put_note(r, (uint32_t)level, text);
-	else
-		free(text);
 }

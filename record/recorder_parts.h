@@ -1,8 +1,8 @@
 /*
- * The state of a recorder, shared only by its files: recorder.c (the whole recording and its
- * messages), preparing.c (before the first event), block_budget.c (--malloc-sample and the budget
- * of blocks), run.c (while events are recorded), polling.c (/proc of the targets),
- * ending.c (after the last event), counting.c (--stat).
+ * The state of a recorder, shared only by its files. Each uses only those before it:
+ * recorder_parts.c (messages), counting.c (--stat), block_budget.c (--malloc-sample and the budget
+ * of blocks), preparing.c (before the first event), polling.c (/proc of the targets), run.c (while
+ * events are recorded), ending.c (after the last event), recorder.c (the whole recording).
  */
 #ifndef MT_RECORD_RECORDER_PARTS_H
 #define MT_RECORD_RECORDER_PARTS_H
@@ -130,9 +130,6 @@ void mt_recorder_leave_out_unsupported(struct mt_recorder *r);
 
 /* Prints the counts since the last call. */
 void mt_recorder_print_counts(struct mt_recorder *r, uint64_t now);
-
-/* Counts until the command or the targets end, or until an option or a signal ends it. */
-void mt_recorder_count(struct mt_recorder *r, struct mt_recorder_result *result);
 
 /* Returns the sum of the drains' counts so far. */
 struct mt_stream_counts mt_recorder_sum_counts(const struct mt_recorder *r);

@@ -10,19 +10,9 @@
 #include "record/rings/spool.h"
 #include "record/rings/state_writer.h"
 #include "record/state/host.h"
-#include "record/targets.h"
 
 #define FLUSH_NS 200000000ull /* a drain that has not flushed everything by then has no room */
 #define TICK_NS 100000000ull
-
-struct mt_stream_counts mt_recorder_sum_counts(const struct mt_recorder *r)
-{
-	struct mt_stream_counts sum = {0};
-
-	for (size_t i = 0; i < r->drains.count; i++)
-		mt_drain_add_counts(r->drains.items[i], &sum);
-	return sum;
-}
 
 /* Flushes all records up to now, and writes a MARK after them. */
 void mt_recorder_mark(struct mt_recorder *r)
@@ -258,10 +248,4 @@ void mt_recorder_wait_for_command(struct mt_recorder *r)
 		mt_waiting_poll_signals(&r->waiting);
 		take_signals(r);
 	}
-}
-
-void mt_recorder_stop_drains(struct mt_recorder *r)
-{
-	for (size_t i = 0; i < r->drains.count; i++)
-		mt_drain_stop(r->drains.items[i]);
 }

@@ -16,11 +16,14 @@ struct mt_ahead {
 	struct mt_wake_thread thread;
 };
 
-void mt_ahead_ask(void *context)
+struct mt_wake_thread *mt_ahead_thread(struct mt_ahead *ahead)
 {
-	struct mt_ahead *ahead = context;
+	return &ahead->thread;
+}
 
-	mt_wake_thread_ask(&ahead->thread);
+static void ask(void *thread)
+{
+	mt_wake_thread_ask(thread);
 }
 
 static void grow(void *context)
@@ -46,7 +49,7 @@ struct mt_error *mt_ahead_create(struct mt_spool *spool, struct mt_ahead **out)
 		free(ahead);
 		return err;
 	}
-	mt_spool_set_want(spool, mt_ahead_ask, ahead);
+	mt_spool_set_want(spool, ask, &ahead->thread);
 	*out = ahead;
 	return NULL;
 }

@@ -13,6 +13,7 @@ struct mt_ahead;
 struct mt_drain;
 struct mt_error;
 struct mt_spool;
+struct mt_wake_thread;
 
 /*
  * Starts the thread. Borrows the spool; destroying the struct mt_ahead unregisters it from there.
@@ -25,7 +26,7 @@ void mt_ahead_add_drains(struct mt_ahead *ahead, struct mt_drain *const *drains,
 /* Ends the thread. NULL-safe. */
 void mt_ahead_destroy(struct mt_ahead *ahead);
 
-/* Wakes the thread. Callable from any thread; never waits. context: the struct mt_ahead. */
-void mt_ahead_ask(void *context);
+/* The thread, to be asked for more. */
+struct mt_wake_thread *mt_ahead_thread(struct mt_ahead *ahead);
 
 #endif

@@ -22,10 +22,10 @@
 #include "record/open/ring.h"
 #include "record/plan/plan.h"
 #include "record/plan/variants.h"
-#include "record/rings/ahead.h"
 #include "record/rings/prefault.h"
 #include "record/rings/spool.h"
 #include "record/rings/task_filter.h"
+#include "record/rings/wake_thread.h"
 
 /* After that many bytes, room is given back to the kernel. Also a buddy's share. */
 #define GIVE_BACK ((size_t)128 << 10)
@@ -410,7 +410,7 @@ static void give_back(struct mt_stream *stream)
 {
 	mt_ring_give_back(stream->ring);
 	if (mt_stack_encoder_wants(stream->encoder))
-		mt_ahead_ask(stream->config->ahead);
+		mt_wake_thread_ask(stream->config->ahead);
 }
 
 /* Takes the next record. MT_STREAM_EMPTY: there may be another one. */

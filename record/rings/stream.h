@@ -12,7 +12,6 @@
 
 #include "formats/events.h"
 
-struct mt_ahead;
 struct mt_prefault;
 struct mt_map64;
 struct mt_plan;
@@ -20,6 +19,7 @@ struct mt_ring;
 struct mt_spool;
 struct mt_stream;
 struct mt_task_filter;
+struct mt_wake_thread;
 
 /* Configuration shared by all streams: borrowed, constant while streams run. */
 struct mt_stream_config {
@@ -31,10 +31,10 @@ struct mt_stream_config {
 	const _Atomic int *levels;
 	struct mt_task_filter *filter; /* chooses tasks; NULL: samples of all tasks are kept */
 	struct mt_prefault
-		*prefault;	/* receives the dumps that the kernel ended early, or is NULL */
-	unsigned images;	/* stack images of each stream, 64 KiB each */
-	struct mt_ahead *ahead; /* woken when a stream needs more images */
-	pid_t self;		/* the recorder, whose samples are dropped */
+		*prefault; /* receives the dumps that the kernel ended early, or is NULL */
+	unsigned images;   /* stack images of each stream, 64 KiB each */
+	struct mt_wake_thread *ahead; /* woken when a stream needs more images */
+	pid_t self;		      /* the recorder, whose samples are dropped */
 };
 
 struct mt_stream_counts {
