@@ -296,9 +296,8 @@ static uint64_t samples_of(const struct mt_recorder *r, uint32_t event)
 	uint64_t sum = 0;
 
 	for (uint32_t other = 0; other < r->plan->events.count; other++) {
-		for (size_t i = 0;
-		     r->plan->events.items[other].full == event && i < r->drains.count; i++)
-			sum += mt_drain_event_samples(r->drains.items[i], other);
+		if (r->plan->events.items[other].full == event)
+			sum += mt_drains_event_samples(r->drains.items, r->drains.count, other);
 	}
 	return sum;
 }

@@ -15,7 +15,6 @@
 #include "record/counts/count_columns.h"
 #include "record/plan/plan.h"
 #include "record/recorder.h"
-#include "record/targets.h"
 
 #define HEADER_EVERY 25 /* intervals */
 

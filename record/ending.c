@@ -56,12 +56,12 @@ static uint64_t settle_unwritten(struct mt_recorder *r, struct mt_state *state)
 	uint64_t all = 0;
 
 	for (uint32_t i = 0; i < r->plan->events.count; i++) {
-		uint64_t here = mt_event_set_lost(&r->opened, i), counted;
+		uint64_t here, counted;
 
 		if (!counts_samples(r->plan, i))
 			continue;
-		for (size_t k = 0; k < r->drains.count; k++)
-			here += mt_drain_event_samples(r->drains.items[k], i);
+		here = mt_event_set_lost(&r->opened, i) +
+		       mt_drains_event_samples(r->drains.items, r->drains.count, i);
 		counted = mt_event_set_count(&r->opened, i);
 		if (counted <= here)
 			continue;
@@ -286,6 +286,8 @@ static void say_slow_end(const struct mt_recorder *r)
 
 void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result)
 {
+	struct mt_error *err;
+
 	if (r->voice->show)
 		r->voice->show(r->voice->context, NULL);
 	mt_recorder_poll_last(r);
@@ -306,21 +308,18 @@ void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result
 	fill_result(r, result);
 	mt_spool_close(r->spool);
 	say_slow_end(r);
-	result->output_error = mt_pack_finish(r->pack);
+	err = mt_pack_finish(r->pack);
 	say_hurried(r);
-	if (!result->output_error)
-		result->output_error = report_left_out(r, result);
-	if (!result->output_error)
-		result->output_error = report_not_carried(r);
-	if (!result->output_error)
-		result->output_error = report_stripped(r, result);
-	if (!result->output_error)
-		result->output_error = write_end(r, result);
+	err = err ? err : report_left_out(r, result);
+	err = err ? err : report_not_carried(r);
+	err = err ? err : report_stripped(r, result);
+	err = err ? err : write_end(r, result);
 	result->written = mt_writer_counts(mt_pack_writer(r->pack)).written;
-	if (close(r->output) && !result->output_error) {
-		result->output_error = mt_error_os(errno, "cannot write the recording");
-		result->output_error->kind = MT_ERR_OUTPUT;
+	if (close(r->output) && !err) {
+		err = mt_error_os(errno, "cannot write the recording");
+		err->kind = MT_ERR_OUTPUT;
 	}
+	result->output_error = err;
 	r->output = -1;
 	result->stats = r->options->stats ? stats_text(r, result) : NULL;
 }

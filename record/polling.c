@@ -23,7 +23,6 @@
 #include "record/state/existing.h"
 #include "record/state/gauges.h"
 #include "record/state/host.h"
-#include "record/targets.h"
 
 #define POLL_NS 1000000000ull
 #define STATUS_NS 1000000000ull

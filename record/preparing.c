@@ -33,7 +33,6 @@
 #include "record/state/existing.h"
 #include "record/state/gauges.h"
 #include "record/state/host.h"
-#include "record/targets.h"
 #include "record/tracepoints/tracepoint_source.h"
 #include "record/tracepoints/tracepoints.h"
 #include "record/write/pack.h"
@@ -99,8 +98,7 @@ static struct mt_error *plan_variants(struct mt_recorder *r, size_t cpus)
 	r->plan->start_level = mt_throttle_start(&limits);
 	if (all)
 		err = mt_plan_limit_others(r->plan, r->options->max_rate, cpus);
-	if (!err)
-		err = mt_plan_add_variants(r->plan, which);
+	err = err ? err : mt_plan_add_variants(r->plan, which);
 	return err || r->options->no_seeds ? err : mt_plan_add_seeds(r->plan);
 }
 
@@ -215,11 +213,9 @@ static struct mt_error *open_cpus_instead(struct mt_recorder *r, const struct mt
 		err = mt_task_filter_create(NULL, NULL, NULL, &r->filter);
 	if (!err && !mt_task_filter_only(r->filter, &r->options->pids, &r->options->tids))
 		err = mt_error_nomem();
-	if (!err)
-		err = mt_event_set_init(r->plan, &r->features, cpus, ring, &r->opened);
+	err = err ? err : mt_event_set_init(r->plan, &r->features, cpus, ring, &r->opened);
 	r->opened.paused = paused;
-	if (!err)
-		err = mt_event_set_add_cpus(&r->opened);
+	err = err ? err : mt_event_set_add_cpus(&r->opened);
 	if (err) {
 		mt_error_destroy(err);
 		return why;
@@ -502,16 +498,13 @@ static struct mt_error *prepare_plan(struct mt_recorder *r)
 	bool to_stdout = r->options->output && !strcmp(r->options->output, "-");
 	struct mt_error *err = mt_waiting_init(&r->waiting);
 
-	if (!err)
-		err = watch_targets(r);
-	if (!err)
-		err = mt_host_cpus(&r->cpus);
+	err = err ? err : watch_targets(r);
+	err = err ? err : mt_host_cpus(&r->cpus);
 	if (!err && r->options->cgroup)
 		err = mt_cgroup_open(r->options->cgroup, &r->cgroup);
 	if (!err && (r->options->comm || r->options->user))
 		err = mt_task_filter_create(r->options->comm, r->options->user, NULL, &r->filter);
-	if (!err)
-		err = make_plan(r);
+	err = err ? err : make_plan(r);
 	if (!err && r->options->command)
 		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
 	return err;
@@ -535,12 +528,10 @@ struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r)
 	struct mt_error *err = prepare_plan(r);
 
 	mt_limits_raise_files();
-	if (!err)
-		err = mt_recorder_open_counters(r, r->plan, &r->opened);
+	err = err ? err : mt_recorder_open_counters(r, r->plan, &r->opened);
 	r->opened.paused = r->options->delay || r->options->start_disabled;
 	mt_trials_end(&r->trials);
-	if (!err)
-		err = prepare_waiting(r);
+	err = err ? err : prepare_waiting(r);
 	if (err)
 		return err;
 	r->counts = calloc(r->plan->events.count, sizeof(*r->counts));
@@ -560,19 +551,14 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 	r->locked = mt_self_limits_lock_memory();
 	mt_recorder_say(r, 2, "memory is %s; oom_score_adj is %d",
 			r->locked ? "locked" : "not locked", r->oom_adj);
-	if (!err)
-		err = open_events(r);
+	err = err ? err : open_events(r);
 	if (err && r->probes)
 		mt_probes_remove_later(r->probes);
 	mt_trials_end(&r->trials);
-	if (!err)
-		err = prepare_waiting(r);
-	if (!err)
-		err = start_writing(r, argc, argv);
-	if (!err)
-		err = start_drains(r);
-	if (!err)
-		err = start_governor(r);
+	err = err ? err : prepare_waiting(r);
+	err = err ? err : start_writing(r, argc, argv);
+	err = err ? err : start_drains(r);
+	err = err ? err : start_governor(r);
 	if (!err && r->locked)
 		r->locked = mt_self_limits_have_memory();
 	if (!err && mt_is_stopping())

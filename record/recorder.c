@@ -18,7 +18,6 @@
 #include "record/rings/state_writer.h"
 #include "record/rings/task_filter.h"
 #include "record/state/gauges.h"
-#include "record/targets.h"
 #include "record/tracepoints/tracepoints.h"
 #include "record/write/pack.h"
 

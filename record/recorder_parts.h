@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "formats/base/array.h"
 #include "record/cli/command.h"
@@ -29,12 +30,14 @@
 
 struct mt_ahead;
 struct mt_block_budget;
+struct mt_command;
 struct mt_count;
 struct mt_error;
+struct mt_event_set;
 struct mt_gauges;
 struct mt_governor;
-struct mt_prefault;
 struct mt_plan;
+struct mt_prefault;
 struct mt_probes;
 struct mt_record_options;
 struct mt_recorder_result;
@@ -42,6 +45,7 @@ struct mt_recorder_voice;
 struct mt_spool;
 struct mt_task_filter;
 struct mt_tracepoints;
+struct mt_waiting;
 
 /* A NOTE that could not be written yet, because there was no recording or no free block. */
 struct mt_waiting_note {
@@ -165,5 +169,16 @@ void mt_recorder_stop_drains(struct mt_recorder *r);
 
 /* Does everything from the last event to the END chunk. */
 void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result);
+
+/* Opens the events for all targets. The command is the target if there is no other. */
+struct mt_error *mt_targets_open(const struct mt_record_options *options,
+				 const struct mt_command *command, struct mt_event_set *opened);
+
+/* Calls each for every existing process of the targets, but not for the command or children. */
+void mt_targets_each(const struct mt_record_options *options,
+		     void (*each)(void *context, pid_t pid), void *context);
+
+/* Watches the targets whose end ends the recording. False out of memory. */
+bool mt_targets_watch(const struct mt_record_options *options, struct mt_waiting *waiting);
 
 #endif

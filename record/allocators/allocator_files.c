@@ -24,7 +24,6 @@
 #include "record/allocators/allocators.h"
 #include "record/files/mapped_file.h"
 #include "record/open/clock.h"
-#include "record/probes/needed_files.h"
 #include "record/probes/probe_files.h"
 #include "record/proc/numbers.h"
 #include "record/proc/stopping.h"
@@ -390,20 +389,14 @@ static bool take(struct survey *survey, const struct seen *seen, struct mt_probe
 {
 	struct stat status;
 	int fd = open_seen(seen, &status);
-	struct mt_probe_file *slot = fd >= 0 ? mt_array_push(&out->items) : NULL;
 
-	if (!slot) {
-		survey->failed |= fd >= 0;
-		mt_close_p(&fd);
+	if (fd < 0)
 		return false;
-	}
-	*slot = (struct mt_probe_file){.fd = fd,
-				       .path = strndup(seen->at.path.bytes,
-						       mt_mapped_file_live_length(&seen->at.path)),
-				       .device = status.st_dev,
-				       .inode = status.st_ino};
-	survey->failed |= !slot->path;
-	return true;
+	if (mt_probe_files_add(out, fd, &status, seen->at.path.bytes,
+			       mt_mapped_file_live_length(&seen->at.path)))
+		return true;
+	survey->failed = true;
+	return false;
 }
 
 static void take_first(struct survey *survey, struct mt_probe_files *out, FILE *left_out)
@@ -434,16 +427,6 @@ static void take_first(struct survey *survey, struct mt_probe_files *out, FILE *
 			left || survey->unread_files ? "; " : "", survey->unread);
 }
 
-static void count_all(struct survey *survey, const struct mt_probe_targets *targets)
-{
-	for (size_t i = 0; i < targets->pids->count; i++)
-		count_process(survey, targets->pids->items[i]);
-	for (size_t i = 0; i < targets->tids->count; i++)
-		count_process(survey, targets->tids->items[i]);
-	if (targets->everyone)
-		mt_existing_each(count_process, survey);
-}
-
 static void start_step(struct survey *survey, const struct mt_probe_targets *targets)
 {
 	survey->until = targets->everyone ? mt_clock_monotonic() + STEP_NS : UINT64_MAX;
@@ -463,7 +446,7 @@ static struct mt_error *survey_targets(const struct mt_probe_targets *targets,
 	int why;
 
 	start_step(&survey, targets);
-	count_all(&survey, targets);
+	mt_probe_targets_each(targets, count_process, &survey);
 	why = errno;
 	*seen = (struct surveyed){.processes = survey.ends.count};
 	sort_files(&survey);
@@ -491,30 +474,6 @@ struct choice {
 	bool has_go;		  /* one of the files is a Go program */
 };
 
-static bool is_chosen(const struct choice *choice, const struct mt_probe_file *file)
-{
-	for (size_t i = 0; i < choice->out->items.count; i++) {
-		if (choice->out->items.items[i].inode == file->inode &&
-		    choice->out->items.items[i].device == file->device)
-			return true;
-	}
-	return false;
-}
-
-/* Moves a file to the chosen files, unless it is one of them already. */
-static void choose(struct choice *choice, struct mt_probe_file *file)
-{
-	struct mt_probe_file *slot =
-		is_chosen(choice, file) ? NULL : mt_array_push(&choice->out->items);
-
-	if (!slot) {
-		choice->failed |= !is_chosen(choice, file);
-		return;
-	}
-	*slot = *file;
-	*file = (struct mt_probe_file){.fd = -1};
-}
-
 /*
  * The first file that defines malloc, and the first that defines new, are chosen. The program
  * precedes its libraries.
@@ -523,28 +482,23 @@ static bool take_needed(void *context, const char *path)
 {
 	struct choice *choice = context;
 	struct stat status;
-	struct mt_probe_file file = {.fd = mt_foreign_open(AT_FDCWD, path, MT_LINKS_ALL, &status),
-				     .path = strdup(path)};
+	int fd = mt_foreign_open(AT_FDCWD, path, MT_LINKS_ALL, &status);
 	struct defines defines = {0};
 	bool chosen = false;
 
-	if (file.fd >= 0 && file.path) {
-		file.device = status.st_dev;
-		file.inode = status.st_ino;
-		defines = look_into(file.fd, path);
-		choice->has_go |= defines.is_go;
-	}
+	if (fd >= 0)
+		defines = look_into(fd, path);
+	choice->has_go |= defines.is_go;
 	if (!choice->has_malloc)
 		chosen = defines.malloc_in >= MALLOC_IN_LIBC ||
 			 (defines.malloc_in == MALLOC_IN_SYMBOLS && !choice->out->items.count);
 	chosen |= !choice->has_new && defines.has_own_new;
 	if (chosen)
-		choose(choice, &file);
+		choice->failed |= !mt_probe_files_add(choice->out, fd, &status, path, strlen(path));
+	else
+		mt_close_p(&fd);
 	choice->has_malloc |= defines.malloc_in >= MALLOC_IN_LIBC;
 	choice->has_new |= defines.has_new;
-	if (file.fd >= 0)
-		close(file.fd);
-	free(file.path);
 	return !choice->has_malloc || !choice->has_new;
 }
 

@@ -20,7 +20,7 @@ struct mt_probe_targets;
  *
  * 1. Of a running process: every mapped file except libc that exports malloc and free; if there is
  *    none, libc.
- * 2. Of a command: the first file with a malloc in the loader's order (needed_files.h).
+ * 2. Of a command: the first file with a malloc in the loader's order (mt_needed_files_each()).
  * 3. Of a program with neither, e.g. a static one: the program, if it has a function malloc.
  * 4. A file whose operator new does not call malloc (of a command: the first file with operator
  *    new).

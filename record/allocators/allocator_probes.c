@@ -14,7 +14,6 @@
 #include "formats/base/err.h"
 #include "record/allocators/allocator_files.h"
 #include "record/allocators/allocators.h"
-#include "record/allocators/custom_functions.h"
 #include "record/probes/probe_files.h"
 #include "record/probes/probe_sites.h"
 #include "record/probes/probes.h"
@@ -24,7 +23,6 @@
 #include "unwind/cfi/cfi.h"
 
 enum {
-	FUNCTIONS_MOST = 64,
 	PROBES_MOST = 128, /* the kernel takes a tenth of a second to remove each */
 	NAMED_MOST = 3,
 };
@@ -98,16 +96,15 @@ static struct mt_error *define_function(struct defining *defining, const struct 
 /* Finds the addresses of the table's functions; 0: the file does not have the function. */
 static void find_addresses(struct mt_elf *elf, bool dynamic, uint64_t *addresses)
 {
-	size_t rows, count = mt_elf_symbol_count(elf, dynamic);
-	const struct mt_allocator_function *functions = mt_allocator_functions(&rows);
+	size_t count = mt_elf_symbol_count(elf, dynamic);
 	struct mt_elf_symbol symbol;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!mt_elf_symbol(elf, dynamic, i, &symbol) || !symbol.section ||
 		    symbol.type != STT_FUNC)
 			continue;
-		for (size_t row = 0; row < rows; row++) {
-			if (!strcmp(functions[row].name, symbol.name))
+		for (size_t row = 0; row < MT_ALLOCATOR_FUNCTIONS; row++) {
+			if (!strcmp(mt_allocator_functions[row].name, symbol.name))
 				addresses[row] = symbol.value;
 		}
 	}
@@ -140,16 +137,14 @@ static bool is_static_glibc(struct mt_elf *elf)
 /* Returns the addresses of the functions to probe, each once. */
 static void choose_addresses(struct mt_elf *elf, uint64_t *addresses)
 {
-	uint64_t found[FUNCTIONS_MOST] = {0};
-	size_t rows;
-	const struct mt_allocator_function *functions = mt_allocator_functions(&rows);
+	uint64_t found[MT_ALLOCATOR_FUNCTIONS] = {0};
 	bool own_new = mt_allocator_has_own_new(elf);
 
 	find_addresses(elf, true, found);
 	if (!found[0]) /* malloc */
 		find_addresses(elf, false, found);
-	for (size_t i = 0; i < rows; i++) {
-		if (!is_alias(found, i) && (!functions[i].is_cxx || own_new))
+	for (size_t i = 0; i < MT_ALLOCATOR_FUNCTIONS; i++) {
+		if (!is_alias(found, i) && (!mt_allocator_functions[i].is_cxx || own_new))
 			addresses[i] = found[i];
 	}
 }
@@ -158,14 +153,12 @@ static void choose_addresses(struct mt_elf *elf, uint64_t *addresses)
 static struct mt_error *check_addresses(struct mt_elf *elf, const char *path,
 					const uint64_t *addresses)
 {
-	size_t rows;
-	const struct mt_allocator_function *functions = mt_allocator_functions(&rows);
 	MT_CLEANUP(mt_cfi_destroy_p) struct mt_cfi *cfi = mt_cfi_of_elf(elf);
 
-	for (size_t i = 0; i < rows; i++) {
+	for (size_t i = 0; i < MT_ALLOCATOR_FUNCTIONS; i++) {
 		if (addresses[i] && !mt_is_function_start(elf, cfi, addresses[i]))
 			return mt_error_create(MT_ERR_FORMAT, "%s: its %s is no function", path,
-					       functions[i].name);
+					       mt_allocator_functions[i].name);
 	}
 	return NULL;
 }
@@ -174,9 +167,7 @@ static struct mt_error *define_file(struct defining *defining, const struct mt_p
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
 	struct mt_error *err = mt_elf_read_fd(file->fd, file->path, &elf);
-	uint64_t addresses[FUNCTIONS_MOST] = {0};
-	size_t rows;
-	const struct mt_allocator_function *functions = mt_allocator_functions(&rows);
+	uint64_t addresses[MT_ALLOCATOR_FUNCTIONS] = {0};
 	bool glibc;
 
 	if (err)
@@ -186,11 +177,11 @@ static struct mt_error *define_file(struct defining *defining, const struct mt_p
 	defining->file = file->path;
 	glibc = mt_allocator_is_glibc(file->path) || is_static_glibc(elf);
 	defining->elf = elf;
-	for (size_t i = 0; i < rows && !err; i++) {
+	for (size_t i = 0; i < MT_ALLOCATOR_FUNCTIONS && !err; i++) {
 		if (!addresses[i])
 			continue;
-		defining->function = &functions[i];
-		defining->glibc = glibc && !functions[i].is_cxx;
+		defining->function = &mt_allocator_functions[i];
+		defining->glibc = glibc && !mt_allocator_functions[i].is_cxx;
 		err = mt_is_stopping() ? mt_stop_error() : define_function(defining, file);
 	}
 	return err;

@@ -11,7 +11,7 @@
 #include "formats/base/err.h"
 #include "formats/base/help_row.h"
 #include "formats/records/address_sample.h"
-#include "record/allocators/custom_functions.h"
+#include "record/allocators/allocators.h"
 #include "record/cli/options.h"
 
 #define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel requires a multiple of 8 */

@@ -177,16 +177,13 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 		err = mt_planner_allocators(planner, false);
 	if (!err && options->frequency)
 		err = thin_storms(planner);
-	if (!err)
-		err = mt_planner_check_seen(planner);
-	if (!err)
-		err = mt_planner_finish_branches(planner);
+	err = err ? err : mt_planner_check_seen(planner);
+	err = err ? err : mt_planner_finish_branches(planner);
 	if (!err && options->action == MT_ACTION_COUNT && planner->no_calls)
 		return MT_TAKE(planner->no_calls); /* nothing replaces a count */
 	if (!err && options->action != MT_ACTION_COUNT)
 		err = mt_planner_finish_marks(planner);
-	if (!err)
-		err = mt_planner_finish_calls(planner);
+	err = err ? err : mt_planner_finish_calls(planner);
 	err = err ? err : mt_planner_check_groups(planner);
 	for (size_t i = 0; i < options->filters.count && !err; i++)
 		err = plan_filter(planner->plan, &options->filters.items[i]);

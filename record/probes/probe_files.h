@@ -1,4 +1,4 @@
-/* Finds the files of a probe's PATH, as the targets map them. */
+/* Finds the files of a probe's PATH, as the targets map them or as the loader would map them. */
 #ifndef MT_RECORD_PROBES_PROBE_FILES_H
 #define MT_RECORD_PROBES_PROBE_FILES_H
 
@@ -11,6 +11,7 @@
 struct mt_error;
 struct mt_mapped_file;
 struct mt_number_list;
+struct stat;
 
 /* The targets of probes; borrowed as long as the probes exist. */
 struct mt_probe_targets {
@@ -49,6 +50,17 @@ bool mt_probe_mappings_each(pid_t pid,
 			    void (*each)(void *context, const struct mt_mapped_file *file),
 			    void *context);
 
+/* Calls each for every target that exists. */
+void mt_probe_targets_each(const struct mt_probe_targets *targets,
+			   void (*each)(void *context, pid_t pid), void *context);
+
+/*
+ * Appends an open file, if it is not there already; takes fd. The path has `length` bytes. False
+ * out of memory, or if there are too many files.
+ */
+bool mt_probe_files_add(struct mt_probe_files *files, int fd, const struct stat *status,
+			const char *path, size_t length);
+
 /* Appends every file that a process maps executable. */
 struct mt_error *mt_probe_files_of(pid_t pid, struct mt_probe_files *out);
 
@@ -59,5 +71,14 @@ void mt_probe_files_deinit(struct mt_probe_files *files);
  * libc, including musl's.
  */
 bool mt_probe_file_is_called(const char *path, const char *name);
+
+/*
+ * Calls each with a path until it returns false. The order is: the program, or a script's
+ * interpreter; the files in LD_PRELOAD; all libraries that it needs directly or indirectly
+ * (DT_NEEDED); its loader. Searches libraries like ld.so: DT_RUNPATH, LD_LIBRARY_PATH, the folders
+ * of /etc/ld.so.conf, the system's folders. Skips files that do not exist.
+ */
+void mt_needed_files_each(const char *program, bool (*each)(void *context, const char *path),
+			  void *context);
 
 #endif

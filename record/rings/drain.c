@@ -528,13 +528,14 @@ void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *
 	}
 }
 
-uint64_t mt_drain_event_samples(const struct mt_drain *drain, uint32_t event)
+uint64_t mt_drains_event_samples(struct mt_drain *const *drains, size_t count, uint32_t event)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < MT_CLASSES; i++) {
-		if (drain->streams[i])
-			sum += mt_stream_event_samples(drain->streams[i], event);
+	for (size_t i = 0; i < count * MT_CLASSES; i++) {
+		const struct mt_stream *stream = drains[i / MT_CLASSES]->streams[i % MT_CLASSES];
+
+		sum += stream ? mt_stream_event_samples(stream, event) : 0;
 	}
 	return sum;
 }

@@ -60,8 +60,8 @@ void mt_drain_destroy(struct mt_drain *drain);
 /* Adds the counts of its streams so far. */
 void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *sum);
 
-/* Number of samples of one event (index in the plan) so far. */
-uint64_t mt_drain_event_samples(const struct mt_drain *drain, uint32_t event);
+/* Number of samples of one event (index in the plan) in all drains so far. */
+uint64_t mt_drains_event_samples(struct mt_drain *const *drains, size_t count, uint32_t event);
 
 /* Adds the counts of one class; false if it has no ring. And how often the thread woke up. */
 bool mt_drain_class_counts(const struct mt_drain *drain, enum mt_event_class class,

@@ -41,11 +41,8 @@ static double own_cpu(void)
 
 static uint64_t samples_of(const struct mt_governor *governor, uint32_t event)
 {
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < governor->config.drain_count; i++)
-		sum += mt_drain_event_samples(governor->config.drains[i], event);
-	return sum;
+	return mt_drains_event_samples(governor->config.drains, governor->config.drain_count,
+				       event);
 }
 
 /* Sum of the samples of all variants of an event. */

@@ -41,7 +41,7 @@ struct mt_allocator_probe {
 /* Selects the functions to probe; borrowed for a call. */
 struct mt_allocator_choice {
 	bool allocators;			 /* functions of the targets' allocators */
-	const char *const *gives, *const *frees; /* the user's own (custom_functions.h) */
+	const char *const *gives, *const *frees; /* the user's own (allocators.h) */
 	size_t gives_count, frees_count;
 };
 

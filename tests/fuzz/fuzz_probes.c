@@ -6,7 +6,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "record/allocators/custom_functions.h"
+#include "record/allocators/allocators.h"
 #include "record/probes/probe_definition.h"
 #include "record/probes/probe_events.h"
 #include "record/probes/probe_word.h"

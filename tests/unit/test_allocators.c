@@ -7,8 +7,8 @@
 
 static const struct mt_allocator_function *row(const char *name)
 {
-	size_t count;
-	const struct mt_allocator_function *rows = mt_allocator_functions(&count);
+	size_t count = MT_ALLOCATOR_FUNCTIONS;
+	const struct mt_allocator_function *rows = mt_allocator_functions;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!strcmp(rows[i].name, name))
@@ -60,8 +60,8 @@ MT_TEST(a_free_has_the_block_and_with_glibc_its_size)
 
 MT_TEST(every_row_makes_words_that_parse)
 {
-	size_t count;
-	const struct mt_allocator_function *rows = mt_allocator_functions(&count);
+	size_t count = MT_ALLOCATOR_FUNCTIONS;
+	const struct mt_allocator_function *rows = mt_allocator_functions;
 
 	for (size_t i = 0; i < count; i++) {
 		enum mt_block_moment moment = rows[i].freed ? MT_BLOCK_FREE : MT_BLOCK_ENTER;

@@ -1,5 +1,5 @@
 /* record/allocators/custom_functions: functions named by the user that allocate and free blocks. */
-#include "record/allocators/custom_functions.h"
+#include "record/allocators/allocators.h"
 
 #include "formats/base/cleanup.h"
 #include "tests/unit/unit.h"
