@@ -103,6 +103,10 @@ make_here() {
 	make -C "$MT_TOP" O="$(realpath --relative-to="$MT_TOP" "$MT_BUILD")" $werror "$@"
 }
 
+needs_compiler() {
+	needs_command "$(cut -d" " -f1 <<<"${CC:-cc}")"
+}
+
 # Live tests of the recorder --------------------------------------------------------------------------------------------
 
 # needs_mtrec: skip the whole file if mtrec is not built, or if perf events do not open.
@@ -114,6 +118,18 @@ needs_mtrec() {
 
 needs_root() {
 	[ "$(id -u)" -eq 0 ] || skip_all "$1 needs root"
+}
+
+# needs_uprobes, needs_calls: skip the whole file where functions, or system calls, cannot be recorded.
+needs_uprobes() {
+	probes=/sys/kernel/tracing/uprobe_events
+	needs_root 'defining probes'
+	[ -e "$probes" ] || skip_all "no uprobes here: no $probes"
+}
+
+needs_calls() {
+	needs_root 'reading tracepoint ids'
+	"$mtrec" --list syscalls:sys_exit_brk >/dev/null 2>&1 || skip_all 'this kernel has no syscall tracepoints'
 }
 
 # put_program DIR PROGRAM: copies the program with its loader and libraries, to run as: /ld.so --library-path / /PROGRAM
@@ -159,7 +175,7 @@ write_node_script() {
 
 # build_steps: compiles tests/workloads/steps.c to $steps, or skips the whole file.
 build_steps() {
-	command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+	needs_compiler
 	steps=$TMPDIR/steps
 	# shellcheck disable=SC2086
 	${CC:-cc} -D_GNU_SOURCE -O1 -g -pthread -o "$steps" "$MT_TOP/tests/workloads/steps.c" || exit 1

@@ -16,6 +16,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "perfdata"), os.path.join(HERE, "record
 import blocks  # noqa: E402
 import kernel_memory  # noqa: E402
 import latency  # noqa: E402
+from perfdata_tool import Tap  # noqa: E402
 
 TOP = os.environ["MT_TOP"]
 REPORT = os.path.join(os.environ["MT_BUILD"], "mtreport")
@@ -83,18 +84,6 @@ def printed(analysis, *words):
         return {}
     rows = json.loads(done.stdout)["rows"]
     return {name: sum(row[name] for row in rows) for name in FIGURES if rows and name in rows[0]}
-
-
-class Tap:
-    def __init__(self):
-        self.count = self.failed = 0
-
-    def check(self, good, name, why=""):
-        self.count += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.count} - {name}")
-        if not good:
-            print(f"# {why}")
 
 
 def check_table(tap, page, table, path):

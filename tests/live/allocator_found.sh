@@ -4,9 +4,8 @@
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
-needs_root 'defining probes'
-[ -e /sys/kernel/tracing/uprobe_events ] || skip_all 'no uprobes here: no /sys/kernel/tracing/uprobe_events'
-command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+needs_uprobes
+needs_compiler
 cd "$TMPDIR" || exit 1
 
 cat >keeps.c <<'C'

@@ -5,8 +5,7 @@
 # slow: what is said of growth takes 12 s
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
-needs_root 'tracepoints'
-"$mtrec" --list syscalls:sys_exit_mprotect >/dev/null 2>&1 || skip_all 'this kernel has no syscall tracepoints'
+needs_calls
 # shellcheck disable=SC2086
 ${CC:-cc} -O1 -g -pthread -o "$TMPDIR/arenas" "$MT_TOP/tests/workloads/arenas.c" || exit 1
 cd "$TMPDIR" || exit 1

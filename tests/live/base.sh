@@ -4,9 +4,8 @@
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
-needs_root 'reading tracepoint ids'
-"$mtrec" --list syscalls:sys_exit_brk >/dev/null 2>&1 || skip_all 'this kernel has no syscall tracepoints'
-command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+needs_calls
+needs_compiler
 cd "$TMPDIR" || exit 1
 mtreport=$MT_BUILD/mtreport
 

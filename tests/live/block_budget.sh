@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'defining probes'
-command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+needs_compiler
 cd "$TMPDIR" || exit 1
 
 # Sleeps until SIGUSR1, then keeps 3 blocks and gives and frees 300 at a time; prints how many pairs each of so many seconds

@@ -9,9 +9,12 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-BUILD, SHARED = os.environ["MT_BUILD"], os.environ.get("MT_SHARED", "")
+sys.path.insert(0, os.path.join(os.environ["MT_TOP"], "tests"))
+import tap  # noqa: E402
+
+BUILD, SHARED = tap.BUILD, os.environ.get("MT_SHARED", "")
 CALLS, LEAK = 20000, 10
-ATTEMPTS, NONE_LOST = 3, "0 lost"
+NONE_LOST = "0 lost"
 DEPTHS = {7: 0, 10: 1, 13: 2, 15: 3}  # of mallocer's recursion, by path
 U64 = (1 << 64) - 1
 
@@ -39,40 +42,10 @@ int main(void)
 """
 
 
-class Tap:
-    def __init__(self):
-        self.count = self.failed = 0
-
-    def same(self, got, want, what):
-        self.count += 1
-        self.failed += got != want
-        print(f"{'ok' if got == want else 'not ok'} {self.count} - {what}")
-        if got != want:
-            print(f"# got  {got}\n# want {want}")
-
-    def skip(self, what):
-        self.count += 1
-        print(f"ok {self.count} - {what}")
-
-    def finish(self):
-        print(f"1..{self.count}")
-        sys.exit(1 if self.failed else 0)
-
-
-def skip(why):
-    print(f"1..0 # SKIP {why}")
-    sys.exit(0)
-
-
 def record(path, *command):
-    """What the last of at most three recordings said of losses, or its error. A host that takes the CPU away from the drains
-    for some ten ms loses samples of a burst; then the recording is repeated, because figures are exact only without losses."""
-    for _ in range(ATTEMPTS):
-        done = subprocess.run([f"{BUILD}/mtrec", "-e", "malloc", "-o", path, *command], capture_output=True, text=True)
-        said = done.stderr if done.returncode else re.search(r"(\S+) lost", done.stderr).group(1) + " lost"
-        if said == NONE_LOST:
-            break
-    return said
+    """What the recording said of losses, or its error."""
+    done = tap.record("-e", "malloc", "-o", path, *command)
+    return done.stderr if done.returncode else re.search(r"(\S+) lost", done.stderr).group(1) + " lost"
 
 
 def blocks(path, *options):
@@ -118,16 +91,16 @@ def function_of(row):
     return found.group(1) if found else None
 
 
-def mallocer(tap, folder):
+def mallocer(points, folder):
     for threads in (1, 3):
         path = os.path.join(folder, "mallocer.mtr")
         lost = record(path, os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "20000", str(threads))
-        tap.same(lost, NONE_LOST, f"mallocer is recorded without losses in one of {ATTEMPTS} attempts, {threads} threads")
+        points.same(lost, NONE_LOST, f"mallocer is recorded without losses in one of {tap.ATTEMPTS} attempts, {threads} threads")
         if lost != NONE_LOST:
             continue
         rows, said = blocks(path)
-        tap.same(sums(rows, path_of), simulated(threads), "... its paths, blocks and bytes are exact")
-        tap.same(bool(re.search("blocks? (freed|not seen|given at)", said)), False, "... every free is of a block that lived")
+        points.same(sums(rows, path_of), simulated(threads), "... its paths, blocks and bytes are exact")
+        points.same(bool(re.search("blocks? (freed|not seen|given at)", said)), False, "... every free is of a block that lived")
 
 
 def memcheck(folder):
@@ -161,11 +134,11 @@ def heaptrack(folder):
     return out
 
 
-def others(tap, folder):
+def others(points, folder):
     """The same program as other tools see it, which restart it, or interpret it."""
     path = os.path.join(folder, "others.mtr")
     lost = record(path, os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "0", "1")
-    tap.same(lost, NONE_LOST, f"mallocer at its full speed is recorded without losses in one of {ATTEMPTS} attempts")
+    points.same(lost, NONE_LOST, f"mallocer at its full speed is recorded without losses in one of {tap.ATTEMPTS} attempts")
     if lost != NONE_LOST:
         return
     ours = sums(blocks(path)[0], path_of)
@@ -173,30 +146,29 @@ def others(tap, folder):
             heaptrack(folder), {path: size for path, (_, size) in ours.items()}))):
         what = f"blocks and bytes of each path are {tool}'s"
         if not shutil.which(tool):
-            tap.skip(f"{what} # SKIP {tool} is not installed")
+            points.skip(what, f"{tool} is not installed")
             continue
-        tap.same(*want(), what)
+        points.same(*want(), what)
 
 
-def keeper(tap, folder):
+def keeper(points, folder):
     path = os.path.join(folder, "keeper.mtr")
-    tap.same(record(path, os.path.join(folder, "keeper")), NONE_LOST, "a program that calls each function is recorded")
+    points.same(record(path, os.path.join(folder, "keeper")), NONE_LOST, "a program that calls each function is recorded")
     rows, said = blocks(path, "--by", "process,stack")
     got = sums([row for row in rows if "exited" in row["process"]], function_of)
-    tap.same({name: got.get(name) for name in ("local_aligned", "zeroed", "grown", "child")}, {
+    points.same({name: got.get(name) for name in ("local_aligned", "zeroed", "grown", "child")}, {
         "local_aligned": (39, 39000), "zeroed": (39, 39 * 300), "grown": (39, 39 * 70000), "child": (1, 77)},
         "posix_memalign, calloc, realloc; a child's own")
-    tap.same([int(row["failed"]) for row in rows if function_of(row) == "failing"], [3], "calls that failed, by path")
-    tap.same("7 blocks given at an address that no sample shows" in said, True, "posix_memalign into memory that is not on the stack")
-    tap.same("freed" in said, False, "what a child frees of its parent's is neither unknown nor freed twice")
+    points.same([int(row["failed"]) for row in rows if function_of(row) == "failing"], [3], "calls that failed, by path")
+    points.same("7 blocks given at an address that no sample shows" in said, True, "posix_memalign into memory that is not on the stack")
+    points.same("freed" in said, False, "what a child frees of its parent's is neither unknown nor freed twice")
 
 
 def main():
-    if os.environ.get("MT_NO_PERF") or os.geteuid():
-        skip(os.environ.get("MT_NO_PERF") or "probes need root")
+    tap.needs_perf("defining probes")
     if not os.path.exists(f"{SHARED}/targets/mallocer.cpp"):
-        skip("no ../shared/targets beside the tree (MT_SHARED=DIR)")
-    tap = Tap()
+        tap.skip_all("no ../shared/targets beside the tree (MT_SHARED=DIR)")
+    points = tap.Tap()
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "keeper.c")
         with open(source, "w") as f:
@@ -205,10 +177,10 @@ def main():
         subprocess.run([*os.environ.get("CC", "cc").split(), *flags, "-o", source[:-2], source], check=True)
         subprocess.run(["c++", "-O2", "-g", "-std=c++17", "-pthread", "-o", os.path.join(folder, "mallocer"),
                         f"{SHARED}/targets/mallocer.cpp"], check=True)
-        mallocer(tap, folder)
-        others(tap, folder)
-        keeper(tap, folder)
-    tap.finish()
+        mallocer(points, folder)
+        others(points, folder)
+        keeper(points, folder)
+    points.finish()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import tempfile
 
-BUILD = os.environ["MT_BUILD"]
+sys.path.insert(0, os.path.join(os.environ["MT_TOP"], "tests"))
+from tap import BUILD, Tap, needs_perf, skip_all  # noqa: E402
+
 CC = os.environ.get("CC", "cc").split()
 SHM = "shmget,shmat,shmdt,shmctl,memfd_create"
 
@@ -84,17 +86,6 @@ int main(void)
 	_exit(0);
 }
 """
-
-
-class Tap:
-    count = failed = 0
-
-    def check(self, good, what, else_):
-        self.count += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.count} - {what}")
-        if not good:
-            print("# " + else_[:4000].replace("\n", "\n# "))
 
 
 def record(events, *command, where):
@@ -175,23 +166,16 @@ def mappings(tap, where):
 
 
 def main():
-    if os.environ.get("MT_NO_PERF"):
-        print("1..0 # SKIP " + os.environ["MT_NO_PERF"])
-        return
+    needs_perf("tracepoints")
     for needed in ("strace", CC[0]):
         if not shutil.which(needed):
-            print(f"1..0 # SKIP {needed} is not installed")
-            return
-    if os.getuid():
-        print("1..0 # SKIP tracepoints need root")
-        return
+            skip_all(f"{needed} is not installed")
     tap = Tap()
     with tempfile.TemporaryDirectory() as where:
         shared_memory(tap, where)
         pieces(tap, where)
         mappings(tap, where)
-    print(f"1..{tap.count}")
-    sys.exit(tap.failed > 0)
+    tap.finish()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 
-BUILD = os.environ["MT_BUILD"]
+sys.path.insert(0, os.path.join(os.environ["MT_TOP"], "tests"))
+from tap import BUILD, NONE_LOST, Tap, needs_perf, record as recorded  # noqa: E402
+
 ALLOCATORS = {"glibc": "", "jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4"}
 ONE_IN, PATHS = 16, 8
 
@@ -45,26 +47,6 @@ int main(void)
 """
 
 
-class Tap:
-    def __init__(self):
-        self.count = self.failed = 0
-
-    def check(self, good, what, else_):
-        self.count += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.count} - {what}")
-        if not good:
-            print("# " + else_.replace("\n", "\n# "))
-
-    def skip(self, what, why):
-        self.count += 1
-        print(f"ok {self.count} - {what} # SKIP {why}")
-
-    def finish(self):
-        print(f"1..{self.count}")
-        sys.exit(1 if self.failed else 0)
-
-
 def build(source, library):
     """The program, bound to that allocator; None where it is not installed."""
     program = source[:-2] + library
@@ -76,11 +58,7 @@ def build(source, library):
 
 def record(path, program, library):
     """What the program says of itself: {path: (blocks, bytes)}, and mtrec's words. Of glibc the usable bytes are recorded."""
-    for _ in range(3):  # a busy host loses samples, which no estimate can know
-        done = subprocess.run([f"{BUILD}/mtrec", "-e", "malloc", "--malloc-sample", str(ONE_IN), "-o", path, program],
-                              capture_output=True, text=True)
-        if ", 0 lost -> " in done.stderr:
-            break
+    done = recorded("-e", "malloc", "--malloc-sample", str(ONE_IN), "-o", path, program)
     lines = [list(map(int, line.split())) for line in done.stdout.splitlines()]
     return {number: (blocks, asked if library else usable) for number, blocks, asked, usable in lines}, done.stderr
 
@@ -102,9 +80,7 @@ def outside(truth, row):
 
 
 def main():
-    if os.environ.get("MT_NO_PERF") or os.geteuid():
-        print(f"1..0 # SKIP {os.environ.get('MT_NO_PERF') or 'probes need root'}")
-        return
+    needs_perf("defining probes")
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         source, path = os.path.join(folder, "keeper.c"), os.path.join(folder, "keeper.mtr")
@@ -117,7 +93,7 @@ def main():
                 continue
             truth, said = record(path, program, library)
             rows, reported = estimates(path)
-            tap.check(", 0 lost -> " in said, f"{name}: nothing is lost, in one of three attempts", said)
+            tap.check(NONE_LOST in said, f"{name}: nothing is lost, in one of three attempts", said)
             tap.check(len(truth) == PATHS and set(rows) == set(truth), f"{name}: a sample has all paths", f"{truth}\n{said}\n{sorted(rows)} {reported}")
             wrong = {n: (truth[n], rows[n]["blocks"], rows[n]["bytes"]) for n in rows if n in truth and outside(truth[n], rows[n])}
             # One interval in twenty may fail; of eight, three by chance in fewer than one run of a hundred.

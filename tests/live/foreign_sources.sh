@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'files that only root reads'
-command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+needs_compiler
 cd "$TMPDIR" || exit 1
 mkdir D elsewhere
 ln -s /etc/shadow D/x.c

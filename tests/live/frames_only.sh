@@ -6,7 +6,7 @@
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
-command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+needs_compiler
 report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 # shellcheck disable=SC2086

@@ -14,7 +14,7 @@ fi
 probes=/sys/kernel/tracing/uprobe_events
 [ -e "$probes" ] || mount -t tracefs none /sys/kernel/tracing || skip_all 'no tracefs here'
 [ -e "$probes" ] || skip_all "no uprobes here: no $probes"
-command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+needs_compiler
 cd "$TMPDIR" || exit 1
 chmod 755 . # the other user's processes run here
 mkdir -m 777 theirs

@@ -6,7 +6,7 @@ needs_mtrec
 needs_root
 "$mtrec" --list kmem:rss_stat >/dev/null 2>&1 || skip_all 'this kernel has no kmem:rss_stat'
 grep -Eq '\[(madvise|always)\]' /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null || skip_all 'huge pages are not enabled'
-needs_command "$(cut -d" " -f1 <<<"${CC:-cc}")"
+needs_compiler
 report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 cat >huge.c <<'END2'

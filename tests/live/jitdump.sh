@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 [ "$(uname -m)" = x86_64 ] || skip_all 'the workload is x86-64 code'
-needs_command "$(cut -d" " -f1 <<<"${CC:-cc}")"
+needs_compiler
 cd "$TMPDIR" || exit 1
 report=$MT_BUILD/mtreport
 # shellcheck disable=SC2086

@@ -3,8 +3,7 @@
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
-needs_root 'reading tracepoint ids'
-"$mtrec" --list syscalls:sys_exit_brk >/dev/null 2>&1 || skip_all 'this kernel has no syscall tracepoints'
+needs_calls
 build_steps
 cd "$TMPDIR" || exit 1
 

@@ -5,8 +5,7 @@
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
-needs_root 'tracepoints'
-"$mtrec" --list syscalls:sys_exit_brk >/dev/null 2>&1 || skip_all 'this kernel has no syscall tracepoints'
+needs_calls
 [ "$(uname -m)" = x86_64 ] || skip_all 'the registers are those of x86_64'
 # shellcheck disable=SC2086
 ${CC:-cc} -D_GNU_SOURCE -O1 -g -pthread -o "$TMPDIR/truth" "$MT_TOP/tests/workloads/ledger_truth.c" || exit 1

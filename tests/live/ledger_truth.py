@@ -18,28 +18,16 @@ import re
 import subprocess
 import sys
 
-TOP = os.environ.get("MT_TOP", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-BUILD = os.environ.get("MT_BUILD", os.path.join(TOP, "build"))
+sys.path.insert(0, os.path.join(os.environ["MT_TOP"], "tests"))
+import tap  # noqa: E402
+from tap import BUILD, TOP  # noqa: E402
+
 DIR = os.environ["TMPDIR"]
 CALLS = "100000" if os.environ.get("MT_TESTS") == "long" else "20000"
 SEEDS = range(1, 1 + int(os.environ.get("MT_SEEDS", "1")))
 UNORDERED = "brk,mmap,munmap,mremap,mprotect,madvise,shmat,shmdt,task:task_newtask"
 HEAP_PAGES = 128  # by which the program moves its heap's end at most
-done = failed = 0
-
-
-def check(what, good, why=""):
-    global done, failed
-    done += 1
-    failed += not good
-    for line in why.splitlines() if not good else ():
-        print("#", line)
-    print("ok" if good else "not ok", done, "-", what)
-
-
-def skip_all(why):
-    print("1..0 # SKIP", why)
-    sys.exit()
+points = tap.Tap()
 
 
 def merged(lines):
@@ -153,15 +141,12 @@ def compare(recording, name):
 
 
 def record(events, name, seed):
-    for _ in range(3):  # a busy host loses samples
+    def remove_checkpoints():
         for path in glob.glob(name + ".[0-9]*"):
-            os.remove(path)  # of the attempt before
-        run = subprocess.run([BUILD + "/mtrec", "-m", "64M", "-e", events, "--call-graph", "none", "-o", name + ".mtr",
-                              "./truth", name, CALLS, "4", str(seed), "8"], stdout=subprocess.DEVNULL,
-                             stderr=subprocess.PIPE, text=True, check=True)
-        if ", 0 lost -> " in run.stderr:
-            break
-    return ", 0 lost -> " in run.stderr, run.stderr
+            os.remove(path)
+    done = tap.record("-m", "64M", "-e", events, "--call-graph", "none", "-o", name + ".mtr",
+                      "./truth", name, CALLS, "4", str(seed), "8", before=remove_checkpoints)
+    return done.returncode == 0 and tap.NONE_LOST in done.stderr, done.stderr
 
 
 def deliver(what, tally):
@@ -172,26 +157,26 @@ def deliver(what, tally):
 def try_ordered(seed):
     name = f"ordered{seed}"
     whole, said = record("vm", name, seed)
-    check(f"nothing of vm is lost in one of three attempts, seed {seed}", whole, said)
+    points.check(whole, f"nothing of vm is lost in one of three attempts, seed {seed}", said)
     tally = compare(name + ".mtr", name)
-    check("checkpoints were written", tally.checked >= 8, str(tally.checked))
+    points.check(tally.checked >= 8, "checkpoints were written", tally.checked)
     deliver(f"with locks, seed {seed}", tally)
     if modern():
-        check("with vm every page is as /proc/PID/maps said, but where a fork ran beside brk", tally.wrong == tally.heaps,
-              "\n".join(tally.reported))
+        points.check(tally.wrong == tally.heaps, "with vm every page is as /proc/PID/maps said, but where a fork ran beside brk",
+                     "\n".join(tally.reported))
     else:
-        check("with vm every page is as /proc/PID/maps said, but where a refused mremap may have done a part of its work",
-              not tally.certain, "\n".join(tally.reported))
+        points.check(not tally.certain, "with vm every page is as /proc/PID/maps said, but where a refused mremap may have done a part "
+                     "of its work", "\n".join(tally.reported))
 
 
 def try_unordered(seed):
     name = f"unordered{seed}"
     whole, said = record(UNORDERED, name, 100 + seed)
-    check(f"nothing of the calls alone is lost in one of three attempts, seed {100 + seed}", whole, said)
+    points.check(whole, f"nothing of the calls alone is lost in one of three attempts, seed {100 + seed}", said)
     tally = compare(name + ".mtr", name)
-    check("checkpoints were written again", tally.checked >= 8, str(tally.checked))
+    points.check(tally.checked >= 8, "checkpoints were written again", tally.checked)
     deliver(f"without locks, seed {100 + seed}", tally)
-    check("without locks every page that differs is reported as doubtful", not tally.certain, "\n".join(tally.reported))
+    points.check(not tally.certain, "without locks every page that differs is reported as doubtful", "\n".join(tally.reported))
 
 
 def modern():
@@ -200,16 +185,14 @@ def modern():
 
 
 def main():
-    if os.environ.get("MT_NO_PERF") or os.geteuid():
-        skip_all(os.environ.get("MT_NO_PERF") or "tracepoints need root")
+    tap.needs_perf("tracepoints")
     os.chdir(DIR)
     subprocess.run([os.environ.get("CC", "cc").split()[0], "-D_GNU_SOURCE", "-O1", "-g", "-pthread", "-o", "truth",
                     TOP + "/tests/workloads/ledger_truth.c"], check=True)
     for seed in SEEDS:
         try_ordered(seed)
         try_unordered(seed)
-    print("1..%d" % done)
-    sys.exit(failed > 0)
+    points.finish()
 
 
 if __name__ == "__main__":

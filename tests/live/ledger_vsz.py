@@ -10,8 +10,9 @@ import subprocess
 import sys
 import time
 
-TOP = os.environ.get("MT_TOP", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-BUILD = os.environ.get("MT_BUILD", os.path.join(TOP, "build"))
+sys.path.insert(0, os.path.join(os.environ["MT_TOP"], "tests"))
+from tap import BUILD, NONE_LOST, Tap, needs_perf  # noqa: E402
+
 DIR = os.environ["TMPDIR"]
 C = r"""
 #include <pthread.h>
@@ -50,16 +51,7 @@ import json, decimal, email.message
 text = json.dumps(list(range(100000)))
 print("done", flush=True); sys.stdin.read(1)
 """
-checks = failed = 0
-
-
-def check(good, what, why=""):
-    global checks, failed
-    checks += 1
-    failed += not good
-    if not good:
-        print("".join(f"# {line}\n" for line in str(why).splitlines()[:20]), end="")
-    print(f"{'ok' if good else 'not ok'} {checks} - {what}")
+points = Tap()
 
 
 def vmsize(pid):
@@ -106,24 +98,22 @@ def try_program(name, command):
     finally:
         program.kill()
         program.wait()
-    check(began and ", 0 lost -> " in said, f"{name}: is recorded, and nothing lost", said)
+    points.check(began and NONE_LOST in said, f"{name}: is recorded, and nothing lost", said)
     out = subprocess.run([BUILD + "/mtreport", "-q", "--growth", "--by", "process,stack", "--csv", path], check=True,
                          stdout=subprocess.PIPE, text=True).stdout
     rows = [row for row in csv.DictReader(out.splitlines()) if row["pid"] == str(program.pid)]
     grown = sum(int(row["bytes"]) for row in rows)
-    check(after != before and grown == after - before, f"{name}: grew by what VmSize says", f"{grown}, not {after - before}\n{out}")
-    check(not any(row["stack"] in ("[unseen]", "[lost]") for row in rows), f"{name}: all of it by calls, or the kernel", out)
+    points.check(after != before and grown == after - before, f"{name}: grew by what VmSize says", f"{grown}, not {after - before}\n{out}")
+    points.check(not any(row["stack"] in ("[unseen]", "[lost]") for row in rows), f"{name}: all of it by calls, or the kernel", out)
     out = subprocess.run([BUILD + "/mtreport", "-q", "--maps", "--csv", "-p", str(program.pid), path], check=True,
                          stdout=subprocess.PIPE, text=True).stdout
     lasting = sum(int(row["end"], 16) - int(row["start"], 16) for row in csv.DictReader(out.splitlines())
                  if row["name"] != "[vsyscall]" and row["perms"] != "????")
-    check(lasting == after, f"{name}: what is mapped adds up to it", f"{lasting}, not {after}")
+    points.check(lasting == after, f"{name}: what is mapped adds up to it", f"{lasting}, not {after}")
 
 
 def main():
-    if os.environ.get("MT_NO_PERF") or os.geteuid():
-        print("1..0 # SKIP", os.environ.get("MT_NO_PERF") or "tracepoints need root")
-        sys.exit()
+    needs_perf("tracepoints")
     source, program = os.path.join(DIR, "grow.c"), os.path.join(DIR, "grow")
     with open(source, "w") as f:
         f.write(C)
@@ -131,8 +121,7 @@ def main():
                    check=True)
     try_program("grow", [program])
     try_program("python", [sys.executable, "-c", PYTHON])
-    print(f"1..{checks}")
-    sys.exit(failed > 0)
+    points.finish()
 
 
 main()

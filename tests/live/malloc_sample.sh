@@ -3,10 +3,8 @@
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
-needs_root 'defining probes'
-probes=/sys/kernel/tracing/uprobe_events
-[ -e "$probes" ] || skip_all "no uprobes here: no $probes"
-command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+needs_uprobes
+needs_compiler
 cd "$TMPDIR" || exit 1
 
 # 20,000 blocks of 104 bytes are kept, as many freed; 3 of 200,000 bytes are kept; each function's blocks are freed 1,000 times.

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 [ "$(uname -m)" = x86_64 ] || skip_all 'made for x86-64'
-needs_command "$(cut -d" " -f1 <<<"${CC:-cc}")"
+needs_compiler
 cd "$TMPDIR" || exit 1
 cat >touch.c <<'END'
 #include <stdlib.h>

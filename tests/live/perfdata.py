@@ -9,8 +9,9 @@ import shutil
 import subprocess
 import sys
 
-TOP = os.environ.get("MT_TOP", os.getcwd())
-BUILD = os.environ.get("MT_BUILD", os.path.join(TOP, "build"))
+sys.path.insert(0, os.path.join(os.environ["MT_TOP"], "tests"))
+from tap import BUILD, Tap, needs_perf, skip_all  # noqa: E402
+
 FOLDER = os.environ.get("TMPDIR", "/tmp")
 HEAD = re.compile(r"\s*(.*?)\s+(\d+)\s+(?:\[\d+\]\s+)?(\d+\.\d{6})\d*:\s+(\d+)\s+(\S+):(?:\s.*)?$")
 WORKLOAD = """
@@ -32,16 +33,7 @@ MODES = {
     "a tracepoint beside page faults": ["-c", "1", "-e", "page-faults,sched:sched_process_exit", "--call-graph", "dwarf,8192"],
     "another clock": ["-F", "997", "-e", "cpu-clock", "-g", "-k", "CLOCK_MONOTONIC"],
 }
-number = failed = 0
-
-
-def point(good, what, detail=""):
-    global number, failed
-    number += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {number} - {what}")
-    if not good:
-        print("".join(f"# {line}\n" for line in str(detail).splitlines()[:30]), end="")
+tap = Tap()
 
 
 def build():
@@ -107,33 +99,27 @@ def check(name, words, program):
     path = os.path.join(FOLDER, re.sub(r"\W+", "-", name) + ".data")
     problem = record(words, program, path)
     if problem:
-        global number
-        number += 1
-        print(f"ok {number} - {name} # SKIP perf record: {problem.splitlines()[0]}")
+        tap.skip(name, f"perf record: {problem.splitlines()[0]}")
         return
     theirs = parse(subprocess.run(["perf", "script", "--no-inline", "--ns", "-i", path, "-F", "comm,tid,time,period,event,ip,sym,symoff"],
                                   capture_output=True, text=True).stdout)
     run = subprocess.run([os.path.join(BUILD, "mtreport"), "--script", "--no-inline", path], capture_output=True, text=True)
     ours = parse(run.stdout)
-    point(theirs and [h for h, _ in theirs] == [h for h, _ in ours], f"{name}: {len(theirs)} samples as perf script gives them",
+    tap.check(theirs and [h for h, _ in theirs] == [h for h, _ in ours], f"{name}: {len(theirs)} samples as perf script gives them",
           f"{len(theirs)} and {len(ours)} {run.stderr}\n" + "\n".join(f"{a[0]} {b[0]}" for a, b in zip(theirs, ours) if a[0] != b[0]))
     counts, shown = compare_stacks(theirs, ours)
-    point(counts["same"] >= 0.99 * len(theirs), f"{name}: stacks as perf's or better: {counts['same']} of {len(theirs)}", shown)
+    tap.check(counts["same"] >= 0.99 * len(theirs), f"{name}: stacks as perf's or better: {counts['same']} of {len(theirs)}", shown)
 
 
 def main():
     if not shutil.which("perf"):
-        print("1..0 # SKIP perf is not installed")
-        return 0
-    if os.environ.get("MT_NO_PERF"):
-        print("1..0 # SKIP " + os.environ["MT_NO_PERF"])
-        return 0
+        skip_all("perf is not installed")
+    needs_perf()
     program = build()
     for name, words in MODES.items():
         check(name, words, program)
-    print(f"1..{number}")
-    return 1 if failed else 0
+    tap.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -2,10 +2,8 @@
 # Probes: functions of files and static probes, with their arguments; and that none is left behind.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
-needs_root 'defining probes'
-probes=/sys/kernel/tracing/uprobe_events
-[ -e "$probes" ] || skip_all "no uprobes here: no $probes"
-command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+needs_uprobes
+needs_compiler
 cd "$TMPDIR" || exit 1
 
 build() { # FLAG...

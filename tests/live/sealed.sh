@@ -160,16 +160,5 @@ if [ "$(uname -m)" = x86_64 ]; then
 else
 	skip 'code named in a perf map' 'the workload is x86-64 code'
 fi
-
-if type -P node >/dev/null; then
-	write_node_script
-	"$mtrec" -q -a -e page-faults -o node.mtr \
-		sh -c 'echo $$ >pid; exec node --perf-basic-prof --interpreted-frames-native-stack grow.js' >/dev/null
-	# Files of other programs of the host may be gone by now.
-	same 'a script in node, recorded with -a, the same where no file is' node.mtr --no-inline -p "$(cat pid)"
-	check 'by its functions' grep -q 'growBuffers ' elsewhere
-else
-	skip 'a script in node' 'node is not installed'
-fi
 check 'all recordings are sound' "$MT_TOP/scripts/mtdump" --check plain.mtr
 finish

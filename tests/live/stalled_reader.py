@@ -6,19 +6,11 @@ import subprocess
 import sys
 import time
 
-TOP = os.environ.get("MT_TOP", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-BUILD = os.environ.get("MT_BUILD", os.path.join(TOP, "build"))
+sys.path.insert(0, os.path.join(os.environ["MT_TOP"], "tests"))
+from tap import BUILD, TOP, Tap, needs_perf  # noqa: E402
+
 MTREC = os.path.join(BUILD, "mtrec")
-count = 0
-
-
-def check(what, good, why=""):
-    global count
-    count += 1
-    if not good and why:
-        print("# " + str(why).replace("\n", "\n# "))
-    print("%sok %d - %s" % ("" if good else "not ", count, what))
-    return good
+tap = Tap()
 
 
 def start(steps, faults):
@@ -38,26 +30,26 @@ def drain(reader):
 def reads_late(steps, path):
     recorder, reader = start(steps, 20000)
     time.sleep(1.5)
-    check("it waits for a reader that has stopped", recorder.poll() is None)
+    tap.check(recorder.poll() is None, "it waits for a reader that has stopped")
     with open(path, "wb") as out:
         out.write(drain(reader))
     said = recorder.communicate()[1]
-    check("... and ends well when it goes on", recorder.returncode == 0, said)
+    tap.check(recorder.returncode == 0, "... and ends well when it goes on", said)
     info = subprocess.run([os.path.join(BUILD, "mtreport"), "--info", path], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
-    check("... with a whole recording", info.returncode == 0 and "cut short" not in info.stdout, info.stdout)
+    tap.check(info.returncode == 0 and "cut short" not in info.stdout, "... with a whole recording", info.stdout)
 
 
 def gives_up(steps):
     recorder, reader = start(steps, 20000)
     time.sleep(1)
-    check("it waits when the command has ended", recorder.poll() is None)
+    tap.check(recorder.poll() is None, "it waits when the command has ended")
     began = time.monotonic()
     recorder.send_signal(signal.SIGTERM)
     said = recorder.communicate(timeout=20)[1]
-    check("a signal then ends it at once", time.monotonic() - began < 5)
-    check("... as a failed output beside a command", recorder.returncode == 125, recorder.returncode)
-    check("... and says why", "nobody reads it" in said, said)
+    tap.check(time.monotonic() - began < 5, "a signal then ends it at once")
+    tap.check(recorder.returncode == 125, "... as a failed output beside a command", recorder.returncode)
+    tap.check("nobody reads it" in said, "... and says why", said)
     os.close(reader)
 
 
@@ -85,10 +77,10 @@ def whole_host(steps):
     before = cpu_seconds(recorder.pid)
     time.sleep(3)
     used = cpu_seconds(recorder.pid) - before
-    check("with nothing to do it leaves the CPUs alone", used < 0.3, "%.2f s of CPU in 3 s" % used)
+    tap.check(used < 0.3, "with nothing to do it leaves the CPUs alone", "%.2f s of CPU in 3 s" % used)
     recorder.send_signal(signal.SIGINT)
     time.sleep(2)
-    check("a signal ends the recording, which waits", recorder.poll() is None)
+    tap.check(recorder.poll() is None, "a signal ends the recording, which waits")
     for _ in range(3):  # the first ends the last look at the host, another the waiting for a reader
         recorder.send_signal(signal.SIGINT)
         time.sleep(0.5)
@@ -97,9 +89,9 @@ def whole_host(steps):
     except subprocess.TimeoutExpired:
         recorder.kill()
         said = recorder.communicate()[1]
-    check("... and another one ends the waiting", recorder.returncode == 5, recorder.returncode)
-    check("... and it says why", "nobody reads it" in said, said)
-    check("... and what that cost", "mtrec: output is slow: page-faults: every event is kept, with shorter stacks" in said, said)
+    tap.check(recorder.returncode == 5, "... and another one ends the waiting", recorder.returncode)
+    tap.check("nobody reads it" in said, "... and it says why", said)
+    tap.check("mtrec: output is slow: page-faults: every event is kept, with shorter stacks" in said, "... and what that cost", said)
     os.killpg(storm.pid, signal.SIGKILL)
     storm.wait()
     os.close(reader)
@@ -107,9 +99,7 @@ def whole_host(steps):
 
 def main():
     folder = os.environ.get("TMPDIR", "/tmp")
-    if os.environ.get("MT_NO_PERF"):
-        print("1..0 # SKIP " + os.environ["MT_NO_PERF"])
-        return 0
+    needs_perf()
     steps = os.path.join(folder, "steps")
     subprocess.run(["cc", "-D_GNU_SOURCE", "-O2", "-pthread", "-o", steps, os.path.join(TOP, "tests/workloads/steps.c")], check=True)
     reads_late(steps, os.path.join(folder, "late.mtr"))
@@ -118,9 +108,8 @@ def main():
         print("# all CPUs are for root")
     else:
         whole_host(steps)
-    print("1..%d" % count)
-    return 0
+    tap.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,22 +8,13 @@ import select
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.environ["MT_TOP"], "tests"))
+from tap import Tap, needs_perf, skip_all  # noqa: E402
+
 TMP, MTREC = os.environ["TMPDIR"], os.path.join(os.environ["MT_BUILD"], "mtrec")
 STATUS = re.compile(r"\d+ s, [\d,]+ samples, [\d,]+ lost, file \d[\d.]* k?M?B")
 CLEAR = "\r\x1b[K"
-results = []
-
-
-def check(ok, what, said=""):
-    results.append(ok)
-    for line in "" if ok else said.splitlines():
-        print("#", repr(line))
-    print("ok" if ok else "not ok", len(results), "-", what)
-
-
-def skip_all(why):
-    print(f"1..0 # SKIP {why}")
-    sys.exit(0)
+tap = Tap()
 
 
 def on_terminal(*words, columns=80, controlling=False):
@@ -57,8 +48,7 @@ def on_terminal(*words, columns=80, controlling=False):
     return run.wait(), text.decode().replace("\r\n", "\n")
 
 
-if os.environ.get("MT_NO_PERF"):
-    skip_all(os.environ["MT_NO_PERF"])
+needs_perf()
 if not os.access(MTREC, os.X_OK):
     skip_all("mtrec is not built")
 
@@ -75,33 +65,32 @@ try:
     pid = ["-p", str(target.pid)]
     status, said = on_terminal(*pid, "--duration", "2500ms")
     drawn = said.split(CLEAR)
-    check(status == 0 and len(STATUS.findall(said)) >= 2, "a running process is recorded with a status line, drawn more than once", said)
-    check(all("\n" not in one for one in drawn[:-1]), "... always at the same place", said)
-    check(re.fullmatch(r"mtrec: [\d.]+ s, .* [\d,]+ lost -> .*t.mtr\n", drawn[-1]), "... and cleared before the closing line", said)
+    tap.check(status == 0 and len(STATUS.findall(said)) >= 2, "a running process is recorded with a status line, drawn more than once", said)
+    tap.check(all("\n" not in one for one in drawn[:-1]), "... always at the same place", said)
+    tap.check(re.fullmatch(r"mtrec: [\d.]+ s, .* [\d,]+ lost -> .*t.mtr\n", drawn[-1]), "... and cleared before the closing line", said)
     resident = re.findall(r"resident (\d+\.\d) MB", said)
     with open(f"/proc/{target.pid}/statm", encoding="ascii") as f:
         now = int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
-    check(bool(resident) and abs(float(resident[-1]) - now) < 8, "... the memory in it is the target's", f"{resident} {now}")
+    tap.check(bool(resident) and abs(float(resident[-1]) - now) < 8, "... the memory in it is the target's", f"{resident} {now}")
 
     status, said = on_terminal(*pid, "--duration", "1500ms", columns=20)
-    check(status == 0 and STATUS.search(said) is None and "s, " in said, "a narrow terminal shows what has room", said)
-    check(all(len(one) < 20 for one in said.split(CLEAR)[1:-1]), "... in one row", said)
+    tap.check(status == 0 and STATUS.search(said) is None and "s, " in said, "a narrow terminal shows what has room", said)
+    tap.check(all(len(one) < 20 for one in said.split(CLEAR)[1:-1]), "... in one row", said)
 
     for words, what in [(["-q"], "-q"), (["--", "true"], "a command that may write there")]:
         status, said = on_terminal(*pid, "--duration", "1200ms", *words)
-        check(status == 0 and CLEAR not in said and STATUS.search(said) is None, f"no status line with {what}", said)
+        tap.check(status == 0 and CLEAR not in said and STATUS.search(said) is None, f"no status line with {what}", said)
     status, said = on_terminal(*pid, "--duration", "1200ms", controlling=True)
-    check(status == 0 and CLEAR not in said and " lost -> " in said, "... nor in the background", said)
+    tap.check(status == 0 and CLEAR not in said and " lost -> " in said, "... nor in the background", said)
     if os.geteuid() == 0:
         status, said = on_terminal("-a", "--", "sleep", "1.2")
-        check(status == 0 and re.search(r"host available [\d.]+ [MG]B", said), "sleep writes nothing: the host's memory is shown", said)
+        tap.check(status == 0 and re.search(r"host available [\d.]+ [MG]B", said), "sleep writes nothing: the host's memory is shown", said)
     with open(f"{TMP}/said", "w+", encoding="utf-8") as f:
         subprocess.run([MTREC, "-e", "page-faults", "-o", f"{TMP}/f.mtr", *pid, "--duration", "1200ms"], stderr=f, check=True)
         f.seek(0)
         said = f.read()
-    check(CLEAR not in said and len(said.splitlines()) == 1, "a file gets the closing line alone", said)
+    tap.check(CLEAR not in said and len(said.splitlines()) == 1, "a file gets the closing line alone", said)
 finally:
     target.kill()
     target.wait()
-print(f"1..{len(results)}")
-sys.exit(0 if all(results) else 1)
+tap.finish()

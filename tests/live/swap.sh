@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 "$mtrec" --list kmem:rss_stat >/dev/null 2>&1 || skip_all 'this kernel has no kmem:rss_stat'
-needs_command "$(cut -d" " -f1 <<<"${CC:-cc}")"
+needs_compiler
 report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 cat >swaps.c <<'END2'

@@ -5,9 +5,8 @@
 # slow: what is said of growth takes 12 s
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
-needs_root 'reading tracepoint ids'
-"$mtrec" --list syscalls:sys_exit_brk >/dev/null 2>&1 || skip_all 'this kernel has no syscall tracepoints'
-command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+needs_calls
+needs_compiler
 cd "$TMPDIR" || exit 1
 # shellcheck disable=SC2086
 ${CC:-cc} -D_GNU_SOURCE -O1 -g -o programs "$MT_TOP/tests/workloads/verdict_programs.c" -lm || exit 1

@@ -20,7 +20,10 @@ import tempfile
 import threading
 import time
 
-BUILD = os.environ.get("MT_BUILD") or os.path.join(os.path.dirname(__file__), "../../../build")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+import tap as points  # noqa: E402
+from tap import BUILD  # noqa: E402
+
 MTREC, MTREPORT = (os.path.abspath(os.path.join(BUILD, name)) for name in ("mtrec", "mtreport"))
 MTDUMP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../scripts/mtdump"))
 TARGETS = os.path.abspath(os.path.join(os.path.dirname(__file__), "../targets"))
@@ -39,23 +42,9 @@ children = []
 
 # Results ---------------------------------------------------------------------------------------------------------------
 
-class Tap:
-    count = failed = 0
-
-    def check(self, what, right, why=""):
-        self.count += 1
-        self.failed += not right
-        if not right:
-            print("".join(f"# {line}\n" for line in str(why).splitlines()), end="")
-        print(f"{'ok' if right else 'not ok'} {self.count} - {what}", flush=True)
-
-    def skip(self, what, why):
-        self.count += 1
-        print(f"ok {self.count} - {what} # SKIP {why}", flush=True)
-
-    def finish(self):
-        print(f"1..{self.count}")
-        sys.exit(1 if self.failed else 0)
+class Tap(points.Tap):
+    def check(self, what, right, why=""):  # pylint: disable=arguments-renamed
+        super().check(right, what, why)
 
 
 tap = Tap()

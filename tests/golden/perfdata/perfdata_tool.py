@@ -5,33 +5,8 @@ import subprocess
 import sys
 import urllib.parse
 
-TOP = os.environ.get("MT_TOP") or os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
-BUILD = os.environ.get("MT_BUILD", os.path.join(TOP, "build"))
-
-
-class Tap:
-    """Test points in order, and the plan at the end."""
-
-    def __init__(self):
-        self.count = self.failed = 0
-
-    def check(self, good, what, detail=""):
-        self.count += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.count} - {what}")
-        if not good and detail:
-            print("".join(f"# {line}\n" for line in str(detail).splitlines()[:20]), end="")
-
-    def same(self, got, want, what):
-        self.check(got == want, what, f"got  {got}\nwant {want}")
-
-    def skip(self, what, why):
-        self.count += 1
-        print(f"ok {self.count} - {what} # SKIP {why}")
-
-    def finish(self):
-        print(f"1..{self.count}")
-        sys.exit(1 if self.failed else 0)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+from tap import BUILD, TOP, Tap  # noqa: E402, F401
 
 
 def build(folder):

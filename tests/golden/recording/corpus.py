@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Small recordings that exercise each chunk and record type, codec and kind of damage. What a reader must find stands beside the
-bytes; tests/golden/recordings.py holds scripts/mtdump to it.
+bytes; tests/golden/sweep.py holds scripts/mtdump to it.
 
     tests/golden/recording/corpus.py DIR         writes all as DIR/NAME.mtr
     tests/golden/recording/corpus.py DIR NAME... writes the named ones
