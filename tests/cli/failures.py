@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "golden", "perfdata"))
 from perfdata_tool import BUILD, TOP, Tap  # noqa: E402
 
 SCENES = os.path.join(TOP, "tests/golden/scenes")
-STEP = 1 if os.environ.get("MT_TESTS") == "long" else 3
+STEP = 1 if os.environ.get("MT_TESTS") == "long" else 7
 # libdw answers in rare cases that there is nothing where memory was short, and leaves no error.
 SILENT_MOST = 0.005
 
