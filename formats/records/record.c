@@ -324,22 +324,6 @@ bool mt_file_put(struct mt_block *block, uint64_t time, const struct mt_file_rec
 	return fields_put(block, MT_RECORD_FILE, time, file_fields, record);
 }
 
-bool mt_file_set_part(struct mt_file_record *file, const uint8_t *content, uint32_t part)
-{
-	uint64_t at = (uint64_t)part * MT_FILE_PART_SIZE, left;
-
-	if (at >= file->size)
-		return false;
-	left = file->size - at;
-	file->part = part;
-	file->parts = (uint32_t)((file->size + MT_FILE_PART_SIZE - 1) / MT_FILE_PART_SIZE);
-	file->bytes = (struct mt_text){
-		.bytes = (const char *)content + at,
-		.size = left < MT_FILE_PART_SIZE ? left : MT_FILE_PART_SIZE,
-	};
-	return true;
-}
-
 bool mt_file_put_front(struct mt_block *block, uint64_t time, const struct mt_file_record *record)
 {
 	size_t front = MT_RECORD_HEADER_SIZE + fields_size(file_front_fields, record) + 4;

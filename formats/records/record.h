@@ -191,15 +191,6 @@ struct mt_file_record {
 	struct mt_text bytes;
 };
 
-/* A content larger than this is split into parts, one for each FILE record. */
-#define MT_FILE_PART_SIZE ((64u << 20) - MT_FILE_FIELDS_MAX - 64)
-
-/*
- * Sets part, parts and bytes to a part of the content, which has file->size bytes; false past the
- * last part.
- */
-bool mt_file_set_part(struct mt_file_record *file, const uint8_t *content, uint32_t part);
-
 /* A number that the kernel reported of a process at some moment. */
 struct mt_gauge_record {
 	int32_t pid;

@@ -21,11 +21,11 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/thread.h"
+#include "formats/file_chunks.h"
 #include "formats/records/jitdump.h"
 #include "formats/records/record.h"
 #include "record/carry/embed_image.h"
 #include "record/carry/embed_names.h"
-#include "record/carry/file_chunks.h"
 #include "record/carry/kernel_seen.h"
 #include "record/carry/sampled_places.h"
 #include "record/files/file_worker.h"
@@ -218,7 +218,7 @@ static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_re
 		return;
 	}
 	skeleton = mt_embed_image_skeleton(image);
-	file->kept = mt_embed_image_kept(wish) | (places ? MT_KEPT_SEEN : 0);
+	file->kept = mt_skeleton_kept(wish) | (places ? MT_KEPT_SEEN : 0);
 	file->original_size = mt_embed_image_original_size(image);
 	file->size = mt_skeleton_size(skeleton);
 	mt_file_chunks_begin(embed->chunks, time, file);

@@ -296,9 +296,3 @@ uint64_t mt_embed_image_original_size(const struct mt_embed_image *image)
 {
 	return mt_file_pages_size(image->image.pages);
 }
-
-uint32_t mt_embed_image_kept(const struct mt_skeleton_wish *wish)
-{
-	return (wish->names ? MT_KEPT_NAMES : 0) | (wish->unwind ? MT_KEPT_UNWIND : 0) |
-	       (wish->lines ? MT_KEPT_LINES : 0);
-}

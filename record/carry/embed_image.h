@@ -51,7 +51,4 @@ struct mt_skeleton *mt_embed_image_skeleton(struct mt_embed_image *image);
 /* Size of the file in bytes. */
 uint64_t mt_embed_image_original_size(const struct mt_embed_image *image);
 
-/* The MT_KEPT_* bits of a wish. */
-uint32_t mt_embed_image_kept(const struct mt_skeleton_wish *wish);
-
 #endif

@@ -16,6 +16,7 @@
 #include "record/files/mapped_file.h"
 #include "record/open/clock.h"
 #include "symbols/names/kernel_lines.h"
+#include "symbols/tables/address_sort.h"
 
 #define LOOK_NS 500000000ull	      /* interval at which the thread looks for new files */
 #define MAP_MAX ((uint64_t)256 << 20) /* bytes of a perf map, or of a jitdump without code */
@@ -339,13 +340,6 @@ static uint64_t put_lines(struct mt_embed_names *names, uint64_t time,
 	return sum;
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_news *news)
 {
 	MT_CLEANUP_FREE uint64_t *addresses = MT_TAKE(news->addresses);
@@ -354,7 +348,7 @@ void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_ne
 	names->kernel_news |= addresses != NULL;
 	if (!news->count || !mt_array_extend(&names->kernel, addresses, news->count))
 		return;
-	qsort(names->kernel.items, names->kernel.count, sizeof(*addresses), compare_addresses);
+	names->kernel_all |= !mt_number_sort(names->kernel.items, names->kernel.count);
 }
 
 /* Carries the kernel names around the queued addresses. */

@@ -6,7 +6,9 @@
 
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
+#include "symbols/tables/address_sort.h"
 
 #define CACHE_BITS 10
 #define SEEN_MAX 262144
@@ -62,13 +64,6 @@ void mt_kernel_seen_add(struct mt_kernel_seen *seen, const uint8_t *bytes, size_
 	}
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 bool mt_kernel_seen_has_news(const struct mt_kernel_seen *seen)
 {
 	size_t news = seen->list.count - seen->taken;
@@ -79,14 +74,16 @@ bool mt_kernel_seen_has_news(const struct mt_kernel_seen *seen)
 uint64_t *mt_kernel_seen_take(struct mt_kernel_seen *seen, size_t *count, bool *all)
 {
 	size_t news = seen->list.count - seen->taken;
-	uint64_t *addresses = news ? malloc(news * sizeof(*addresses)) : NULL;
+	MT_CLEANUP_FREE uint64_t *addresses = news ? malloc(news * sizeof(*addresses)) : NULL;
 
-	*count = addresses ? news : 0;
+	*count = 0;
 	*all = seen->overflowed;
 	if (!addresses)
 		return NULL;
 	memcpy(addresses, seen->list.items + seen->taken, news * sizeof(*addresses));
-	qsort(addresses, news, sizeof(*addresses), compare_addresses);
+	if (!mt_number_sort(addresses, news))
+		return NULL;
+	*count = news;
 	seen->taken = seen->list.count;
-	return addresses;
+	return MT_TAKE(addresses);
 }

@@ -85,22 +85,6 @@ void mt_code_images_learn(struct mt_code_images *images, const struct mt_image_r
 
 /* ---- The tables ---- */
 
-struct buffer {
-	uint8_t *bytes;
-	size_t used, size;
-};
-
-static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
-{
-	struct buffer *buffer = context;
-
-	if (size > buffer->size - buffer->used)
-		return false;
-	memcpy(buffer->bytes + buffer->used, bytes, size);
-	buffer->used += size;
-	return true;
-}
-
 /* Takes room from the memory limit; false, and counted, if there is not enough. */
 static bool take_room(struct mt_code_images *images, uint64_t bytes)
 {
@@ -120,26 +104,19 @@ static struct mt_error *make_tables(struct mt_code_images *images, int fd, struc
 	MT_CLEANUP(mt_embed_image_destroy_p) struct mt_embed_image *image = NULL;
 	struct mt_error *err = mt_embed_image_create(images->worker, fd, &wish, NULL, &image);
 	struct mt_skeleton *skeleton;
-	struct buffer buffer = {0};
-	uint8_t **slot;
+	uint8_t *bytes;
 
 	if (err)
 		return err;
 	skeleton = mt_embed_image_skeleton(image);
-	buffer.size = mt_skeleton_size(skeleton);
-	if (!take_room(images, buffer.size))
+	if (!take_room(images, mt_skeleton_size(skeleton)))
 		return mt_error_create(MT_ERR_NOMEM, "no room for its unwind tables");
-	slot = mt_array_push(&images->tables);
-	if (!slot)
+	bytes = mt_skeleton_bytes(skeleton);
+	if (!bytes || !mt_array_append(&images->tables, bytes)) {
+		free(bytes);
 		return mt_error_nomem();
-	*slot = buffer.bytes = malloc(buffer.size ? buffer.size : 1);
-	if (!buffer.bytes)
-		return mt_error_nomem();
-	if (!mt_skeleton_write(skeleton, &(struct mt_skeleton_output){.context = &buffer,
-								      .put = put_bytes}) ||
-	    buffer.used != buffer.size)
-		return mt_error_create(MT_ERR_FORMAT, "it changed while it was read");
-	*out = (struct mt_span){.bytes = buffer.bytes, .size = buffer.size};
+	}
+	*out = (struct mt_span){.bytes = bytes, .size = mt_skeleton_size(skeleton)};
 	return NULL;
 }
 

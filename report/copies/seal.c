@@ -16,6 +16,7 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/chunks/chunk.h"
+#include "formats/file_chunks.h"
 #include "formats/records/jitdump.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
@@ -32,8 +33,8 @@
 #include "symbols/images/image.h"
 #include "symbols/names/kernel.h"
 #include "symbols/names/kernel_lines.h"
+#include "symbols/tables/address_sort.h"
 
-#define LEVEL 12
 #define KALLSYMS "/proc/kallsyms"
 
 /* Images and code in the samples of one recording. */
@@ -53,8 +54,10 @@ struct seal {
 	struct mt_map64 stacks;	     /* of the present recording: contents seen in it */
 	struct mt_map64 frames;	     /* as above */
 	struct mt_map64 images;	     /* as above */
-	struct mt_writer *writer;    /* of the recording that is copied */
-	struct mt_block notes;	     /* for it */
+	struct mt_file_chunks *chunks;
+	struct mt_writer *writer; /* of the recording that is copied */
+	struct mt_error *error;	  /* of the writer */
+	struct mt_block notes;	  /* for it */
 };
 
 static void seal_deinit(struct seal *s)
@@ -68,6 +71,7 @@ static void seal_deinit(struct seal *s)
 	mt_map64_deinit(&s->frames);
 	mt_map64_deinit(&s->images);
 	mt_code_notes_destroy(s->code);
+	mt_file_chunks_destroy(s->chunks);
 	free(s->notes.bytes);
 }
 
@@ -170,36 +174,25 @@ static void lack(struct seal *s, const char *format, ...)
 		s->options->deliver(s->options->context, line);
 }
 
-static struct mt_error *write_part(struct seal *s, uint64_t time, const struct mt_file_record *file)
+/* Writes a FILE chunk. */
+static bool write_chunk(void *context, struct mt_file_chunk *chunk)
 {
-	size_t capacity = file->bytes.size + MT_FILE_FIELDS_MAX + 64;
-	MT_CLEANUP_FREE uint8_t *bytes = malloc(capacity);
-	struct mt_block block = {.bytes = bytes, .capacity = capacity};
+	struct seal *s = context;
 
-	if (!bytes)
-		return mt_error_nomem();
-	mt_block_reset(&block, MT_CHUNK_FILE, 0);
-	if (!mt_file_put(&block, time, file))
-		return mt_error_nomem();
-	return mt_writer_write(s->writer, &block, LEVEL);
+	s->error = mt_writer_write_packed(s->writer, &chunk->header, chunk->payload);
+	free(chunk->payload);
+	return !s->error;
 }
 
 /* Writes file->size bytes of content. */
-static struct mt_error *write_content(struct seal *s, uint64_t time, struct mt_file_record *file,
-				      const uint8_t *content)
+static struct mt_error *write_content(struct seal *s, uint64_t time,
+				      const struct mt_file_record *file, const uint8_t *content)
 {
-	struct mt_error *err = NULL;
-
-	for (uint32_t part = 0; !err && mt_file_set_part(file, content, part); part++)
-		err = write_part(s, time, file);
-	s->counts.added += !err;
-	return err;
-}
-
-static uint32_t kept_of(const struct mt_skeleton_wish *wish)
-{
-	return (wish->names ? MT_KEPT_NAMES : 0) | (wish->unwind ? MT_KEPT_UNWIND : 0) |
-	       (wish->lines ? MT_KEPT_LINES : 0);
+	mt_file_chunks_begin(s->chunks, time, file);
+	if (!mt_file_chunks_put(s->chunks, content, file->size))
+		return s->error ? MT_TAKE(s->error) : mt_error_nomem();
+	s->counts.added++;
+	return NULL;
 }
 
 /* The debug file with sections that the image lacks, or NULL. */
@@ -231,7 +224,7 @@ static struct mt_error *add_skeleton(struct seal *s, struct mt_image *image,
 	}
 	if (err)
 		return err;
-	file->kept = kept_of(wish);
+	file->kept = mt_skeleton_kept(wish);
 	file->original_size = mt_elf_whole(elf).size;
 	file->size = size;
 	return write_content(s, 0, file, skeleton);
@@ -276,7 +269,8 @@ static struct mt_file_record file_of(const struct mt_image_identity *identity, u
 static struct mt_error *add_image(struct seal *s, struct mt_image *image)
 {
 	const struct mt_image_identity *identity = &image->identity;
-	uint32_t kept = mt_naming_kept(s->naming, image), wanted = kept_of(&s->options->wish);
+	uint32_t kept = mt_naming_kept(s->naming, image),
+		 wanted = mt_skeleton_kept(&s->options->wish);
 	struct mt_file_record file = file_of(identity, MT_FILE_SKELETON);
 	const char *why;
 
@@ -354,13 +348,6 @@ static struct mt_error *add_jit(struct seal *s, size_t recording, const struct m
 	return file.size ? write_content(s, facts->end, &file, bytes) : NULL;
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* The lines of kallsyms around the addresses; size 0 if it has none for them. */
 static struct mt_error *choose_lines(const char *path, struct part *part, char **text, size_t *size)
 {
@@ -368,7 +355,8 @@ static struct mt_error *choose_lines(const char *path, struct part *part, char *
 
 	if (err)
 		return err;
-	qsort(part->kernel.items, part->kernel.count, sizeof(uint64_t), compare_addresses);
+	if (!mt_number_sort(part->kernel.items, part->kernel.count))
+		return mt_error_nomem();
 	*size = mt_kernel_lines_choose(*text, *size, part->kernel.items, part->kernel.count);
 	return NULL;
 }
@@ -484,7 +472,8 @@ struct mt_error *mt_seal(struct mt_session *session, const char *path,
 		return err;
 	s.notes.bytes = malloc(s.notes.capacity);
 	s.code = mt_code_notes_create();
-	if (!s.notes.bytes || !s.code)
+	s.chunks = mt_file_chunks_create(&(struct mt_file_chunk_sink){&s, write_chunk});
+	if (!s.notes.bytes || !s.code || !s.chunks)
 		return mt_error_nomem();
 	mt_image_set_set_notes(images, s.code);
 	err = read_samples(&s);

@@ -9,6 +9,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
+#include "symbols/tables/address_sort.h"
 
 enum {
 	HEAD = 8,   /* number of pieces; zero */
@@ -107,26 +108,17 @@ bool mt_code_notes_failed(const struct mt_code_notes *notes)
 
 /* ---- Noted blocks ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* The numbers of an image's blocks, ascending; the caller frees them. NULL out of memory. */
 static uint64_t *list_blocks(const struct mt_code_notes *notes, uint32_t image, size_t *count)
 {
-	uint64_t *numbers = malloc((notes->blocks.count + 1) * sizeof(*numbers));
+	MT_CLEANUP_FREE uint64_t *numbers = malloc((notes->blocks.count + 1) * sizeof(*numbers));
 
 	*count = 0;
 	for (size_t i = 0; numbers && i < notes->blocks.count; i++) {
 		if (notes->blocks.items[i].image == image)
 			numbers[(*count)++] = notes->blocks.items[i].number;
 	}
-	if (numbers)
-		qsort(numbers, *count, sizeof(*numbers), compare_numbers);
-	return numbers;
+	return numbers && mt_number_sort(numbers, *count) ? MT_TAKE(numbers) : NULL;
 }
 
 bool mt_code_notes_within(const struct mt_code_notes *notes, uint32_t image, struct mt_span content)

@@ -14,6 +14,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/records/record.h"
 #include "symbols/carried/function_symbol.h"
 #include "symbols/carried/skeleton_parts.h"
 #include "symbols/elf/elf_input.h"
@@ -543,6 +544,12 @@ struct mt_error *mt_skeleton_create(struct mt_elf *elf, struct mt_elf *debug,
 	return NULL;
 }
 
+uint32_t mt_skeleton_kept(const struct mt_skeleton_wish *wish)
+{
+	return (wish->names ? MT_KEPT_NAMES : 0) | (wish->unwind ? MT_KEPT_UNWIND : 0) |
+	       (wish->lines ? MT_KEPT_LINES : 0);
+}
+
 uint64_t mt_skeleton_size(const struct mt_skeleton *b)
 {
 	return b->sections_at + section_headers_size(b);
@@ -687,20 +694,22 @@ bool mt_skeleton_write(struct mt_skeleton *b, const struct mt_skeleton_output *o
 	       write_section_headers(b, output);
 }
 
-struct in_memory {
-	uint8_t *bytes;
-	size_t size, room;
-};
-
 static bool put_in_memory(void *context, const uint8_t *bytes, size_t size)
 {
-	struct in_memory *to = context;
+	uint8_t **at = context;
 
-	if (size > to->room - to->size)
-		return false;
-	memcpy(to->bytes + to->size, bytes, size);
-	to->size += size;
+	memcpy(*at, bytes, size);
+	*at += size;
 	return true;
+}
+
+uint8_t *mt_skeleton_bytes(struct mt_skeleton *b)
+{
+	MT_CLEANUP_FREE uint8_t *bytes = malloc(mt_skeleton_size(b));
+	uint8_t *at = bytes;
+	const struct mt_skeleton_output output = {&at, put_in_memory};
+
+	return bytes && mt_skeleton_write(b, &output) ? MT_TAKE(bytes) : NULL;
 }
 
 struct mt_error *mt_skeleton_make(struct mt_elf *elf, struct mt_elf *debug,
@@ -708,17 +717,10 @@ struct mt_error *mt_skeleton_make(struct mt_elf *elf, struct mt_elf *debug,
 {
 	MT_CLEANUP(mt_skeleton_destroy_p) struct mt_skeleton *b = NULL;
 	struct mt_error *err = mt_skeleton_create(elf, debug, wish, NULL, &b);
-	struct in_memory to = {0};
 
 	if (err)
 		return err;
-	to.room = mt_skeleton_size(b);
-	to.bytes = malloc(to.room);
-	if (!to.bytes || !mt_skeleton_write(b, &(struct mt_skeleton_output){&to, put_in_memory})) {
-		free(to.bytes);
-		return mt_error_nomem();
-	}
-	*out = to.bytes;
-	*size = to.size;
-	return NULL;
+	*size = mt_skeleton_size(b);
+	*out = mt_skeleton_bytes(b);
+	return *out ? NULL : mt_error_nomem();
 }

@@ -23,6 +23,9 @@ struct mt_skeleton_wish {
 	const struct mt_seen_code *seen;
 };
 
+/* The MT_KEPT_* bits of a wish. */
+uint32_t mt_skeleton_kept(const struct mt_skeleton_wish *wish);
+
 /* Takes the next bytes of the skeleton; false stops writing. */
 struct mt_skeleton_output {
 	void *context;
@@ -44,6 +47,9 @@ uint64_t mt_skeleton_size(const struct mt_skeleton *skeleton);
 
 /* Writes mt_skeleton_size() bytes; false if memory ran out or the output stopped. */
 bool mt_skeleton_write(struct mt_skeleton *skeleton, const struct mt_skeleton_output *output);
+
+/* Writes to memory: mt_skeleton_size() bytes, the caller's to free. NULL out of memory. */
+uint8_t *mt_skeleton_bytes(struct mt_skeleton *skeleton);
 
 /* Plans and writes in one step, from files in memory; *out is the caller's to free. */
 struct mt_error *mt_skeleton_make(struct mt_elf *elf, struct mt_elf *debug,

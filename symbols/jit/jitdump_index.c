@@ -14,6 +14,7 @@
 #include "formats/base/cursor.h"
 #include "formats/base/map64.h"
 #include "formats/records/jitdump.h"
+#include "symbols/tables/address_sort.h"
 
 #define CODES_MAX (1u << 20)
 #define ERAS_MAX (1u << 20)
@@ -182,13 +183,6 @@ static int compare_codes(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static int compare_bounds(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* The leaf that begins at an address, or the last one before it; SIZE_MAX: none. */
 static size_t leaf_of(const struct mt_jitdump *dump, uint64_t address)
 {
@@ -206,7 +200,8 @@ static bool make_bounds(struct mt_jitdump *dump)
 		dump->bounds[2 * i] = dump->codes.items[i].start;
 		dump->bounds[2 * i + 1] = dump->codes.items[i].start + dump->codes.items[i].size;
 	}
-	qsort(dump->bounds, count, sizeof(*dump->bounds), compare_bounds);
+	if (!mt_number_sort(dump->bounds, count))
+		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (!i || dump->bounds[i] != dump->bounds[used - 1])
 			dump->bounds[used++] = dump->bounds[i];

@@ -1,8 +1,8 @@
 /*
- * record/carry/file_chunks: contents are unchanged, before and after a rest. At rest, the memory
+ * formats/file_chunks: contents are unchanged, before and after a rest. At rest, the memory
  * used for packing is freed.
  */
-#include "record/carry/file_chunks.h"
+#include "formats/file_chunks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * Makes FILE chunks from a stream of bytes. Compresses each part as it arrives, so that only
  * compressed bytes are in memory.
  */
-#ifndef MT_RECORD_CARRY_FILE_CHUNKS_H
-#define MT_RECORD_CARRY_FILE_CHUNKS_H
+#ifndef MT_FORMATS_FILE_CHUNKS_H
+#define MT_FORMATS_FILE_CHUNKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

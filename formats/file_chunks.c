@@ -7,7 +7,7 @@
  * Skeletons of seen code are small and repeat little, and only nearby. Level 3 with tables of an
  * eighth and a quarter of the window costs 3 % more for them and takes half of the time.
  */
-#include "record/carry/file_chunks.h"
+#include "formats/file_chunks.h"
 
 #include <stdlib.h>
 #include <zstd.h>
