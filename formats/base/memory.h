@@ -1,7 +1,8 @@
 /*
  * Memory. A function that allocates gives NULL or false out of memory, which mtrec and all that it
  * links handle. mtreport ends instead: once mt_memory_set_end() was called, no function here and
- * none of array.h, map64.h and strings.h fails, and files of report/ do not check.
+ * none of array.h, map64.h and strings.h fails, and files that only mtreport links do not check:
+ * report/, formats/perfdata/.
  */
 #ifndef MT_FORMATS_BASE_MEMORY_H
 #define MT_FORMATS_BASE_MEMORY_H

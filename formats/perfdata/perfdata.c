@@ -13,6 +13,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/input.h"
 #include "formats/reading/held.h"
 #include "formats/records/sample.h"
@@ -174,11 +175,9 @@ static struct mt_error *survey(struct perfdata *p)
 			break;
 		if (is_kernels(&record))
 			see_time(&p->facts, &record);
-		else if (!mt_perf_user_record(&p->facts, record.bytes, record.size, record.data,
-					      record.data_size))
-			err = mt_error_nomem();
-		if (err)
-			break;
+		else
+			mt_perf_user_record(&p->facts, record.bytes, record.size, record.data,
+					    record.data_size);
 	}
 	p->records.damage = &p->recording.damage;
 	return err;
@@ -233,8 +232,7 @@ static struct mt_error *look_for_kernel(struct perfdata *p)
 		err = mt_perf_records_next(&p->records, &record, &more);
 		if (err || !more || mt_get_le32(record.bytes) == MT_KERNEL_SAMPLE)
 			break;
-		if (!mt_perf_see_kernel(&p->facts, record.bytes, record.size))
-			err = mt_error_nomem();
+		mt_perf_see_kernel(&p->facts, record.bytes, record.size);
 	}
 	p->records.damage = &p->recording.damage;
 	return err;
@@ -252,18 +250,17 @@ static struct mt_error *read_facts(struct perfdata *p)
 	if (!p->facts.events.count)
 		return mt_error_create(MT_ERR_FORMAT, "is a perf.data file without a single event: "
 						      "cut short, or damaged");
-	return mt_perf_state_make(&p->facts, &p->state) ? NULL : mt_error_nomem();
+	mt_perf_state_make(&p->facts, &p->state);
+	return NULL;
 }
 
 static struct mt_error *perfdata_open(const struct mt_input *input,
 				      const struct mt_reader_options *options, void **out)
 {
-	MT_CLEANUP(perfdata_destroy_p) void *owned = calloc(1, sizeof(struct perfdata));
+	MT_CLEANUP(perfdata_destroy_p) void *owned = mt_alloc(1, sizeof(struct perfdata));
 	struct perfdata *p = owned;
 	struct mt_error *err;
 
-	if (!p)
-		return mt_error_nomem();
 	p->input = input;
 	p->memory_limit = options->memory_limit;
 	p->held.keep = options->keep;
@@ -272,9 +269,7 @@ static struct mt_error *perfdata_open(const struct mt_input *input,
 	if (err)
 		return err;
 	describe(p);
-	err = perfdata_rewind(p, 0);
-	if (err)
-		return err;
+	(void)perfdata_rewind(p, 0);
 	*out = MT_TAKE(owned);
 	return NULL;
 }
@@ -308,24 +303,22 @@ static bool state_next(struct perfdata *p, struct mt_record *out)
 	return true;
 }
 
-/* `piece`, with its reference, holds the record to return next; false out of memory. */
-static bool hold(struct perfdata *p, struct mt_perf_piece *piece)
+/* `piece`, with its reference, holds the record to return next. */
+static void hold(struct perfdata *p, struct mt_perf_piece *piece)
 {
 	struct mt_perf_piece *before = p->given;
 
 	p->given = piece;
 	if (p->held.keep && before && before != piece)
-		return mt_held_put(&p->held, before);
-	mt_perf_piece_release(before);
-	return true;
+		(void)mt_held_put(&p->held, before);
+	else
+		mt_perf_piece_release(before);
 }
 
 /* Takes over the waiting record's reference. */
-static struct mt_error *give(struct perfdata *p, const struct mt_perf_waiting *waiting,
-			     struct mt_record *out)
+static void give(struct perfdata *p, const struct mt_perf_waiting *waiting, struct mt_record *out)
 {
-	if (!hold(p, waiting->piece))
-		return mt_error_nomem();
+	hold(p, waiting->piece);
 	if (waiting->time) {
 		p->recording.damage.disordered += waiting->time < p->last_time;
 		p->last_time = waiting->time > p->last_time ? waiting->time : p->last_time;
@@ -338,7 +331,6 @@ static struct mt_error *give(struct perfdata *p, const struct mt_perf_waiting *w
 		.bare = true,
 		.event = waiting->event,
 	};
-	return NULL;
 }
 
 /* Memory of the queued records. */
@@ -352,12 +344,11 @@ static bool is_over_limit(const struct perfdata *p)
 }
 
 /* Queues a kernel record; a record without a time is returned at once. */
-static struct mt_error *take_kernels(struct perfdata *p, const struct mt_perf_record *record,
-				     struct mt_record *out, bool *given)
+static void take_kernels(struct perfdata *p, const struct mt_perf_record *record,
+			 struct mt_record *out, bool *given)
 {
 	uint32_t event = event_of(&p->facts, record);
 	uint64_t time = time_of(&p->facts, record, event);
-	bool good;
 
 	if (!time || time == UINT64_MAX) {
 		struct mt_perf_waiting now = {
@@ -369,12 +360,12 @@ static struct mt_error *take_kernels(struct perfdata *p, const struct mt_perf_re
 
 		record->piece->references++;
 		*given = true;
-		return give(p, &now, out);
+		give(p, &now, out);
+		return;
 	}
-	good = mt_perf_queue_put(&p->queue, record, time, event);
-	if (good && is_over_limit(p))
-		good = mt_perf_queue_give_half(&p->queue);
-	return good ? NULL : mt_error_nomem();
+	mt_perf_queue_put(&p->queue, record, time, event);
+	if (is_over_limit(p))
+		mt_perf_queue_give_half(&p->queue);
 }
 
 /* Reads one more record; *given if it is returned before the queued ones. */
@@ -388,16 +379,17 @@ static struct mt_error *advance(struct perfdata *p, struct mt_record *out, bool 
 	err = mt_perf_records_next(&p->records, &record, &more);
 	if (err)
 		return err;
+	type = more ? mt_get_le32(record.bytes) : 0;
 	if (!more) {
 		p->ended = true;
-		return mt_perf_queue_give_all(&p->queue) ? NULL : mt_error_nomem();
+		mt_perf_queue_give_all(&p->queue);
+	} else if (is_kernels(&record)) {
+		take_kernels(p, &record, out, given);
+	} else {
+		p->recording.damage.unknown_records += type > MT_PERF_USER_LAST;
+		if (type == MT_PERF_FINISHED_ROUND)
+			mt_perf_queue_end_round(&p->queue);
 	}
-	if (is_kernels(&record))
-		return take_kernels(p, &record, out, given);
-	type = mt_get_le32(record.bytes);
-	p->recording.damage.unknown_records += type > MT_PERF_USER_LAST;
-	if (type == MT_PERF_FINISHED_ROUND && !mt_perf_queue_end_round(&p->queue))
-		return mt_error_nomem();
 	return NULL;
 }
 
@@ -410,7 +402,7 @@ static struct mt_error *perfdata_next(void *of, struct mt_record *out, bool *mor
 	*more = state_next(p, out);
 	while (!*more && !err) {
 		if (mt_perf_queue_take(&p->queue, &waiting)) {
-			err = give(p, &waiting, out);
+			give(p, &waiting, out);
 			*more = true;
 		} else if (p->ended) {
 			break;

@@ -3,8 +3,9 @@
  * records in file order, and their order by time. Private to formats/perfdata/; other code reads
  * perf.data through reader.h.
  *
- * Functions that return bool return false out of memory, unless they say otherwise. Malformed data
- * is left out, so that the rest of a file with one damaged feature can still be read.
+ * Only mtreport links these files, so that they do not check for memory (formats/base/memory.h).
+ * Malformed data is left out, so that the rest of a file with one damaged feature can still be
+ * read.
  */
 #ifndef MT_FORMATS_PERFDATA_PERFDATA_H
 #define MT_FORMATS_PERFDATA_PERFDATA_H
@@ -120,6 +121,8 @@ struct mt_perf_number {
 	char *name;
 };
 
+typedef MT_ARRAY(struct mt_perf_number) mt_perf_numbers;
+
 struct mt_perf_format {
 	uint64_t id;
 	char *name; /* "sched:sched_switch" */
@@ -136,8 +139,8 @@ struct mt_perf_facts {
 	MT_ARRAY(struct mt_perf_pair) info;
 	MT_ARRAY(struct mt_perf_image) images;
 	MT_ARRAY(struct mt_perf_format) formats;
-	MT_ARRAY(struct mt_perf_number) pmus;  /* by attr type */
-	MT_ARRAY(struct mt_perf_number) types; /* names of tracepoints by config, in old files */
+	mt_perf_numbers pmus;  /* by attr type */
+	mt_perf_numbers types; /* names of tracepoints by config, in old files */
 	bool has_times;
 	uint64_t first_time, last_time; /* of samples */
 	bool has_clock;
@@ -154,13 +157,13 @@ void mt_perf_facts_deinit(struct mt_perf_facts *facts);
 /* Counts `size` more bytes; false, and sets `limited`, if that exceeds the limit. */
 bool mt_perf_facts_room(struct mt_perf_facts *facts, size_t size);
 
-/* Copies `size` bytes and appends a NUL; NULL out of memory. */
+/* Copies `size` bytes and appends a NUL. */
 char *mt_perf_copy(const void *bytes, size_t size);
 
 /*
  * Stores the kernel's load address from the MMAP or MMAP2 record that perf writes for the kernel.
  */
-bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size);
+void mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size);
 
 /*
  * Reads a perf_header_string: a u32 length including padding, then that many bytes with a NUL in
@@ -169,23 +172,23 @@ bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size
 const char *mt_perf_string(struct mt_cursor *c);
 
 /* Adds an event: the attr's bytes in the file, and its ids, 8 bytes each. */
-bool mt_perf_add_event(struct mt_perf_facts *facts, const uint8_t *attr, size_t size,
+void mt_perf_add_event(struct mt_perf_facts *facts, const uint8_t *attr, size_t size,
 		       const uint8_t *ids, size_t id_count);
-bool mt_perf_add_info(struct mt_perf_facts *facts, const char *key, const char *value);
-bool mt_perf_add_number(struct mt_perf_facts *facts, bool pmu, uint64_t number, const char *name);
+void mt_perf_add_info(struct mt_perf_facts *facts, const char *key, const char *value);
+void mt_perf_add_number(struct mt_perf_facts *facts, bool pmu, uint64_t number, const char *name);
 
 /* The event with one of the ids, else the event at index; NULL without either. */
 struct mt_perf_event *mt_perf_event_by_ids(struct mt_perf_facts *facts, const uint8_t *ids,
 					   size_t id_count, size_t index);
-bool mt_perf_set_name(struct mt_perf_facts *facts, struct mt_perf_event *event, const char *name);
+void mt_perf_set_name(struct mt_perf_facts *facts, struct mt_perf_event *event, const char *name);
 
 /* ---- Parsers of the parts, which add what they find to the facts ---- */
 
 /* The body of one feature (perfdata_features.c). */
-bool mt_perf_feature(struct mt_perf_facts *facts, uint32_t feature, const uint8_t *bytes,
+void mt_perf_feature(struct mt_perf_facts *facts, uint32_t feature, const uint8_t *bytes,
 		     size_t size);
 /* One of perf's own records, with the data after it for TRACING_DATA. */
-bool mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
+void mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
 			 const uint8_t *data, size_t data_size);
 
 /* Writes perf's name of the event, truncated to `size` (perfdata_names.c). */
@@ -205,7 +208,7 @@ struct mt_error *mt_perf_header_read(const struct mt_input *input, struct mt_per
 				     struct mt_perf_layout *out);
 
 /* Converts the facts to STATE records in a block; the caller frees its bytes (perfdata_state.c). */
-bool mt_perf_state_make(struct mt_perf_facts *facts, struct mt_block *out);
+void mt_perf_state_make(struct mt_perf_facts *facts, struct mt_block *out);
 
 /* ---- Records in file order (perfdata_records.c) ---- */
 
@@ -306,15 +309,15 @@ void mt_perf_queue_deinit(struct mt_perf_queue *queue);
 void mt_perf_queue_clear(struct mt_perf_queue *queue);
 
 /* Queues a record and takes a reference to its piece. */
-bool mt_perf_queue_put(struct mt_perf_queue *queue, const struct mt_perf_record *record,
+void mt_perf_queue_put(struct mt_perf_queue *queue, const struct mt_perf_record *record,
 		       uint64_t time, uint32_t event);
 
 /* Ends a round: records up to the end of the previous round may be taken. */
-bool mt_perf_queue_end_round(struct mt_perf_queue *queue);
+void mt_perf_queue_end_round(struct mt_perf_queue *queue);
 
 /* Allows the earlier half of the queued records, or all of them, to be taken. */
-bool mt_perf_queue_give_half(struct mt_perf_queue *queue);
-bool mt_perf_queue_give_all(struct mt_perf_queue *queue);
+void mt_perf_queue_give_half(struct mt_perf_queue *queue);
+void mt_perf_queue_give_all(struct mt_perf_queue *queue);
 
 /* Takes the next record that may be taken, with its reference; false without one. */
 bool mt_perf_queue_take(struct mt_perf_queue *queue, struct mt_perf_waiting *out);

@@ -3,11 +3,11 @@
  * the other facts of its header, features and records.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/bytes.h"
+#include "formats/base/memory.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/records/sample.h"
 #include "formats/records/sample_type.h"
@@ -54,14 +54,9 @@ bool mt_perf_facts_room(struct mt_perf_facts *facts, size_t size)
 
 char *mt_perf_copy(const void *bytes, size_t size)
 {
-	char *copy = malloc(size + 1);
+	char *copy = mt_alloc(size + 1, 1);
 
-	if (!copy)
-		return NULL;
-	if (size)
-		memcpy(copy, bytes, size);
-	copy[size] = '\0';
-	return copy;
+	return size ? memcpy(copy, bytes, size) : copy;
 }
 
 const char *mt_perf_string(struct mt_cursor *c)
@@ -75,27 +70,24 @@ const char *mt_perf_string(struct mt_cursor *c)
 }
 
 /* The kernel's build id from its mapping, used if no feature has one. */
-static bool add_kernel_id(struct mt_perf_facts *facts, const char *path,
+static void add_kernel_id(struct mt_perf_facts *facts, const char *path,
 			  const struct mt_kernel_record *kernel)
 {
 	struct mt_perf_image *image;
 
 	if (!kernel->build_id || !mt_perf_facts_room(facts, sizeof(*image) + strlen(path)))
-		return true;
+		return;
 	for (size_t i = 0; i < facts->images.count; i++) {
 		if (!strcmp(facts->images.items[i].path, path))
-			return true;
+			return;
 	}
 	image = mt_array_push(&facts->images);
-	if (!image)
-		return false;
 	image->build_id_size = (uint8_t)kernel->build_id_size;
 	memcpy(image->build_id, kernel->build_id, kernel->build_id_size);
-	image->path = strdup(path);
-	return image->path;
+	image->path = mt_copy_string(path);
 }
 
-bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size)
+void mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size)
 {
 	static const struct mt_attr untrailed; /* the text after the name is ignored */
 	static const char path[] = "[kernel.kallsyms]";
@@ -105,10 +97,9 @@ bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size
 	if (facts->kernel_symbol || !mt_kernel_record_decode(&untrailed, record, size, &kernel) ||
 	    (kernel.type != MT_KERNEL_MMAP && kernel.type != MT_KERNEL_MMAP2) ||
 	    strncmp(kernel.name, path, length) != 0 || !kernel.name[length])
-		return true;
-	return add_kernel_id(facts, path, &kernel) &&
-	       asprintf(&facts->kernel_symbol, "%s %" PRIx64, kernel.name + length,
-			kernel.offset) >= 0;
+		return;
+	add_kernel_id(facts, path, &kernel);
+	facts->kernel_symbol = mt_format("%s %" PRIx64, kernel.name + length, kernel.offset);
 }
 
 /* Offset in a sample of the field of that bit, one of the 8-byte fields at its start; 0: none. */
@@ -176,69 +167,51 @@ static void find_places(struct mt_perf_facts *facts, struct mt_perf_event *event
 	add_place(facts->other_places, &facts->other_place_count, event->other_id_at);
 }
 
-static bool add_ids(struct mt_perf_facts *facts, const uint8_t *ids, size_t count, size_t event)
+static void add_ids(struct mt_perf_facts *facts, const uint8_t *ids, size_t count, size_t event)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (facts->event_of_id.count >= MT_PERF_IDS_MAX) {
 			facts->limited = true;
 			break;
 		}
-		if (!mt_map64_put(&facts->event_of_id, mt_get_le64(ids + 8 * i), event))
-			return false;
+		mt_map64_put(&facts->event_of_id, mt_get_le64(ids + 8 * i), event);
 	}
-	return true;
 }
 
-bool mt_perf_add_event(struct mt_perf_facts *facts, const uint8_t *attr, size_t size,
+void mt_perf_add_event(struct mt_perf_facts *facts, const uint8_t *attr, size_t size,
 		       const uint8_t *ids, size_t id_count)
 {
 	struct mt_perf_event *event;
 	struct mt_attr decoded;
 
 	if (!mt_attr_decode(attr, size, &decoded))
-		return true;
+		return;
 	if (facts->events.count >= MT_PERF_EVENTS_MAX || !mt_perf_facts_room(facts, size)) {
 		facts->limited = true;
-		return true;
+		return;
 	}
 	event = mt_array_push(&facts->events);
-	if (!event)
-		return false;
 	event->attr = decoded;
 	event->size = size;
 	event->bytes = (uint8_t *)mt_perf_copy(attr, size);
-	if (!event->bytes)
-		return false;
 	find_places(facts, event);
-	return add_ids(facts, ids, id_count, facts->events.count - 1);
+	add_ids(facts, ids, id_count, facts->events.count - 1);
 }
 
-bool mt_perf_add_info(struct mt_perf_facts *facts, const char *key, const char *value)
+void mt_perf_add_info(struct mt_perf_facts *facts, const char *key, const char *value)
 {
-	struct mt_perf_pair *pair;
-
-	if (!*value || !mt_perf_facts_room(facts, sizeof(*pair) + strlen(value)))
-		return true;
-	pair = mt_array_push(&facts->info);
-	if (!pair)
-		return false;
-	pair->key = strdup(key);
-	pair->value = strdup(value);
-	return pair->key && pair->value;
+	if (*value && mt_perf_facts_room(facts, sizeof(struct mt_perf_pair) + strlen(value)))
+		(void)mt_array_append(&facts->info, (struct mt_perf_pair){mt_copy_string(key),
+									  mt_copy_string(value)});
 }
 
-bool mt_perf_add_number(struct mt_perf_facts *facts, bool pmu, uint64_t number, const char *name)
+void mt_perf_add_number(struct mt_perf_facts *facts, bool pmu, uint64_t number, const char *name)
 {
-	struct mt_perf_number *added;
+	mt_perf_numbers *numbers = pmu ? &facts->pmus : &facts->types;
 
-	if (!mt_perf_facts_room(facts, sizeof(*added) + strlen(name)))
-		return true;
-	added = pmu ? mt_array_push(&facts->pmus) : mt_array_push(&facts->types);
-	if (!added)
-		return false;
-	added->number = number;
-	added->name = strdup(name);
-	return added->name;
+	if (mt_perf_facts_room(facts, sizeof(*numbers->items) + strlen(name)))
+		(void)mt_array_append(numbers,
+				      (struct mt_perf_number){number, mt_copy_string(name)});
 }
 
 struct mt_perf_event *mt_perf_event_by_ids(struct mt_perf_facts *facts, const uint8_t *ids,
@@ -253,16 +226,10 @@ struct mt_perf_event *mt_perf_event_by_ids(struct mt_perf_facts *facts, const ui
 	return index < facts->events.count ? &facts->events.items[index] : NULL;
 }
 
-bool mt_perf_set_name(struct mt_perf_facts *facts, struct mt_perf_event *event, const char *name)
+void mt_perf_set_name(struct mt_perf_facts *facts, struct mt_perf_event *event, const char *name)
 {
-	char *copy;
-
 	if (!*name || !mt_perf_facts_room(facts, strlen(name)))
-		return true;
-	copy = strdup(name);
-	if (!copy)
-		return false;
+		return;
 	free(event->name);
-	event->name = copy;
-	return true;
+	event->name = mt_copy_string(name);
 }

@@ -10,12 +10,13 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
+#include "formats/base/memory.h"
 #include "formats/perfdata/perfdata.h"
 
 #define MAGIC_SIZE 10
 #define TYPE_TRACEPOINT 2 /* PERF_TYPE_TRACEPOINT */
 
-typedef bool take_feature(struct mt_perf_facts *facts, struct mt_cursor *c);
+typedef void take_feature(struct mt_perf_facts *facts, struct mt_cursor *c);
 
 /* ---- Formats of tracepoints ---- */
 
@@ -49,7 +50,7 @@ static const char *find_line(const char *text, size_t size, const char *key, siz
 	return NULL;
 }
 
-static bool take_format(struct mt_perf_facts *facts, const char *system, const char *text,
+static void take_format(struct mt_perf_facts *facts, const char *system, const char *text,
 			size_t size)
 {
 	size_t id_length, name_length;
@@ -59,20 +60,16 @@ static bool take_format(struct mt_perf_facts *facts, const char *system, const c
 	uint64_t id = 0;
 
 	if (!id_text || !name)
-		return true;
+		return;
 	for (size_t i = 0; i < id_length && id_text[i] >= '0' && id_text[i] <= '9'; i++)
 		id = id * 10 + (uint64_t)(id_text[i] - '0');
 	if (!is_wanted(facts, id) || !mt_perf_facts_room(facts, sizeof(*format) + size))
-		return true;
+		return;
 	format = mt_array_push(&facts->formats);
-	if (!format)
-		return false;
 	format->id = id;
 	format->size = size;
 	format->text = mt_perf_copy(text, size);
-	if (asprintf(&format->name, "%s:%.*s", system, (int)name_length, name) < 0)
-		format->name = NULL;
-	return format->text && format->name;
+	format->name = mt_format("%s:%.*s", system, (int)name_length, name);
 }
 
 /* A u64 size and as many bytes; NULL if fewer are left. */
@@ -82,7 +79,7 @@ static const uint8_t *take_sized(struct mt_cursor *c, size_t *size)
 	return mt_cursor_bytes(c, *size);
 }
 
-static bool take_system(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_system(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	const char *system = mt_cursor_cstring(c);
 	uint32_t count = mt_cursor_u32(c);
@@ -91,10 +88,9 @@ static bool take_system(struct mt_perf_facts *facts, struct mt_cursor *c)
 		size_t size;
 		const uint8_t *text = take_sized(c, &size);
 
-		if (text && !take_format(facts, system, (const char *)text, size))
-			return false;
+		if (text)
+			take_format(facts, system, (const char *)text, size);
 	}
-	return true;
 }
 
 static void skip_page_formats(struct mt_cursor *c)
@@ -115,27 +111,24 @@ static void skip_page_formats(struct mt_cursor *c)
  * TRACING_DATA, a trace.dat header with each tracepoint's format as text: keeps the formats of the
  * events' tracepoints.
  */
-static bool take_tracing(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_tracing(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	const uint8_t *magic = mt_cursor_bytes(c, MAGIC_SIZE);
 	uint32_t count;
 	uint8_t big_endian;
 
 	if (!magic || memcmp(magic, MT_PERF_TRACING_MAGIC, MAGIC_SIZE) != 0)
-		return true;
+		return;
 	mt_cursor_cstring(c); /* version */
 	big_endian = mt_cursor_u8(c);
 	mt_cursor_u8(c);  /* bytes of a long */
 	mt_cursor_u32(c); /* page size */
 	if (big_endian)
-		return true;
+		return;
 	skip_page_formats(c);
 	count = mt_cursor_u32(c);
-	for (uint32_t i = 0; i < count && !c->bad; i++) {
-		if (!take_system(facts, c))
-			return false;
-	}
-	return true;
+	for (uint32_t i = 0; i < count && !c->bad; i++)
+		take_system(facts, c);
 }
 
 /* ---- Features ---- */
@@ -153,7 +146,7 @@ static bool lacks_pid(const uint8_t *bytes, size_t size)
 }
 
 /* A BUILD_ID record with its header; `quirk`: from a perf version that left out the pid. */
-static bool add_build_id(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
+static void add_build_id(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
 			 bool quirk)
 {
 	struct mt_cursor c = mt_cursor_init(record, size);
@@ -166,20 +159,17 @@ static bool add_build_id(struct mt_perf_facts *facts, const uint8_t *record, siz
 	id = mt_cursor_bytes(&c, MT_PERF_BUILD_ID_ROOM);
 	path = mt_cursor_cstring(&c);
 	if (c.bad || !*path || !mt_perf_facts_room(facts, sizeof(*image) + strlen(path)))
-		return true;
+		return;
 	image = mt_array_push(&facts->images);
-	if (!image)
-		return false;
 	image->build_id_size = MT_PERF_BUILD_ID_SIZE;
 	if (mt_get_le16(header + 4) & MT_PERF_MISC_BUILD_ID_SIZE &&
 	    id[MT_PERF_BUILD_ID_SIZE] < MT_PERF_BUILD_ID_SIZE)
 		image->build_id_size = id[MT_PERF_BUILD_ID_SIZE];
 	memcpy(image->build_id, id, image->build_id_size);
-	image->path = strdup(path);
-	return image->path;
+	image->path = mt_copy_string(path);
 }
 
-static bool take_build_ids(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_build_ids(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	bool quirk = lacks_pid(c->pos, mt_cursor_left(c));
 
@@ -189,46 +179,46 @@ static bool take_build_ids(struct mt_perf_facts *facts, struct mt_cursor *c)
 
 		if (!record || size < 8)
 			break;
-		if (!add_build_id(facts, record, size, quirk))
-			return false;
+		add_build_id(facts, record, size, quirk);
 	}
-	return true;
 }
 
-static bool take_version(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_version(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	const char *text = mt_perf_string(c);
 	char tool[256];
 
 	if (!text)
-		return true;
+		return;
 	snprintf(tool, sizeof(tool), "perf %s", text);
-	return mt_perf_add_info(facts, "tool", tool);
+	mt_perf_add_info(facts, "tool", tool);
 }
 
-static bool take_number(struct mt_perf_facts *facts, const char *key, uint64_t number,
+static void take_number(struct mt_perf_facts *facts, const char *key, uint64_t number,
 			const char *unit)
 {
 	char text[64];
 
 	snprintf(text, sizeof(text), "%" PRIu64 "%s", number, unit);
-	return mt_perf_add_info(facts, key, text);
+	mt_perf_add_info(facts, key, text);
 }
 
-static bool take_cpus(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_cpus(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint32_t online;
 
 	mt_cursor_u32(c); /* events that fit in the remaining bytes */
 	online = mt_cursor_u32(c);
-	return c->bad || take_number(facts, "cpus", online, "");
+	if (!c->bad)
+		take_number(facts, "cpus", online, "");
 }
 
-static bool take_memory(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_memory(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint64_t kib = mt_cursor_u64(c);
 
-	return c->bad || take_number(facts, "memory", kib, " KiB");
+	if (!c->bad)
+		take_number(facts, "memory", kib, " KiB");
 }
 
 /* The words of a command line, quoted as a shell needs them. */
@@ -251,15 +241,13 @@ static void add_word(FILE *to, const char *word, bool first)
 		fputc('\'', to);
 }
 
-static bool take_command(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_command(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	MT_CLEANUP_FREE char *text = NULL;
 	size_t size;
-	FILE *to = open_memstream(&text, &size);
+	FILE *to = mt_open_text(&text, &size);
 	uint32_t count = mt_cursor_u32(c);
 
-	if (!to)
-		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		const char *word = mt_perf_string(c);
 
@@ -267,13 +255,12 @@ static bool take_command(struct mt_perf_facts *facts, struct mt_cursor *c)
 			break;
 		add_word(to, word, !i);
 	}
-	if (fclose(to))
-		return false;
-	return mt_perf_add_info(facts, "command", text);
+	fclose(to);
+	mt_perf_add_info(facts, "command", text);
 }
 
 /* One event of EVENT_DESC: its attr again, its name as typed, its ids. */
-static bool take_event(struct mt_perf_facts *facts, struct mt_cursor *c, uint32_t attr_size,
+static void take_event(struct mt_perf_facts *facts, struct mt_cursor *c, uint32_t attr_size,
 		       size_t index)
 {
 	const uint8_t *attr = mt_cursor_bytes(c, attr_size), *ids;
@@ -285,25 +272,22 @@ static bool take_event(struct mt_perf_facts *facts, struct mt_cursor *c, uint32_
 		c->bad = true;
 	ids = mt_cursor_bytes(c, 8 * (size_t)count);
 	if (c->bad)
-		return true;
+		return;
 	event = mt_perf_event_by_ids(facts, ids, count, index);
 	if (!event || attr_size < 16 || mt_get_le64(attr + 8) != event->attr.config)
-		return true;
-	return mt_perf_set_name(facts, event, name);
+		return;
+	mt_perf_set_name(facts, event, name);
 }
 
-static bool take_events(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_events(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint32_t count = mt_cursor_u32(c), attr_size = mt_cursor_u32(c);
 
-	for (uint32_t i = 0; i < count && !c->bad; i++) {
-		if (!take_event(facts, c, attr_size, i))
-			return false;
-	}
-	return true;
+	for (uint32_t i = 0; i < count && !c->bad; i++)
+		take_event(facts, c, attr_size, i);
 }
 
-static bool take_pmus(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_pmus(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint32_t count = mt_cursor_u32(c);
 
@@ -311,14 +295,13 @@ static bool take_pmus(struct mt_perf_facts *facts, struct mt_cursor *c)
 		uint32_t type = mt_cursor_u32(c);
 		const char *name = mt_perf_string(c);
 
-		if (name && !mt_perf_add_number(facts, true, type, name))
-			return false;
+		if (name)
+			mt_perf_add_number(facts, true, type, name);
 	}
-	return true;
 }
 
 /* "{anon group}: 2 events from number 0 on". */
-static bool take_groups(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_groups(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint32_t count = mt_cursor_u32(c);
 
@@ -331,39 +314,36 @@ static bool take_groups(struct mt_perf_facts *facts, struct mt_cursor *c)
 			break;
 		snprintf(text, sizeof(text), "%s: %u events from event %u on", name, members,
 			 leader);
-		if (!mt_perf_add_info(facts, "group", text))
-			return false;
+		mt_perf_add_info(facts, "group", text);
 	}
-	return true;
 }
 
-static bool take_times(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_times(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint64_t first = mt_cursor_u64(c), last = mt_cursor_u64(c);
 
 	if (c->bad || first > last || !last)
-		return true;
+		return;
 	facts->first_time = first;
 	facts->last_time = last;
 	facts->has_times = true;
-	return true;
 }
 
-static bool take_clock_resolution(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_clock_resolution(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint64_t resolution = mt_cursor_u64(c);
 
-	return c->bad || take_number(facts, "clock-resolution", resolution, " ns");
+	if (!c->bad)
+		take_number(facts, "clock-resolution", resolution, " ns");
 }
 
-static bool take_directory(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_directory(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	(void)c;
 	facts->split = true;
-	return true;
 }
 
-static bool take_compressed(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_compressed(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint32_t type, level, ratio;
 	char text[96];
@@ -373,23 +353,22 @@ static bool take_compressed(struct mt_perf_facts *facts, struct mt_cursor *c)
 	level = mt_cursor_u32(c);
 	ratio = mt_cursor_u32(c);
 	if (c->bad)
-		return true;
+		return;
 	snprintf(text, sizeof(text), "%s, level %u, ratio %u", type == 1 ? "zstd" : "unknown",
 		 level, ratio);
-	return mt_perf_add_info(facts, "compressed", text);
+	mt_perf_add_info(facts, "compressed", text);
 }
 
-static bool take_clock(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_clock(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint32_t version = mt_cursor_u32(c), clock_id = mt_cursor_u32(c);
 	uint64_t wall = mt_cursor_u64(c), moment = mt_cursor_u64(c);
 
 	if (c->bad || version != 1)
-		return true;
+		return;
 	facts->has_clock = true;
 	facts->clock_id = clock_id;
 	facts->clock = (struct mt_clock_record){.recording = moment, .realtime = wall};
-	return true;
 }
 
 /* How a feature is taken: its parser, or the key of its text. */
@@ -417,19 +396,22 @@ static const struct {
 	[MT_PERF_FEATURE_CLOCK_DATA] = {take_clock},
 };
 
-bool mt_perf_feature(struct mt_perf_facts *facts, uint32_t feature, const uint8_t *bytes,
+void mt_perf_feature(struct mt_perf_facts *facts, uint32_t feature, const uint8_t *bytes,
 		     size_t size)
 {
 	struct mt_cursor c = mt_cursor_init(bytes, size);
 	const char *key, *text;
 
 	if (feature >= sizeof(features) / sizeof(*features))
-		return true;
-	if (features[feature].take)
-		return features[feature].take(facts, &c);
+		return;
+	if (features[feature].take) {
+		features[feature].take(facts, &c);
+		return;
+	}
 	key = features[feature].key;
 	text = key ? mt_perf_string(&c) : NULL;
-	return !text || mt_perf_add_info(facts, key, text);
+	if (text)
+		mt_perf_add_info(facts, key, text);
 }
 
 /* ---- Records of perf's own ---- */
@@ -441,32 +423,32 @@ enum {
 };
 
 /* The header, the attr, whose size is in the attr, then ids to the end. */
-static bool take_attr(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_attr(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	size_t size;
 	const uint8_t *attr, *ids;
 
 	if (mt_cursor_left(c) < ATTR_AT)
-		return true;
+		return;
 	size = mt_get_le32(c->pos + 4);
 	attr = mt_cursor_bytes(c, size ? size : 64);
 	if (!attr)
-		return true;
+		return;
 	ids = c->pos;
-	return mt_perf_add_event(facts, attr, size ? size : 64, ids, mt_cursor_left(c) / 8);
+	mt_perf_add_event(facts, attr, size ? size : 64, ids, mt_cursor_left(c) / 8);
 }
 
-static bool take_event_type(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_event_type(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint64_t id = mt_cursor_u64(c);
 	const char *name = (const char *)mt_cursor_bytes(c, TYPE_NAME_SIZE);
 
 	if (!name || !memchr(name, 0, TYPE_NAME_SIZE))
-		return true;
-	return mt_perf_add_number(facts, false, id, name);
+		return;
+	mt_perf_add_number(facts, false, id, name);
 }
 
-static bool take_update(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_update(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint64_t type = mt_cursor_u64(c);
 	const uint8_t *id = mt_cursor_bytes(c, 8);
@@ -474,25 +456,26 @@ static bool take_update(struct mt_perf_facts *facts, struct mt_cursor *c)
 	struct mt_perf_event *event;
 
 	if (c->bad || type != UPDATE_NAME)
-		return true;
+		return;
 	event = mt_perf_event_by_ids(facts, id, 1, SIZE_MAX);
-	return !event || mt_perf_set_name(facts, event, name);
+	if (event)
+		mt_perf_set_name(facts, event, name);
 }
 
-static bool take_any_feature(struct mt_perf_facts *facts, struct mt_cursor *c)
+static void take_any_feature(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint64_t feature = mt_cursor_u64(c);
 
 	if (c->bad || feature >= MT_PERF_FEATURE_BITS)
-		return true;
-	return mt_perf_feature(facts, (uint32_t)feature, c->pos, mt_cursor_left(c));
+		return;
+	mt_perf_feature(facts, (uint32_t)feature, c->pos, mt_cursor_left(c));
 }
 
 /*
  * In a pipe they hold the facts that a file has in its header and features. Types without facts
  * (TIME_CONV, THREAD_MAP, ID_INDEX ...) are skipped.
  */
-bool mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
+void mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
 			 const uint8_t *data, size_t data_size)
 {
 	struct mt_cursor c = mt_cursor_init(record, size);
@@ -500,19 +483,23 @@ bool mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, siz
 	mt_cursor_bytes(&c, 8);
 	switch (mt_get_le32(record)) {
 	case MT_PERF_HEADER_ATTR:
-		return take_attr(facts, &c);
+		take_attr(facts, &c);
+		break;
 	case MT_PERF_EVENT_TYPE:
-		return take_event_type(facts, &c);
+		take_event_type(facts, &c);
+		break;
 	case MT_PERF_TRACING_DATA:
 		c = mt_cursor_init(data, data_size);
-		return take_tracing(facts, &c);
+		take_tracing(facts, &c);
+		break;
 	case MT_PERF_BUILD_ID:
-		return add_build_id(facts, record, size, false);
+		add_build_id(facts, record, size, false);
+		break;
 	case MT_PERF_EVENT_UPDATE:
-		return take_update(facts, &c);
+		take_update(facts, &c);
+		break;
 	case MT_PERF_FEATURE:
-		return take_any_feature(facts, &c);
-	default:
-		return true;
+		take_any_feature(facts, &c);
+		break;
 	}
 }

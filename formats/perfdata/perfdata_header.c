@@ -8,6 +8,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/input.h"
 #include "formats/perfdata/perfdata.h"
 
@@ -41,9 +42,7 @@ static struct mt_error *read_section(const struct mt_input *input, struct sectio
 	if (!section.size || section.size > MT_PERF_FEATURE_MAX || section.offset > input->size ||
 	    section.size > input->size - section.offset)
 		return NULL;
-	buffer = malloc(section.size);
-	if (!buffer)
-		return mt_error_nomem();
+	buffer = mt_alloc(section.size, 1);
 	err = mt_input_read(input, section.offset, buffer, section.size, &got);
 	if (!err && got == section.size)
 		*bytes = MT_TAKE(buffer);
@@ -58,12 +57,10 @@ static struct mt_error *read_attr(const struct mt_input *input, struct mt_perf_f
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 	struct mt_error *err = read_section(input, ids, &bytes);
 
-	if (err)
-		return err;
-	if (!mt_perf_add_event(facts, entry, size - MT_PERF_SECTION_SIZE, bytes,
-			       bytes ? ids.size / 8 : 0))
-		return mt_error_nomem();
-	return NULL;
+	if (!err)
+		mt_perf_add_event(facts, entry, size - MT_PERF_SECTION_SIZE, bytes,
+				  bytes ? ids.size / 8 : 0);
+	return err;
 }
 
 static struct mt_error *read_attrs(const struct mt_input *input, struct mt_perf_facts *facts,
@@ -89,9 +86,8 @@ static struct mt_error *read_types(const struct mt_input *input, struct mt_perf_
 	for (uint64_t at = 0; bytes && types.size - at >= TYPE_SIZE; at += TYPE_SIZE) {
 		const char *name = (const char *)bytes + at + 8;
 
-		if (memchr(name, 0, TYPE_SIZE - 8) &&
-		    !mt_perf_add_number(facts, false, mt_get_le64(bytes + at), name))
-			return mt_error_nomem();
+		if (memchr(name, 0, TYPE_SIZE - 8))
+			mt_perf_add_number(facts, false, mt_get_le64(bytes + at), name);
 	}
 	return err;
 }
@@ -102,8 +98,8 @@ static struct mt_error *read_feature(const struct mt_input *input, struct mt_per
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 	struct mt_error *err = read_section(input, section, &bytes);
 
-	if (!err && bytes && !mt_perf_feature(facts, feature, bytes, section.size))
-		return mt_error_nomem();
+	if (!err && bytes)
+		mt_perf_feature(facts, feature, bytes, section.size);
 	return err;
 }
 

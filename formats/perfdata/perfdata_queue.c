@@ -27,7 +27,7 @@ void mt_perf_queue_deinit(struct mt_perf_queue *queue)
 	mt_array_deinit(&queue->spare);
 }
 
-bool mt_perf_queue_put(struct mt_perf_queue *queue, const struct mt_perf_record *record,
+void mt_perf_queue_put(struct mt_perf_queue *queue, const struct mt_perf_record *record,
 		       uint64_t time, uint32_t event)
 {
 	const struct mt_perf_waiting waiting = {
@@ -39,12 +39,10 @@ bool mt_perf_queue_put(struct mt_perf_queue *queue, const struct mt_perf_record 
 		.event = event,
 	};
 
-	if (!mt_array_append(&queue->waiting, waiting))
-		return false;
+	(void)mt_array_append(&queue->waiting, waiting);
 	record->piece->references++;
 	if (time > queue->last_time)
 		queue->last_time = time;
-	return true;
 }
 
 static bool is_before(const struct mt_perf_waiting *a, const struct mt_perf_waiting *b)
@@ -103,16 +101,15 @@ static void compact(struct mt_perf_queue *queue)
 	queue->next = 0;
 }
 
-static bool sort(struct mt_perf_queue *queue)
+static void sort(struct mt_perf_queue *queue)
 {
 	size_t count;
 
 	compact(queue);
 	count = queue->waiting.count;
 	if (queue->sorted == count)
-		return true;
-	if (!mt_array_reserve(&queue->spare, count))
-		return false;
+		return;
+	(void)mt_array_reserve(&queue->spare, count);
 	for (size_t runs = 2; runs > 1;) {
 		__typeof__(queue->waiting) swap = queue->waiting;
 
@@ -125,7 +122,6 @@ static bool sort(struct mt_perf_queue *queue)
 			break;
 	}
 	queue->sorted = count;
-	return true;
 }
 
 static void allow(struct mt_perf_queue *queue, uint64_t limit)
@@ -134,31 +130,27 @@ static void allow(struct mt_perf_queue *queue, uint64_t limit)
 	queue->open = true;
 }
 
-bool mt_perf_queue_end_round(struct mt_perf_queue *queue)
+void mt_perf_queue_end_round(struct mt_perf_queue *queue)
 {
 	if (queue->round_ended) {
 		allow(queue, queue->round_time);
-		if (!sort(queue))
-			return false;
+		sort(queue);
 	}
 	queue->round_ended = true;
 	queue->round_time = queue->last_time;
-	return true;
 }
 
-bool mt_perf_queue_give_half(struct mt_perf_queue *queue)
+void mt_perf_queue_give_half(struct mt_perf_queue *queue)
 {
-	if (!sort(queue))
-		return false;
+	sort(queue);
 	if (queue->waiting.count)
 		allow(queue, queue->waiting.items[queue->waiting.count / 2].time);
-	return true;
 }
 
-bool mt_perf_queue_give_all(struct mt_perf_queue *queue)
+void mt_perf_queue_give_all(struct mt_perf_queue *queue)
 {
 	allow(queue, UINT64_MAX);
-	return sort(queue);
+	sort(queue);
 }
 
 bool mt_perf_queue_take(struct mt_perf_queue *queue, struct mt_perf_waiting *out)

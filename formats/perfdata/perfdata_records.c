@@ -9,6 +9,7 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/input.h"
 #include "formats/perfdata/perfdata.h"
 
@@ -34,9 +35,7 @@ static struct mt_perf_piece *piece_take(struct mt_perf_pool *pool)
 		pool->idle = piece->next;
 		pool->idle_count--;
 	} else {
-		piece = malloc(sizeof(*piece) + MT_PERF_PIECE_SIZE);
-		if (!piece)
-			return NULL;
+		piece = mt_alloc(1, sizeof(*piece) + MT_PERF_PIECE_SIZE);
 		pool->pieces++;
 		piece->pool = pool;
 		piece->view = NULL;
@@ -54,10 +53,8 @@ static struct mt_perf_piece *piece_view(struct mt_perf_pool *pool, const struct 
 	uint64_t start = at & ~(uint64_t)(VIEW_ALIGN - 1);
 	uint64_t full = (start + VIEW_ALIGN + VIEW_SIZE) & ~(uint64_t)(VIEW_ENDS - 1);
 	size_t size = (size_t)((end < full ? end : full) - start);
-	struct mt_perf_piece *piece = malloc(sizeof(*piece));
+	struct mt_perf_piece *piece = mt_alloc(1, sizeof(*piece));
 
-	if (!piece)
-		return NULL;
 	*piece = (struct mt_perf_piece){.pool = pool, .references = 1, .view_size = size};
 	piece->view = mt_input_map(input, start, size);
 	if (!piece->view) {
@@ -110,19 +107,16 @@ static void run_end(struct mt_perf_run *run)
 }
 
 /* Moves the remaining bytes to the start of a new piece. */
-static bool run_turn(struct mt_perf_run *run, struct mt_perf_pool *pool)
+static void run_turn(struct mt_perf_run *run, struct mt_perf_pool *pool)
 {
 	struct mt_perf_piece *piece = piece_take(pool);
 	size_t left = run_left(run);
 
-	if (!piece)
-		return false;
 	if (left)
 		memcpy(piece->own, run->piece->bytes + run->at, left);
 	piece->used = left;
 	mt_perf_piece_release(run->piece);
 	*run = (struct mt_perf_run){.piece = piece};
-	return true;
 }
 
 enum look {
@@ -205,8 +199,7 @@ static struct mt_error *file_fill(struct mt_perf_records *records, bool *more)
 	*more = left && file_view(records);
 	if (!left || *more)
 		return NULL;
-	if (!run_turn(&records->file, &records->pool))
-		return mt_error_nomem();
+	run_turn(&records->file, &records->pool);
 	piece = records->file.piece;
 	room = MT_PERF_PIECE_SIZE - piece->used;
 	err = mt_input_read(records->input, records->position, piece->own + piece->used,
@@ -248,9 +241,7 @@ static struct mt_error *file_data(struct mt_perf_records *records, uint64_t size
 	free(records->data);
 	records->data = NULL;
 	if (size && size <= records->end - at && size <= MT_PERF_FEATURE_MAX) {
-		records->data = malloc(size);
-		if (!records->data)
-			return mt_error_nomem();
+		records->data = mt_alloc(size, 1);
 		err = mt_input_read(records->input, at, records->data, size, &out->data_size);
 		if (err)
 			return err;
@@ -302,7 +293,7 @@ static void unpack_fail(struct mt_perf_records *records)
 }
 
 /* Unpacks one more piece. */
-static struct mt_error *unpack_more(struct mt_perf_records *records)
+static void unpack_more(struct mt_perf_records *records)
 {
 	struct mt_perf_run *run = &records->inflated;
 	ZSTD_inBuffer in = {records->packed, records->packed_size, 0};
@@ -311,15 +302,13 @@ static struct mt_error *unpack_more(struct mt_perf_records *records)
 	if (!records->zstd)
 		records->zstd = ZSTD_createDCtx();
 	if (!records->zstd)
-		return mt_error_nomem();
-	if (!run->piece || MT_PERF_PIECE_SIZE - run->piece->used < RECORD_MAX) {
-		if (!run_turn(run, &records->pool))
-			return mt_error_nomem();
-	}
+		mt_memory_failed();
+	if (!run->piece || MT_PERF_PIECE_SIZE - run->piece->used < RECORD_MAX)
+		run_turn(run, &records->pool);
 	out = (ZSTD_outBuffer){run->piece->own, MT_PERF_PIECE_SIZE, run->piece->used};
 	if (ZSTD_isError(ZSTD_decompressStream(records->zstd, &out, &in))) {
 		unpack_fail(records);
-		return NULL;
+		return;
 	}
 	records->packed += in.pos;
 	records->packed_size -= in.pos;
@@ -329,7 +318,6 @@ static struct mt_error *unpack_more(struct mt_perf_records *records)
 		unpack_fail(records); /* no progress */
 	else
 		run->piece->used = out.pos;
-	return NULL;
 }
 
 /* ---- Records ---- */
@@ -343,8 +331,8 @@ static void expect_later(const uint8_t *record, size_t size)
 		__builtin_prefetch(later + i);
 }
 
-/* The current record, copied to aligned memory if necessary; false out of memory. */
-static bool record_take(struct mt_perf_records *records, struct mt_perf_run *run, size_t size,
+/* The current record, copied to aligned memory if necessary. */
+static void record_take(struct mt_perf_records *records, struct mt_perf_run *run, size_t size,
 			struct mt_perf_record *out)
 {
 	const uint8_t *bytes = run->piece->bytes + run->at;
@@ -354,43 +342,34 @@ static bool record_take(struct mt_perf_records *records, struct mt_perf_run *run
 	run->at += size;
 	expect_later(bytes, size);
 	if ((uintptr_t)bytes % 8 == 0)
-		return true;
+		return;
 	if (!moved || MT_PERF_PIECE_SIZE - moved->used < size) {
 		mt_perf_piece_release(moved);
 		moved = records->moved = piece_take(&records->pool);
-		if (!moved)
-			return false;
 	}
 	out->bytes = memcpy(moved->own + moved->used, bytes, size);
 	out->piece = moved;
 	moved->used += mt_align8(size);
 	if (moved->used > MT_PERF_PIECE_SIZE)
 		moved->used = MT_PERF_PIECE_SIZE;
-	return true;
 }
 
-/* The next record out of COMPRESSED records; *more is false if those read so far have no other. */
-static struct mt_error *inflated_next(struct mt_perf_records *records, struct mt_perf_record *out,
-				      bool *more)
+/* The next record out of COMPRESSED records; false if those read so far have no other. */
+static bool inflated_next(struct mt_perf_records *records, struct mt_perf_record *out)
 {
-	struct mt_error *err = NULL;
 	size_t size = 0;
 	enum look look;
 
-	*more = false;
-	while ((look = run_look(&records->inflated, &size)) == LOOK_MORE && !err) {
+	while ((look = run_look(&records->inflated, &size)) == LOOK_MORE) {
 		if (!records->packed_size && !records->packed_more)
-			return NULL;
-		err = unpack_more(records);
+			return false;
+		unpack_more(records);
 	}
-	if (err)
-		return err;
-	if (look == LOOK_BAD) {
+	if (look == LOOK_BAD)
 		unpack_fail(records);
-		return NULL;
-	}
-	*more = true;
-	return record_take(records, &records->inflated, size, out) ? NULL : mt_error_nomem();
+	else
+		record_take(records, &records->inflated, size, out);
+	return look != LOOK_BAD;
 }
 
 /* The next record that is stored uncompressed. */
@@ -407,11 +386,11 @@ static struct mt_error *file_next(struct mt_perf_records *records, struct mt_per
 	if (err)
 		return err;
 	*more = look == LOOK_WHOLE;
-	if (!*more) {
+	if (*more)
+		record_take(records, &records->file, size, out);
+	else
 		file_stop(records, look == LOOK_BAD);
-		return NULL;
-	}
-	return record_take(records, &records->file, size, out) ? NULL : mt_error_nomem();
+	return NULL;
 }
 
 /* Skips the data that follows a record beyond its size, as for AUXTRACE. */
@@ -432,9 +411,9 @@ struct mt_error *mt_perf_records_next(struct mt_perf_records *records, struct mt
 	struct mt_error *err;
 
 	for (;;) {
-		err = inflated_next(records, out, more);
-		if (err || *more)
-			return err;
+		*more = inflated_next(records, out);
+		if (*more)
+			return NULL;
 		err = file_next(records, out, more);
 		if (err || !*more)
 			return err;

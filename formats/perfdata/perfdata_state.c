@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/memory.h"
 #include "formats/events.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/records/sample_type.h"
@@ -20,47 +21,35 @@ enum {
 static bool grow(struct mt_block *block)
 {
 	size_t capacity = block->capacity ? 2 * block->capacity : FIRST_SIZE;
-	uint8_t *bytes = capacity > MT_CHUNK_RAW_MAX ? NULL : realloc(block->bytes, capacity);
 
-	if (!bytes)
+	if (capacity > MT_CHUNK_RAW_MAX)
 		return false;
-	block->bytes = bytes;
+	block->bytes = mt_resize(block->bytes, capacity, 1);
 	block->capacity = capacity;
 	return true;
 }
 
-/* Calls mt_NAME_put() with larger blocks until the record fits; false if it never will. */
-#define PUT(name, block, record)                                                        \
-	({                                                                              \
-		bool put_done;                                                          \
-		while (!(put_done = mt_##name##_put((block), (record))) && grow(block)) \
-			;                                                               \
-		put_done;                                                               \
-	})
+/* Calls mt_NAME_put() with larger blocks until the record fits; past the maximum, leaves it out. */
+#define PUT(name, block, record)                                           \
+	do {                                                               \
+		while (!mt_##name##_put((block), (record)) && grow(block)) \
+			;                                                  \
+	} while (0)
 
 static struct mt_text text_of(const char *string)
 {
 	return (struct mt_text){string, strlen(string)};
 }
 
-static bool put_info(const char *key, const char *value, struct mt_block *block)
+static void put_info(const char *key, const char *value, struct mt_block *block)
 {
 	struct mt_info_record record = {.key = text_of(key), .value = text_of(value)};
 
-	return PUT(info, block, &record);
-}
-
-static bool put_infos(const struct mt_perf_facts *facts, struct mt_block *block)
-{
-	for (size_t i = 0; i < facts->info.count; i++) {
-		if (!put_info(facts->info.items[i].key, facts->info.items[i].value, block))
-			return false;
-	}
-	return true;
+	PUT(info, block, &record);
 }
 
 /* The data that identifies the kernel's addresses: its build id, and last its load address. */
-static bool put_kernel(const struct mt_perf_facts *facts, struct mt_block *block)
+static void put_kernel(const struct mt_perf_facts *facts, struct mt_block *block)
 {
 	for (size_t i = 0; i < facts->images.count; i++) {
 		const struct mt_perf_image *image = &facts->images.items[i];
@@ -70,11 +59,11 @@ static bool put_kernel(const struct mt_perf_facts *facts, struct mt_block *block
 			continue;
 		for (size_t k = 0; k < image->build_id_size; k++)
 			snprintf(hex + 2 * k, 3, "%02x", image->build_id[k]);
-		if (!put_info("kernel-build-id", hex, block))
-			return false;
+		put_info("kernel-build-id", hex, block);
 		break;
 	}
-	return !facts->kernel_symbol || put_info("kernel-symbol", facts->kernel_symbol, block);
+	if (facts->kernel_symbol)
+		put_info("kernel-symbol", facts->kernel_symbol, block);
 }
 
 static struct mt_text format_of(const struct mt_perf_facts *facts, const struct mt_attr *attr)
@@ -118,7 +107,7 @@ static uint32_t leader_of(const struct mt_perf_facts *facts, size_t i)
 		       : MT_EVENT_NONE;
 }
 
-static bool put_event(const struct mt_perf_facts *facts, size_t i, struct mt_block *block)
+static void put_event(const struct mt_perf_facts *facts, size_t i, struct mt_block *block)
 {
 	const struct mt_perf_event *event = &facts->events.items[i];
 	bool dummy = event->attr.type == TYPE_SOFTWARE && event->attr.config == SOFTWARE_DUMMY;
@@ -137,44 +126,43 @@ static bool put_event(const struct mt_perf_facts *facts, size_t i, struct mt_blo
 	mt_perf_event_name(facts, event, name, sizeof(name));
 	record.name = text_of(name);
 	record.unit = text_of(mt_event_unit(name, strlen(name)));
-	return PUT(event, block, &record);
+	PUT(event, block, &record);
 }
 
-static bool put_image(const struct mt_perf_image *image, struct mt_block *block)
+static void put_image(const struct mt_perf_image *image, struct mt_block *block)
 {
 	struct mt_image_record record = {
 		.path = text_of(image->path),
 		.build_id = {(const char *)image->build_id, image->build_id_size},
 	};
 
-	return PUT(image, block, &record);
+	PUT(image, block, &record);
 }
 
-static bool put_note(const char *text, struct mt_block *block)
+static void put_note(const char *text, struct mt_block *block)
 {
 	struct mt_note_record record = {.level = NOTE_WARNING, .text = text_of(text)};
 
-	return PUT(note, block, &record);
+	PUT(note, block, &record);
 }
 
-bool mt_perf_state_make(struct mt_perf_facts *facts, struct mt_block *out)
+void mt_perf_state_make(struct mt_perf_facts *facts, struct mt_block *out)
 {
-	bool good = grow(out);
-
-	if (good)
-		mt_block_reset(out, MT_CHUNK_STATE, 0);
-	good = good && put_infos(facts, out) && put_kernel(facts, out);
-	for (size_t i = 0; i < facts->events.count && good; i++)
-		good = put_event(facts, i, out);
-	if (good && facts->has_clock)
-		good = PUT(clock, out, &facts->clock);
-	for (size_t i = 0; i < facts->images.count && good; i++)
-		good = put_image(&facts->images.items[i], out);
-	if (good && facts->split)
-		good = put_note("recorded by threads: samples lie in files beside it that are not "
-				"read",
-				out);
-	if (good && facts->limited)
-		good = put_note("more events, ids or build ids than are kept", out);
-	return good;
+	(void)grow(out);
+	mt_block_reset(out, MT_CHUNK_STATE, 0);
+	for (size_t i = 0; i < facts->info.count; i++)
+		put_info(facts->info.items[i].key, facts->info.items[i].value, out);
+	put_kernel(facts, out);
+	for (size_t i = 0; i < facts->events.count; i++)
+		put_event(facts, i, out);
+	if (facts->has_clock)
+		PUT(clock, out, &facts->clock);
+	for (size_t i = 0; i < facts->images.count; i++)
+		put_image(&facts->images.items[i], out);
+	if (facts->split)
+		put_note("recorded by threads: samples lie in files beside it that are not "
+			 "read",
+			 out);
+	if (facts->limited)
+		put_note("more events, ids or build ids than are kept", out);
 }
