@@ -35,8 +35,7 @@ void mt_alongside_destroy(struct mt_alongside *alongside)
 	free(alongside);
 }
 
-static struct mt_error *listen_to_all(const struct mt_report_options *options,
-				      struct mt_alongside *alongside)
+static void listen_to_all(const struct mt_report_options *options, struct mt_alongside *alongside)
 {
 	struct mt_recording_how how = {
 		.analyses = mt_analyses,
@@ -45,15 +44,14 @@ static struct mt_error *listen_to_all(const struct mt_report_options *options,
 		.part = alongside->baseline &&
 			(options->selection.time.given || options->baseline.time.given),
 	};
-	struct mt_error *err =
-		mt_recording_tables_listen(alongside->session, &how, &alongside->now);
 
-	if (err || !alongside->baseline)
-		return err;
+	alongside->now = mt_recording_tables_listen(alongside->session, &how);
+	if (!alongside->baseline)
+		return;
 	if (options->baseline.time.given)
 		how.time = options->baseline.time;
-	return mt_recording_tables_listen(mt_baseline_reading(alongside->baseline), &how,
-					  &alongside->base);
+	alongside->base =
+		mt_recording_tables_listen(mt_baseline_reading(alongside->baseline), &how);
 }
 
 struct mt_error *mt_alongside_listen(const struct mt_report_options *options,
@@ -79,11 +77,12 @@ struct mt_error *mt_alongside_listen(const struct mt_report_options *options,
 			       options->output->needs & MT_MEMORY_ALONGSIDE ? &none
 									    : &options->wishes.by,
 			       &alongside->memory);
-	if (!err && whole)
-		err = listen_to_all(options, alongside);
-	if (!err)
-		*out = MT_TAKE(alongside);
-	return err;
+	if (err)
+		return err;
+	if (whole)
+		listen_to_all(options, alongside);
+	*out = MT_TAKE(alongside);
+	return NULL;
 }
 
 /* ---- The end ---- */

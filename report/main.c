@@ -176,22 +176,19 @@ static void print_remark(void *context, const char *remark)
 }
 
 /* Limits of the figures: in front of a text, or on standard error if the output is data. */
-static struct mt_error *print_limits(const struct mt_report_options *options,
-				     const struct mt_view *view, const struct mt_facts *facts,
-				     FILE *to)
+static void print_limits(const struct mt_report_options *options, const struct mt_view *view,
+			 const struct mt_facts *facts, FILE *to)
 {
 	unsigned int needs = options->analysis->needs |
 			     (mt_view_alongside(view, "growth") ? MT_NEEDS_GROWTH : 0);
-	MT_CLEANUP_FREE char *text = NULL;
-	struct mt_error *err = needs ? mt_preconditions_describe(needs, facts, &text) : NULL;
+	MT_CLEANUP_FREE char *text = mt_preconditions_describe(needs, facts);
 
-	if (err || !text)
-		return err;
+	if (!text)
+		return;
 	if (options->output->needs & MT_FOR_READERS)
 		mt_text_print_wrapped("", "", text, view->width, to);
 	else if (!options->quiet)
 		print_remark(NULL, text);
-	return NULL;
 }
 
 /* Limits of a comparison: the base may have been shorter, or had fewer events. */
@@ -340,8 +337,8 @@ static struct mt_error *analyse(const struct mt_report_options *options,
 	struct mt_error *err;
 
 	if (!sides->baseline)
-		return options->analysis->run(sides->session, request, out);
-	err = options->analysis->run(sides->session, request, &now);
+		return mt_analysis_run(options->analysis, sides->session, request, out);
+	err = mt_analysis_run(options->analysis, sides->session, request, &now);
 	return err ? err
 		   : mt_baseline_compare(sides->baseline, options->analysis, request,
 					 sides->session, now, out);
@@ -387,13 +384,10 @@ static struct mt_error *report(const struct mt_report_options *options,
 	if (alongside)
 		mt_alongside_show(alongside, &view);
 	view.gauged = sides->gauged;
-	err = print_limits(options, &view, view.facts, out.file);
-	if (!err && sides->baseline)
-		err = print_limits(options, &view,
-				   mt_session_facts(mt_baseline_session(sides->baseline)),
-				   out.file);
-	if (err)
-		return err;
+	print_limits(options, &view, view.facts, out.file);
+	if (sides->baseline)
+		print_limits(options, &view, mt_session_facts(mt_baseline_session(sides->baseline)),
+			     out.file);
 	print_scale(options, &view, table, out.file);
 	err = (json_line ? write_json_line : write_table)(options, &view, table, out.file);
 	if (err)

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct mt_strings;
 
@@ -18,6 +19,12 @@ void mt_strings_destroy(struct mt_strings *strings);
 
 /* Id of the string of `length` bytes, copied when it is new; MT_STRING_NONE out of memory. */
 uint32_t mt_strings_intern(struct mt_strings *strings, const char *string, size_t length);
+
+/* The same for a NUL-terminated string. */
+static inline uint32_t mt_strings_add(struct mt_strings *strings, const char *string)
+{
+	return mt_strings_intern(strings, string, strlen(string));
+}
 
 /* Borrows the NUL-terminated string of an interned id, until the table is destroyed. */
 const char *mt_strings_get(const struct mt_strings *strings, uint32_t id);

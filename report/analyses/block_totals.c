@@ -57,14 +57,16 @@ static bool add_temporary(void *context, const struct mt_blocks_space *space,
 		[TEMPORARY_ALL] = mt_value_sampled(1, one_in),
 	};
 
-	return mt_block_rows_add(context, space, origin, block, values);
+	mt_block_rows_add(context, space, origin, block, values);
+	return true;
 }
 
 static bool end_temporary(void *context, const struct mt_blocks_space *space,
 			  const struct mt_origin *origin, const struct mt_block *block,
 			  const struct mt_block_end *end)
 {
-	return add_temporary(context, space, origin, block, end->temporary);
+	add_temporary(context, space, origin, block, end->temporary);
+	return true;
 }
 
 static bool live_temporary(void *context, const struct mt_blocks_space *space,
@@ -72,7 +74,8 @@ static bool live_temporary(void *context, const struct mt_blocks_space *space,
 			   bool doubtful)
 {
 	(void)doubtful;
-	return add_temporary(context, space, origin, block, false);
+	add_temporary(context, space, origin, block, false);
+	return true;
 }
 
 /* Adds an allocation, and the block's later state in the columns from `at` on. */
@@ -90,7 +93,8 @@ static bool add_total(struct mt_block_rows *rows, const struct mt_blocks_space *
 		values[TOTAL_FREED].high = values[at].value;
 		values[TOTAL_FREES].high = values[at + 1].value;
 	}
-	return mt_block_rows_add(rows, space, origin, block, values);
+	mt_block_rows_add(rows, space, origin, block, values);
+	return true;
 }
 
 static bool end_total(void *context, const struct mt_blocks_space *space,
@@ -98,13 +102,15 @@ static bool end_total(void *context, const struct mt_blocks_space *space,
 		      const struct mt_block_end *end)
 {
 	(void)end;
-	return add_total(context, space, origin, block, TOTAL_FREED, false);
+	add_total(context, space, origin, block, TOTAL_FREED, false);
+	return true;
 }
 
 static bool live_total(void *context, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
 {
-	return add_total(context, space, origin, block, TOTAL_BYTES, doubtful);
+	add_total(context, space, origin, block, TOTAL_BYTES, doubtful);
+	return true;
 }
 
 static bool anomaly_total(void *context, const struct mt_blocks_space *space,
@@ -114,27 +120,17 @@ static bool anomaly_total(void *context, const struct mt_blocks_space *space,
 	struct mt_value values[TOTAL_VALUES] = {{0}};
 
 	values[TOTAL_ANOMALY + anomaly] = mt_value_exact((double)calls);
-	return mt_block_rows_add(context, space, origin, NULL, values);
+	mt_block_rows_add(context, space, origin, NULL, values);
+	return true;
 }
 
-static const struct mt_block_table totals = {
+const struct mt_block_table mt_block_totals = {
 	.name = "blocks",
 	.values = total_columns,
 	.value_count = TOTAL_VALUES,
 	.count = TOTAL_BLOCKS,
 	.options = {.block = live_total, .gone = end_total, .anomaly = anomaly_total},
 };
-
-struct mt_error *mt_block_totals_run(struct mt_session *session,
-				     const struct mt_analysis_request *request,
-				     struct mt_table **out)
-{
-	if (request->at.when == MT_AT_PEAK || request->older_than > 0)
-		return mt_error_create(MT_ERR_USAGE,
-				       "--all counts all blocks up to a moment: it takes no %s",
-				       request->older_than > 0 ? "--older-than" : "--at peak");
-	return mt_block_rows_run(session, request, &totals, out);
-}
 
 static const struct mt_block_table temporary = {
 	.name = "temporary",
@@ -143,20 +139,6 @@ static const struct mt_block_table temporary = {
 	.count = TEMPORARY_ALL,
 	.options = {.block = live_temporary, .gone = end_temporary},
 };
-
-static struct mt_error *listen_temporary(struct mt_session *session,
-					 const struct mt_analysis_request *request,
-					 struct mt_listener **out)
-{
-	return mt_block_rows_listen(session, request, &temporary, out);
-}
-
-static struct mt_error *run_temporary(struct mt_session *session,
-				      const struct mt_analysis_request *request,
-				      struct mt_table **out)
-{
-	return mt_block_rows_run(session, request, &temporary, out);
-}
 
 const struct mt_analysis mt_analysis_temporary = {
 	.name = "temporary",
@@ -169,6 +151,6 @@ const struct mt_analysis mt_analysis_temporary = {
 	.needs = MT_NEEDS_BLOCKS,
 	.record = "malloc",
 	.output = "paths",
-	.run = run_temporary,
-	.listen = listen_temporary,
+	.listen = mt_block_table_listen,
+	.rows = &temporary,
 };

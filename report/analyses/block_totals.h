@@ -1,15 +1,9 @@
-/* --blocks --all: allocated, freed and live blocks, and anomalies. */
+/* The rows of --blocks --all: allocated, freed and live blocks, and anomalies. */
 #ifndef MT_REPORT_ANALYSES_BLOCK_TOTALS_H
 #define MT_REPORT_ANALYSES_BLOCK_TOTALS_H
 
-struct mt_analysis_request;
-struct mt_error;
-struct mt_session;
-struct mt_table;
+struct mt_block_table;
 
-/* As an analysis's run. */
-struct mt_error *mt_block_totals_run(struct mt_session *session,
-				     const struct mt_analysis_request *request,
-				     struct mt_table **out);
+extern const struct mt_block_table mt_block_totals;
 
 #endif

@@ -101,8 +101,8 @@ struct call_list {
 	struct mt_table table; /* first: ops get a pointer to it */
 	struct mt_session *session;
 	bool started;
-	/* Fills the listing's own columns. False out of memory. */
-	bool (*fill)(struct call_list *list, const struct mt_session_sample *sample,
+	/* Fills the listing's own columns. */
+	void (*fill)(struct call_list *list, const struct mt_session_sample *sample,
 		     const struct listed_call *call);
 	struct mt_map64 entered; /* by tid: index of its arguments */
 	MT_ARRAY(struct listed_call) entries;
@@ -131,12 +131,9 @@ static bool is_brk_event(const char *event)
 	return kind == MT_VM_BRK || kind == MT_VM_BY_NUMBER;
 }
 
-static bool set_text(struct call_list *list, size_t column, const char *text)
+static void set_text(struct call_list *list, size_t column, const char *text)
 {
-	uint32_t id = mt_strings_intern(list->table.strings, text, strlen(text));
-
-	list->keys[column] = id;
-	return id != MT_STRING_NONE;
+	list->keys[column] = mt_strings_add(list->table.strings, text);
 }
 
 /* ---- mmap, munmap, mremap ---- */
@@ -154,7 +151,7 @@ static const char *name_of(const struct call_list *list, const struct mt_session
 						 : "";
 }
 
-static bool fill_mmap(struct call_list *list, const struct mt_session_sample *sample,
+static void fill_mmap(struct call_list *list, const struct mt_session_sample *sample,
 		      const struct listed_call *call)
 {
 	const uint64_t *a = call->arguments;
@@ -165,12 +162,13 @@ static bool fill_mmap(struct call_list *list, const struct mt_session_sample *sa
 	list->keys[AT_SIZE] = a[1];
 	list->keys[AT_FD] = (uint64_t)(int64_t)(int32_t)a[4];
 	list->keys[AT_OFFSET] = a[5];
-	return set_text(list, AT_PROT, prot) && set_text(list, AT_FLAGS, flags) &&
-	       (mt_vm_call_failed(call->result) ||
-		set_text(list, AT_FILE, name_of(list, sample, call)));
+	set_text(list, AT_PROT, prot);
+	set_text(list, AT_FLAGS, flags);
+	if (!mt_vm_call_failed(call->result))
+		set_text(list, AT_FILE, name_of(list, sample, call));
 }
 
-static bool fill_mremap(struct call_list *list, const struct listed_call *call)
+static void fill_mremap(struct call_list *list, const struct listed_call *call)
 {
 	const uint64_t *a = call->arguments;
 	char flags[WORDS];
@@ -179,7 +177,7 @@ static bool fill_mremap(struct call_list *list, const struct listed_call *call)
 	list->keys[AT_OLD] = a[0];
 	list->keys[AT_OLD_SIZE] = a[1];
 	list->keys[AT_SIZE] = a[2];
-	return set_text(list, AT_FLAGS, flags);
+	set_text(list, AT_FLAGS, flags);
 }
 
 static void clear_map(struct call_list *list)
@@ -191,7 +189,7 @@ static void clear_map(struct call_list *list)
 	list->keys[AT_ERROR] = 0;
 }
 
-static bool fill_map(struct call_list *list, const struct mt_session_sample *sample,
+static void fill_map(struct call_list *list, const struct mt_session_sample *sample,
 		     const struct listed_call *call)
 {
 	bool failed = mt_vm_call_failed(call->result);
@@ -200,27 +198,32 @@ static bool fill_map(struct call_list *list, const struct mt_session_sample *sam
 	clear_map(list);
 	list->keys[AT_STACK_ID] = sample->stack;
 	mt_words_error(call->result, error, sizeof(error));
-	if (failed && !set_text(list, AT_ERROR, error))
-		return false;
+	if (failed)
+		set_text(list, AT_ERROR, error);
 	if (call->kind == MT_VM_MUNMAP) {
 		if (call->have_arguments) {
 			list->keys[AT_ADDRESS] = call->arguments[0];
 			list->keys[AT_SIZE] = call->arguments[1];
 		}
-		return set_text(list, AT_CALL, "munmap");
+		set_text(list, AT_CALL, "munmap");
+		return;
 	}
 	if (!failed)
 		list->keys[AT_ADDRESS] = (uint64_t)call->result;
-	if (call->kind == MT_VM_MREMAP)
-		return set_text(list, AT_CALL, "mremap") &&
-		       (!call->have_arguments || fill_mremap(list, call));
-	return set_text(list, AT_CALL, "mmap") &&
-	       (!call->have_arguments || fill_mmap(list, sample, call));
+	if (call->kind == MT_VM_MREMAP) {
+		set_text(list, AT_CALL, "mremap");
+		if (call->have_arguments)
+			fill_mremap(list, call);
+		return;
+	}
+	set_text(list, AT_CALL, "mmap");
+	if (call->have_arguments)
+		fill_mmap(list, sample, call);
 }
 
 /* ---- brk ---- */
 
-static bool fill_brk(struct call_list *list, const struct mt_session_sample *sample,
+static void fill_brk(struct call_list *list, const struct mt_session_sample *sample,
 		     const struct listed_call *call)
 {
 	uint64_t space = (uint64_t)sample->recording << 32 | sample->space->id;
@@ -234,9 +237,8 @@ static bool fill_brk(struct call_list *list, const struct mt_session_sample *sam
 	list->keys[BRK_ASKED] = asked;
 	list->keys[BRK_STACK_ID] = sample->stack;
 	/* brk fails by leaving the end unchanged. A call with 0 only asks for the end. */
-	return set_text(list, BRK_ERROR,
-			call->have_arguments && asked && now != asked ? "ENOMEM" : "") &&
-	       mt_map64_put(&list->breaks, space, now);
+	set_text(list, BRK_ERROR, call->have_arguments && asked && now != asked ? "ENOMEM" : "");
+	mt_map64_put(&list->breaks, space, now);
 }
 
 /* ---- The list ---- */
@@ -246,20 +248,6 @@ static struct mt_error *list_rewind(struct mt_table *table)
 	if (((struct call_list *)table)->started)
 		return mt_error_create(MT_ERR_UNSUPPORTED, "a listing of calls is read once");
 	return NULL;
-}
-
-/* An enter's arguments wait for the exit; false out of memory. */
-static bool keep_entry(struct call_list *list, uint64_t tid, const struct listed_call *call)
-{
-	uint64_t at;
-
-	if (!mt_map64_get(&list->entered, tid, &at)) {
-		at = list->entries.count;
-		if (!mt_array_push(&list->entries) || !mt_map64_put(&list->entered, tid, at))
-			return false;
-	}
-	list->entries.items[at] = *call;
-	return true;
 }
 
 /* Arguments that the registers lack come from the call's enter event, if there is one. */
@@ -278,9 +266,12 @@ static void complete(struct call_list *list, uint64_t tid, struct listed_call *c
 	entry->have_arguments = false;
 }
 
-/* Whether the sample is the exit of a call of the list; false in *ok out of memory. */
+/*
+ * Whether the sample is the exit of a call of the list. An enter's arguments are kept until the
+ * exit.
+ */
 static bool take_call(struct call_list *list, const struct mt_session_sample *sample,
-		      struct listed_call *call, bool *ok)
+		      struct listed_call *call)
 {
 	const char *event = mt_session_facts(list->session)->events.items[sample->event].name;
 	uint64_t tid = (uint32_t)sample->task->tid;
@@ -293,7 +284,7 @@ static bool take_call(struct call_list *list, const struct mt_session_sample *sa
 	if (moment == MT_MOMENT_ENTER) {
 		mt_vm_call_enter(sample->kernel, call->arguments);
 		call->have_arguments = true;
-		*ok = keep_entry(list, tid, call);
+		*mt_map64_element(&list->entered, &list->entries, tid) = *call;
 		return false;
 	}
 	call->have_arguments = mt_vm_call_registers(sample->attr, sample->kernel, call->arguments);
@@ -307,7 +298,6 @@ static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bo
 	struct mt_session_sample sample;
 	struct mt_row_facts facts;
 	struct listed_call call;
-	bool ok = true;
 
 	list->started = true;
 	do {
@@ -315,9 +305,8 @@ static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bo
 
 		if (err || !*more)
 			return err;
-	} while (!take_call(list, &sample, &call, &ok) && ok);
-	if (!ok || !list->fill(list, &sample, &call))
-		return mt_error_nomem();
+	} while (!take_call(list, &sample, &call));
+	list->fill(list, &sample, &call);
 	facts = mt_row_facts_of(list->session, &sample);
 	list->keys[TIME] = facts.time;
 	list->keys[PID] = (uint32_t)facts.pid;
@@ -343,17 +332,15 @@ static const struct mt_table_ops list_ops = {
 	.destroy = list_destroy,
 };
 
-static struct mt_error *run_list(struct mt_session *session,
-				 const struct mt_analysis_request *request, bool brks,
-				 struct mt_table **out)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
-	struct call_list *list = calloc(1, sizeof(*list));
+	struct call_list *list = mt_alloc(1, sizeof(*list));
+	bool brks = analysis == &mt_analysis_brks;
 
-	if (!list)
-		return mt_error_nomem();
 	list->table = (struct mt_table){
 		.ops = &list_ops,
-		.name = brks ? mt_analysis_brks.name : mt_analysis_mmaps.name,
+		.name = analysis->name,
 		.listing = true,
 		.keys = brks ? brk_columns : map_columns,
 		.key_count = (brks ? BRK_COLUMNS : AT_COLUMNS) - !request->stacks,
@@ -367,18 +354,6 @@ static struct mt_error *run_list(struct mt_session *session,
 	return NULL;
 }
 
-static struct mt_error *run_maps(struct mt_session *session,
-				 const struct mt_analysis_request *request, struct mt_table **out)
-{
-	return run_list(session, request, false, out);
-}
-
-static struct mt_error *run_brks(struct mt_session *session,
-				 const struct mt_analysis_request *request, struct mt_table **out)
-{
-	return run_list(session, request, true, out);
-}
-
 const struct mt_analysis mt_analysis_mmaps = {
 	.name = "mmaps",
 	.help = "each mmap, munmap and mremap call",
@@ -387,7 +362,7 @@ const struct mt_analysis mt_analysis_mmaps = {
 	.wants = is_map_event,
 	.record = "mmap,munmap,mremap",
 	.output = "table",
-	.run = run_maps,
+	.run = run,
 };
 
 const struct mt_analysis mt_analysis_brks = {
@@ -398,5 +373,5 @@ const struct mt_analysis mt_analysis_brks = {
 	.wants = is_brk_event,
 	.record = "brk",
 	.output = "table",
-	.run = run_brks,
+	.run = run,
 };

@@ -4,21 +4,14 @@
  */
 #include "report/analyses/growth.h"
 
-#include <stdlib.h>
-
-#include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/ledger_rows.h"
 #include "report/session/session.h"
 #include "report/verdicts/verdicts.h"
 
-MT_DEFINE_CLEANUP(mt_growth_run, struct mt_growth_run)
-
 struct growth {
-	struct mt_ledger_rows rows;
-	struct mt_row_keys *grouping;
-	bool held;	      /* a return counts against the reserver, not the returning call */
+	struct mt_ledger_run run; /* first */
+	bool held;		  /* a return counts against the reserver, not the returning call */
 	struct mt_value lost; /* low: lost records that unmapped memory; high: that mapped memory */
 };
 
@@ -38,7 +31,7 @@ static const struct mt_origin *account_of(const struct growth *growth,
 	return reserver->kind == MT_ORIGIN_CALL && reserver->selected ? reserver : post->origin;
 }
 
-static bool add_bytes(struct growth *growth, const struct mt_ledger *ledger,
+static void add_bytes(struct growth *growth, const struct mt_ledger *ledger,
 		      const struct mt_ledger_change *post, bool counted)
 {
 	const struct mt_change *change = post->change;
@@ -46,38 +39,34 @@ static bool add_bytes(struct growth *growth, const struct mt_ledger *ledger,
 	struct mt_row_facts facts;
 
 	if ((post->origin->kind == MT_ORIGIN_BEFORE && change->sign > 0) || !post->origin->selected)
-		return true;
+		return;
 	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(counted), values);
 	if (post->origin->kind == MT_ORIGIN_LOST)
 		*(change->sign < 0 ? &growth->lost.low : &growth->lost.high) += values[0].value;
-	return mt_ledger_row_facts(&growth->rows, ledger, account_of(growth, ledger, post),
-				   post->attrs, post->space->recording, change->time, &facts) &&
-	       mt_ledger_row_note(&growth->rows, post->space, &facts) &&
-	       mt_row_keys_add(growth->grouping, &facts, values);
+	facts = mt_ledger_row_facts(&growth->run.rows, ledger, account_of(growth, ledger, post),
+				    post->attrs, post->space->recording, change->time);
+	mt_ledger_row_note(&growth->run.rows, post->space, &facts);
+	mt_row_keys_add(growth->run.grouping, &facts, values);
 }
 
 static bool add_change(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {
-	return add_bytes(context, ledger, post, post->change->sign != 0);
+	add_bytes(context, ledger, post, post->change->sign != 0);
+	return true;
 }
 
-/*
- * The call that gives memory its first access reserves it, and the path that had reserved the
- * address space holds that much less. The total of mapped memory stays the same.
- */
+/* The total of mapped memory stays the same. */
 static bool add_access(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {
-	struct mt_ledger_change from = *post;
-	struct mt_change less = *post->change;
+	struct mt_change less;
+	struct mt_ledger_change from = mt_ledger_access_from(ledger, post, &less);
 
 	if (post->change->sign <= 0)
 		return true;
-	less.sign = -1;
-	from.change = &less;
-	from.origin = mt_ledger_origin(ledger, less.reserved_by);
-	return add_bytes(context, ledger, &from, false) && add_change(context, ledger, post);
+	add_bytes(context, ledger, &from, false);
+	return add_change(context, ledger, post);
 }
 
 static bool add_space(void *context, const struct mt_ledger *ledger,
@@ -89,126 +78,46 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	(void)ledger;
 	(void)regions;
 	(void)time;
-	mt_ledger_rows_add_remaining(&growth->rows, space);
+	mt_ledger_rows_add_remaining(&growth->run.rows, space);
 	return true;
 }
 
-struct mt_growth_run {
-	struct mt_listener listener; /* first: ops get a pointer to it */
-	struct growth growth;
-	struct mt_row_keys *grouping;
-	struct mt_ledger_options options;
-	struct mt_ledger *ledger;
-};
-
-void mt_growth_run_destroy(struct mt_growth_run *run)
+static void set_up(struct mt_ledger_run *run)
 {
-	if (!run)
-		return;
-	mt_ledger_destroy(run->ledger);
-	mt_ledger_rows_deinit(&run->growth.rows);
-	mt_row_keys_destroy(run->grouping);
-	free(run);
-}
-
-static struct mt_error *make_run(struct mt_session *session,
-				 const struct mt_analysis_request *request,
-				 struct mt_verdicts *verdicts, struct mt_growth_run **out)
-{
-	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = calloc(1, sizeof(*run));
-	struct mt_error *err;
-
-	if (!run)
-		return mt_error_nomem();
-	err = mt_row_keys_create(session, mt_analysis_growth.name, mt_memory_columns,
-				 MT_MEMORY_VALUES, request, &run->grouping);
-	if (err)
-		return err;
-	run->growth = (struct growth){
-		.rows = {.session = session,
-			 .stacks = request->unwind,
-			 .ended = verdicts ? MT_ENDED_SILENT : mt_ledger_rows_ended(request)},
-		.grouping = run->grouping,
-	};
 	run->options = (struct mt_ledger_options){
 		.change = add_change,
 		.accessed = add_access,
 		.remaining = add_space,
-		.context = &run->growth,
+		.context = run,
 	};
-	if (verdicts) {
-		run->growth.held = true;
-		mt_verdicts_report_also(verdicts,
-					&(struct mt_verdicts_also){add_change, &run->growth});
-		mt_verdicts_listen(verdicts, &run->options);
-	}
-	*out = MT_TAKE(run);
-	return NULL;
 }
 
-struct mt_error *mt_growth_begin(struct mt_session *session,
-				 const struct mt_analysis_request *request,
-				 struct mt_verdicts *verdicts, struct mt_growth_run **out)
+static void end(struct mt_ledger_run *run)
 {
-	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = NULL;
-	struct mt_error *err = make_run(session, request, verdicts, &run);
+	const uint32_t *lost = &run->rows.words[MT_ORIGIN_LOST];
 
-	err = err ? err : mt_ledger_begin(session, &run->options, &run->ledger);
-	if (err)
-		return err;
-	*out = MT_TAKE(run);
-	return NULL;
+	if (*lost)
+		mt_row_keys_doubt_paths(run->grouping, &((struct growth *)run)->lost, *lost - 1);
 }
 
-/* Makes the table after the ledger's run. */
-static struct mt_error *conclude(struct mt_growth_run *run, struct mt_table **out)
+static const struct mt_ledger_table growth_table = {
+	.size = sizeof(struct growth),
+	.values = mt_memory_columns,
+	.value_count = MT_MEMORY_VALUES,
+	.set_up = set_up,
+	.end = end,
+};
+
+struct mt_listener *mt_growth_listen(struct mt_session *session,
+				     const struct mt_analysis_request *request,
+				     struct mt_verdicts *verdicts)
 {
-	const uint32_t *lost = &run->growth.rows.words[MT_ORIGIN_LOST];
+	struct mt_ledger_run *run = mt_ledger_run_create(&mt_analysis_growth, session, request);
 
-	if (*lost && !mt_row_keys_doubt_paths(run->grouping, &run->growth.lost, *lost - 1))
-		return mt_error_nomem();
-	if (!mt_ledger_rows_mark(&run->growth.rows, run->grouping))
-		return mt_error_nomem();
-	return mt_row_keys_table(MT_TAKE(run->grouping), out);
-}
-
-struct mt_error *mt_growth_end(struct mt_growth_run *run, struct mt_table **out)
-{
-	mt_ledger_end(run->ledger);
-	return conclude(run, out);
-}
-
-static struct mt_error *run_alone(struct mt_session *session,
-				  const struct mt_analysis_request *request, struct mt_table **out)
-{
-	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = NULL;
-	struct mt_error *err = make_run(session, request, NULL, &run);
-
-	err = err ? err : mt_ledger_run(session, &run->options, &run->ledger);
-	return err ? err : conclude(run, out);
-}
-
-static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)
-{
-	return mt_growth_end((struct mt_growth_run *)listener, out);
-}
-
-static void stop_listening(struct mt_listener *listener)
-{
-	mt_growth_run_destroy((struct mt_growth_run *)listener);
-}
-
-static struct mt_error *listen(struct mt_session *session,
-			       const struct mt_analysis_request *request, struct mt_listener **out)
-{
-	struct mt_growth_run *run;
-	struct mt_error *err = mt_growth_begin(session, request, NULL, &run);
-
-	if (err)
-		return err;
-	run->listener = (struct mt_listener){.end = end_listening, .destroy = stop_listening};
-	*out = &run->listener;
-	return NULL;
+	((struct growth *)run)->held = true;
+	mt_verdicts_report_also(verdicts, &(struct mt_verdicts_also){add_change, run});
+	mt_verdicts_listen(verdicts, &run->options);
+	return mt_ledger_run_begin(run, true);
 }
 
 const struct mt_analysis mt_analysis_growth = {
@@ -220,6 +129,6 @@ const struct mt_analysis mt_analysis_growth = {
 	.needs = MT_NEEDS_GROWTH,
 	.record = "vm",
 	.output = "paths",
-	.run = run_alone,
-	.listen = listen,
+	.listen = mt_ledger_table_listen,
+	.rows = &growth_table,
 };

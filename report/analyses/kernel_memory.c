@@ -38,7 +38,8 @@ static bool add_block(void *context, const struct mt_blocks_space *space,
 		return true;
 	for (size_t i = VALUE_BYTES; doubtful && i <= VALUE_ASKED; i++)
 		values[i].low = 0;
-	return mt_block_rows_add(rows, space, origin, block, values);
+	mt_block_rows_add(rows, space, origin, block, values);
+	return true;
 }
 
 static const struct mt_block_table kernel_memory = {
@@ -49,18 +50,6 @@ static const struct mt_block_table kernel_memory = {
 	.most = 1u << VALUE_AGE,
 	.options = {.kernel = true, .block = add_block},
 };
-
-static struct mt_error *listen(struct mt_session *session,
-			       const struct mt_analysis_request *request, struct mt_listener **out)
-{
-	return mt_block_rows_listen(session, request, &kernel_memory, out);
-}
-
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
-{
-	return mt_block_rows_run(session, request, &kernel_memory, out);
-}
 
 const struct mt_analysis mt_analysis_kernel_memory = {
 	.name = "kernel-memory",
@@ -73,6 +62,6 @@ const struct mt_analysis mt_analysis_kernel_memory = {
 	.ages = true,
 	.record = "kmem",
 	.output = "paths",
-	.run = run,
-	.listen = listen,
+	.listen = mt_block_table_listen,
+	.rows = &kernel_memory,
 };

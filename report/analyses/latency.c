@@ -30,8 +30,7 @@ static const struct mt_value_column value_columns[VALUES] = {
 };
 
 /* The durations that an analysis shows. */
-struct latency_of {
-	const struct mt_analysis *analysis;
+struct duration_table {
 	const struct mt_duration_rule *rules;
 	size_t count;
 	const char *pages; /* the end's field that counts them, or NULL */
@@ -47,20 +46,7 @@ struct latency {
 	struct mt_sample_field pages;
 };
 
-static void latency_destroy(struct latency *latency)
-{
-	if (!latency)
-		return;
-	mt_session_ignore(latency->session, &latency->observer);
-	mt_durations_destroy(latency->durations);
-	mt_row_keys_destroy(latency->grouping);
-	mt_sample_field_deinit(&latency->pages);
-	free(latency);
-}
-
-MT_DEFINE_CLEANUP(latency, struct latency)
-
-static bool add(struct latency *latency, const struct mt_session_sample *sample, uint64_t ns)
+static void add(struct latency *latency, const struct mt_session_sample *sample, uint64_t ns)
 {
 	struct mt_row_facts facts = mt_row_facts_of(latency->session, sample);
 	struct mt_value values[VALUES] = {
@@ -69,15 +55,12 @@ static bool add(struct latency *latency, const struct mt_session_sample *sample,
 		[VALUE_LONGEST] = mt_value_exact((double)ns),
 	};
 	double pages;
-	bool has = false;
 
 	facts.took = ns;
 	if (latency->pages.name &&
-	    !mt_sample_field_get(&latency->pages, latency->session, sample, &pages, &has))
-		return false;
-	if (has)
+	    mt_sample_field_get(&latency->pages, latency->session, sample, &pages))
 		values[VALUE_PAGES] = mt_value_exact(pages);
-	return mt_row_keys_add(latency->grouping, &facts, values);
+	mt_row_keys_add(latency->grouping, &facts, values);
 }
 
 static bool take_sample(void *context, const struct mt_session_sample *sample)
@@ -85,7 +68,9 @@ static bool take_sample(void *context, const struct mt_session_sample *sample)
 	struct latency *latency = context;
 	uint64_t ns;
 
-	return !mt_durations_take(latency->durations, sample, &ns) || add(latency, sample, ns);
+	if (mt_durations_take(latency->durations, sample, &ns))
+		add(latency, sample, ns);
+	return true;
 }
 
 static struct mt_error *check_known(const struct mt_durations *durations,
@@ -119,73 +104,44 @@ static struct mt_error *end_listening(struct mt_listener *listener, struct mt_ta
 	struct latency *latency = (struct latency *)listener;
 
 	mt_durations_report(latency->durations);
-	if (!mt_row_keys_may_have(latency->grouping,
-				  mt_facts_lost_all(mt_session_facts(latency->session)),
-				  VALUE_CALLS))
-		return mt_error_nomem();
+	mt_row_keys_may_have(latency->grouping,
+			     mt_facts_lost_all(mt_session_facts(latency->session)), VALUE_CALLS);
 	return mt_row_keys_table(MT_TAKE(latency->grouping), out);
 }
 
 static void stop_listening(struct mt_listener *listener)
 {
-	latency_destroy((struct latency *)listener);
+	struct latency *latency = (struct latency *)listener;
+
+	mt_session_ignore(latency->session, &latency->observer);
+	mt_durations_destroy(latency->durations);
+	mt_row_keys_destroy(latency->grouping);
+	mt_sample_field_deinit(&latency->pages);
+	free(latency);
 }
 
-static struct mt_error *begin(struct mt_session *session, const struct mt_analysis_request *request,
-			      const struct latency_of *of, bool alongside, struct latency **out)
+static struct latency *begin(const struct mt_analysis *analysis, struct mt_session *session,
+			     const struct mt_analysis_request *request,
+			     const struct duration_table *of, bool alongside)
 {
-	MT_CLEANUP(latency_destroy_p) struct latency *latency = calloc(1, sizeof(*latency));
-	struct mt_error *err;
+	struct latency *latency = mt_alloc(1, sizeof(*latency));
 
-	if (!latency)
-		return mt_error_nomem();
 	latency->session = session;
 	latency->pages.name = of->pages;
 	latency->listener = (struct mt_listener){.end = end_listening, .destroy = stop_listening};
 	latency->observer = (struct mt_observer){.context = latency, .given = take_sample};
-	err = mt_row_keys_create(session, of->analysis->name, value_columns, VALUES - !of->pages,
-				 request, &latency->grouping);
-	err = err ? err
-		  : mt_durations_create(session, of->rules, of->count, alongside,
-					&latency->durations);
-	if (err)
-		return err;
+	latency->grouping = mt_row_keys_create(session, analysis->name, value_columns,
+					       VALUES - !of->pages, request);
 	mt_row_keys_most(latency->grouping, VALUE_LONGEST);
-	if (alongside && !mt_session_observe(session, &latency->observer))
-		return mt_error_nomem();
-	*out = MT_TAKE(latency);
-	return NULL;
+	latency->durations = mt_durations_create(session, of->rules, of->count, alongside);
+	mt_session_observe(session, &latency->observer);
+	return latency;
 }
 
-static struct mt_error *listen_to(struct mt_session *session,
-				  const struct mt_analysis_request *request,
-				  const struct latency_of *of, struct mt_listener **out)
+static struct mt_listener *listen(const struct mt_analysis *analysis, struct mt_session *session,
+				  const struct mt_analysis_request *request, bool alongside)
 {
-	struct latency *latency = NULL;
-	struct mt_error *err = begin(session, request, of, true, &latency);
-
-	if (!err)
-		*out = &latency->listener;
-	return err;
-}
-
-static struct mt_error *run_rules(struct mt_session *session,
-				  const struct mt_analysis_request *request,
-				  const struct latency_of *of, struct mt_table **out)
-{
-	MT_CLEANUP(latency_destroy_p) struct latency *latency = NULL;
-	struct mt_error *err = begin(session, request, of, false, &latency);
-	struct mt_session_sample sample;
-	bool more = true;
-
-	while (!err && more) {
-		err = mt_session_next(session, &sample, &more);
-		if (!err && more && !take_sample(latency, &sample))
-			err = mt_error_nomem();
-	}
-	if (!err && of->count == 1)
-		err = check_known(latency->durations, of->rules);
-	return err ? err : end_listening(&latency->listener, out);
+	return &begin(analysis, session, request, analysis->rows, alongside)->listener;
 }
 
 /* "BEGIN,END" or "BEGIN,END,FIELD": cuts the copy. */
@@ -201,17 +157,24 @@ static struct mt_error *parse_rule(char *words, const char *given, struct mt_dur
 		"--latency BEGIN,END, or BEGIN,END,FIELD: both have the same number in FIELD");
 }
 
-static struct mt_error *run_latency(struct mt_session *session,
+static struct mt_error *run_latency(const struct mt_analysis *analysis, struct mt_session *session,
 				    const struct mt_analysis_request *request,
 				    struct mt_table **out)
 {
-	MT_CLEANUP_FREE char *words = strdup(request->argument);
+	MT_CLEANUP_FREE char *words = mt_copy_string(request->argument);
 	struct mt_duration_rule rule;
-	const struct latency_of of = {&mt_analysis_latency, &rule, 1, NULL};
-	struct mt_error *err =
-		words ? parse_rule(words, request->argument, &rule) : mt_error_nomem();
+	const struct duration_table of = {&rule, 1, NULL};
+	struct mt_error *err = parse_rule(words, request->argument, &rule);
+	struct latency *latency;
 
-	return err ? err : run_rules(session, request, &of, out);
+	if (err)
+		return err;
+	latency = begin(analysis, session, request, &of, false);
+	err = mt_session_read(session, NULL, NULL);
+	err = err ? err : check_known(latency->durations, &rule);
+	err = err ? err : end_listening(&latency->listener, out);
+	stop_listening(&latency->listener);
+	return err;
 }
 
 static const struct mt_duration_rule reclaim_rules[] = {
@@ -231,41 +194,11 @@ static const struct mt_duration_rule compaction_rules[] = {
 	{"migrate:mm_migrate_pages_start", "migrate:mm_migrate_pages", NULL},
 };
 
-static const struct latency_of reclaim = {&mt_analysis_reclaim, reclaim_rules,
-					  sizeof(reclaim_rules) / sizeof(*reclaim_rules),
-					  "nr_reclaimed"};
+static const struct duration_table reclaim = {
+	reclaim_rules, sizeof(reclaim_rules) / sizeof(*reclaim_rules), "nr_reclaimed"};
 
-static const struct latency_of compaction = {&mt_analysis_compaction, compaction_rules,
-					     sizeof(compaction_rules) / sizeof(*compaction_rules),
-					     NULL};
-
-static struct mt_error *run_reclaim(struct mt_session *session,
-				    const struct mt_analysis_request *request,
-				    struct mt_table **out)
-{
-	return run_rules(session, request, &reclaim, out);
-}
-
-static struct mt_error *listen_reclaim(struct mt_session *session,
-				       const struct mt_analysis_request *request,
-				       struct mt_listener **out)
-{
-	return listen_to(session, request, &reclaim, out);
-}
-
-static struct mt_error *run_compaction(struct mt_session *session,
-				       const struct mt_analysis_request *request,
-				       struct mt_table **out)
-{
-	return run_rules(session, request, &compaction, out);
-}
-
-static struct mt_error *listen_compaction(struct mt_session *session,
-					  const struct mt_analysis_request *request,
-					  struct mt_listener **out)
-{
-	return listen_to(session, request, &compaction, out);
-}
+static const struct duration_table compaction = {
+	compaction_rules, sizeof(compaction_rules) / sizeof(*compaction_rules), NULL};
 
 #define KEYS (MT_BY_OF_SAMPLES | MT_BY_BIT(MT_BY_TOOK))
 #define DEFAULT_KEYS                                         \
@@ -296,8 +229,8 @@ const struct mt_analysis mt_analysis_reclaim = {
 	.events_apart = true,
 	.record = "reclaim",
 	.output = "table",
-	.run = run_reclaim,
-	.listen = listen_reclaim,
+	.listen = listen,
+	.rows = &reclaim,
 };
 
 const struct mt_analysis mt_analysis_compaction = {
@@ -310,6 +243,6 @@ const struct mt_analysis mt_analysis_compaction = {
 	.events_apart = true,
 	.record = "compaction",
 	.output = "table",
-	.run = run_compaction,
-	.listen = listen_compaction,
+	.listen = listen,
+	.rows = &compaction,
 };

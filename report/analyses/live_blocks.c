@@ -4,6 +4,8 @@
  * their own.
  */
 #include "report/analyses/live_blocks.h"
+
+#include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/block_totals.h"
 #include "report/analyses/rows/block_rows.h"
@@ -49,7 +51,8 @@ static bool add_block(void *context, const struct mt_blocks_space *space,
 		return true;
 	for (size_t i = VALUE_BYTES; doubtful && i <= VALUE_USABLE; i++)
 		values[i].low = 0;
-	return mt_block_rows_add(rows, space, origin, block, values);
+	mt_block_rows_add(rows, space, origin, block, values);
+	return true;
 }
 
 static bool add_failed(void *context, const struct mt_blocks_space *space,
@@ -59,8 +62,9 @@ static bool add_failed(void *context, const struct mt_blocks_space *space,
 	struct mt_block_rows *rows = context;
 	struct mt_value values[VALUES] = {[VALUE_FAILED] = mt_value_exact((double)calls)};
 
-	return anomaly != MT_ANOMALY_FAILED || rows->request->older_than > 0 ||
-	       mt_block_rows_add(rows, space, origin, NULL, values);
+	if (anomaly == MT_ANOMALY_FAILED && rows->request->older_than <= 0)
+		mt_block_rows_add(rows, space, origin, NULL, values);
+	return true;
 }
 
 const struct mt_block_table mt_live_blocks = {
@@ -72,18 +76,18 @@ const struct mt_block_table mt_live_blocks = {
 	.options = {.block = add_block, .anomaly = add_failed},
 };
 
-static struct mt_error *listen(struct mt_session *session,
-			       const struct mt_analysis_request *request, struct mt_listener **out)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
-	return mt_block_rows_listen(session, request, &mt_live_blocks, out);
-}
+	struct mt_listener *listener;
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
-{
-	if (request->all)
-		return mt_block_totals_run(session, request, out);
-	return mt_block_rows_run(session, request, &mt_live_blocks, out);
+	if (request->all && (request->at.when == MT_AT_PEAK || request->older_than > 0))
+		return mt_error_create(MT_ERR_USAGE,
+				       "--all counts all blocks up to a moment: it takes no %s",
+				       request->older_than > 0 ? "--older-than" : "--at peak");
+	listener = request->all ? mt_block_rows_listen(&mt_block_totals, session, request, false)
+				: mt_block_table_listen(analysis, session, request, false);
+	return mt_listener_run(listener, session, out);
 }
 
 const struct mt_analysis mt_analysis_blocks = {
@@ -99,6 +103,7 @@ const struct mt_analysis mt_analysis_blocks = {
 	.needs = MT_NEEDS_BLOCKS,
 	.record = "malloc",
 	.output = "paths",
+	.listen = mt_block_table_listen,
+	.rows = &mt_live_blocks,
 	.run = run,
-	.listen = listen,
 };

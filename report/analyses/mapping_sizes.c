@@ -9,8 +9,6 @@
 #include <sys/mman.h>
 
 #include "formats/base/array.h"
-#include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "formats/records/record.h"
 #include "report/analyses/analyses.h"
@@ -22,10 +20,6 @@
 #include "report/stacks/spaces.h"
 #include "report/sums/sum_table.h"
 #include "report/tables/facts.h"
-
-MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
-MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
-MT_DEFINE_CLEANUP(mt_residence, struct mt_residence)
 
 #define PAGE 4096
 
@@ -108,14 +102,13 @@ static double touched_bytes(const struct standing *standing, uint64_t start, uin
 	return (double)(pages * PAGE);
 }
 
-static bool intern(const struct map *map, const char *text, uint64_t *out)
+static uint64_t intern(const struct map *map, const char *text)
 {
-	*out = mt_strings_intern(mt_session_strings(map->session), text, strlen(text));
-	return *out != MT_STRING_NONE;
+	return mt_strings_add(mt_session_strings(map->session), text);
 }
 
 /* A row for a part of the region; line: its reading from smaps, or NULL. */
-static bool add_row(const struct standing *standing, const struct mt_extent *region, uint64_t start,
+static void add_row(const struct standing *standing, const struct mt_extent *region, uint64_t start,
 		    uint64_t end, const struct mt_mapping_reading *line)
 {
 	const struct map *map = standing->map;
@@ -136,10 +129,10 @@ static bool add_row(const struct standing *standing, const struct mt_extent *reg
 		values[i] = mt_value_exact(line ? line->bytes[i - VALUE_RESIDENT] : NAN);
 	values[VALUE_TOUCHED] =
 		mt_value_exact(map->has_faults ? touched_bytes(standing, start, end) : NAN);
-	return intern(map, permissions, &keys[KEY_PERMISSIONS]) &&
-	       intern(map, *name ? name : mt_region_kind_name((enum mt_region_kind)attrs->kind),
-		      &keys[KEY_MAPPING]) &&
-	       mt_sum_table_add(map->groups, keys, values);
+	keys[KEY_PERMISSIONS] = intern(map, permissions);
+	keys[KEY_MAPPING] =
+		intern(map, *name ? name : mt_region_kind_name((enum mt_region_kind)attrs->kind));
+	mt_sum_table_add(map->groups, keys, values);
 }
 
 /* True if the regions from `region` on have no gap, and the last one ends at `end`. */
@@ -160,7 +153,7 @@ static bool fill(const struct mt_extents *regions, const struct mt_extent *regio
  * Adds the rows of one region: divided, or joined with the following regions, like the kernel's
  * mappings. *done: the end of the addresses that have a row.
  */
-static bool add_region(const struct standing *standing, const struct mt_extents *regions,
+static void add_region(const struct standing *standing, const struct mt_extents *regions,
 		       const struct mt_extent *region, uint64_t *done)
 {
 	uint64_t at = region->start > *done ? region->start : *done;
@@ -175,11 +168,9 @@ static bool add_region(const struct standing *standing, const struct mt_extents 
 			end = line->end;
 		else
 			line = NULL;
-		if (!add_row(standing, region, at, end, line))
-			return false;
+		add_row(standing, region, at, end, line);
 		at = *done = end;
 	}
-	return true;
 }
 
 /* The requested moment; `time` is that of the last event before it. */
@@ -211,8 +202,7 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	standing.reading = mt_mapping_readings_near(&map->readings, space->recording, space->pid,
 						    moment_of(map, space, time));
 	for (; region; region = mt_extents_after(regions, region->end)) {
-		if (!add_region(&standing, regions, region, &done))
-			return false;
+		add_region(&standing, regions, region, &done);
 	}
 	return true;
 }
@@ -232,48 +222,46 @@ static struct mt_error *run_map(struct map *map, const struct mt_analysis_reques
 		.context = map,
 		.moment = request->at.when == MT_AT_TIME,
 	};
-	MT_CLEANUP(mt_residence_destroy_p)
 	struct mt_residence *residence = mt_residence_create(&how);
-	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	struct mt_ledger_options options = {.at = request->at};
+	struct mt_ledger *ledger;
+	struct mt_error *err;
 
-	if (!residence)
-		return mt_error_nomem();
 	mt_residence_listen(residence, &options);
 	options.stackless = true;
-	return mt_ledger_run(map->session, &options, &ledger);
+	ledger = mt_ledger_begin(map->session, &options, false);
+	err = mt_session_read(map->session, NULL, NULL);
+	mt_ledger_end(ledger);
+	mt_ledger_destroy(ledger);
+	mt_residence_destroy(residence);
+	return err;
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
 	const struct mt_table shape = {
-		.name = mt_analysis_map.name,
+		.name = analysis->name,
 		.keys = key_columns,
 		.key_count = KEYS,
 		.values = value_columns,
 		.value_count = VALUES,
 		.strings = mt_session_strings(session),
 	};
-	MT_CLEANUP(mt_sum_table_destroy_p)
-	struct mt_sum_table *groups = mt_sum_table_create(&shape);
 	struct map map = {
 		.session = session,
-		.groups = groups,
+		.groups = mt_sum_table_create(&shape),
 		.at = request->at,
 	};
 	struct mt_error *err;
 
 	map.observer = (struct mt_observer){.context = &map, .observe = observe};
-	if (!groups || !mt_session_observe(session, &map.observer))
-		return mt_error_nomem();
+	mt_session_observe(session, &map.observer);
 	err = run_map(&map, request);
 	mt_session_ignore(session, &map.observer);
 	mt_mapping_readings_deinit(&map.readings);
-	if (err)
-		return err;
-	*out = mt_sum_table_table(MT_TAKE(groups));
-	return NULL;
+	*out = mt_sum_table_table(map.groups);
+	return err;
 }
 
 const struct mt_analysis mt_analysis_map = {

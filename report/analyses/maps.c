@@ -7,17 +7,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
 #include "report/ledger/ledger.h"
 #include "report/session/session.h"
 #include "report/stacks/spaces.h"
 #include "report/sums/sum_table.h"
-
-MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
-MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 
 enum {
 	KEY_PID,
@@ -51,13 +46,12 @@ struct maps {
 	bool living; /* without processes that had ended by then */
 };
 
-static bool intern(const struct maps *maps, const char *text, uint64_t *out)
+static uint64_t intern(const struct maps *maps, const char *text)
 {
-	*out = mt_strings_intern(mt_session_strings(maps->session), text, strlen(text));
-	return *out != MT_STRING_NONE;
+	return mt_strings_add(mt_session_strings(maps->session), text);
 }
 
-static bool add_row(const struct maps *maps, const struct mt_ledger *ledger,
+static void add_row(const struct maps *maps, const struct mt_ledger *ledger,
 		    const struct mt_ledger_space *space, const struct mt_extent *region)
 {
 	const struct mt_region_attrs *attrs = mt_attrs_get(mt_ledger_attrs(ledger), region->attrs);
@@ -82,14 +76,15 @@ static bool add_row(const struct maps *maps, const struct mt_ledger *ledger,
 	};
 
 	snprintf(device, sizeof(device), "%02" PRIx32 ":%02" PRIx32, file.major, file.minor);
-	return intern(maps, permissions, &keys[KEY_PERMISSIONS]) &&
-	       intern(maps, device, &keys[KEY_DEVICE]) && intern(maps, kind, &keys[KEY_KIND]) &&
-	       intern(maps, file.name, &keys[KEY_NAME]) &&
-	       mt_sum_table_add(maps->groups, keys, values);
+	keys[KEY_PERMISSIONS] = intern(maps, permissions);
+	keys[KEY_DEVICE] = intern(maps, device);
+	keys[KEY_KIND] = intern(maps, kind);
+	keys[KEY_NAME] = intern(maps, file.name);
+	mt_sum_table_add(maps->groups, keys, values);
 }
 
 /* A range whose mapping, if any, is unknown. */
-static bool add_doubt(const struct maps *maps, const struct mt_ledger_space *space,
+static void add_doubt(const struct maps *maps, const struct mt_ledger_space *space,
 		      const struct mt_extent *range)
 {
 	const struct mt_value bytes = mt_value_exact((double)(range->end - range->start));
@@ -100,9 +95,9 @@ static bool add_doubt(const struct maps *maps, const struct mt_ledger_space *spa
 		[KEY_END] = range->end,
 	};
 
-	return intern(maps, "????", &keys[KEY_PERMISSIONS]) &&
-	       intern(maps, "in doubt", &keys[KEY_KIND]) &&
-	       mt_sum_table_add(maps->groups, keys, values);
+	keys[KEY_PERMISSIONS] = intern(maps, "????");
+	keys[KEY_KIND] = intern(maps, "in doubt");
+	mt_sum_table_add(maps->groups, keys, values);
 }
 
 static bool add_space(void *context, const struct mt_ledger *ledger,
@@ -118,41 +113,37 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	if (!mt_session_selects(maps->session, &leader, time ? time - 1 : 0))
 		return true;
 	for (; region; region = mt_extents_after(regions, region->end)) {
-		if (!add_row(maps, ledger, space, region))
-			return false;
+		add_row(maps, ledger, space, region);
 	}
 	region = mt_extents_after(space->account->doubts, 0);
 	for (; region; region = mt_extents_after(space->account->doubts, region->end)) {
-		if (!add_doubt(maps, space, region))
-			return false;
+		add_doubt(maps, space, region);
 	}
 	return true;
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
 	const struct mt_table shape = {
-		.name = mt_analysis_maps.name,
+		.name = analysis->name,
 		.keys = key_columns,
 		.key_count = KEYS,
 		.values = value_columns,
 		.value_count = 2,
 		.strings = mt_session_strings(session),
 	};
-	MT_CLEANUP(mt_sum_table_destroy_p)
 	struct mt_sum_table *groups = mt_sum_table_create(&shape);
-	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	struct maps maps = {session, groups, request->at.when == MT_AT_TIME};
 	const struct mt_ledger_options options = {
 		.at = request->at, .remaining = add_space, .context = &maps};
-	struct mt_error *err =
-		groups ? mt_ledger_run(session, &options, &ledger) : mt_error_nomem();
+	struct mt_ledger *ledger = mt_ledger_begin(session, &options, false);
+	struct mt_error *err = mt_session_read(session, NULL, NULL);
 
-	if (err)
-		return err;
-	*out = mt_sum_table_table(MT_TAKE(groups));
-	return NULL;
+	mt_ledger_end(ledger);
+	mt_ledger_destroy(ledger);
+	*out = mt_sum_table_table(groups);
+	return err;
 }
 
 const struct mt_analysis mt_analysis_maps = {

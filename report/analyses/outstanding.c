@@ -3,10 +3,6 @@
  * exec counts with the memory that it had just before. With --timeline, each interval shows bytes
  * reserved minus bytes returned; the intervals add up to the outstanding bytes at the end.
  */
-#include <stdlib.h>
-
-#include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/ledger_rows.h"
 #include "report/session/session.h"
@@ -24,10 +20,8 @@ static const struct mt_value_column value_columns[VALUES] = {
 };
 
 struct outstanding {
-	struct mt_ledger_rows rows;
-	struct mt_row_keys *grouping;
-	const struct mt_analysis_request *request;
-	bool all;
+	struct mt_ledger_run run; /* first */
+	bool all;		  /* memory of all kinds is shown */
 };
 
 /*
@@ -40,14 +34,14 @@ static bool counts(const struct outstanding *o, const struct mt_ledger_space *sp
 {
 	if (!origin->selected)
 		return false;
-	if (o->request->all)
+	if (o->run.request->all)
 		return true;
 	if (origin->kind == MT_ORIGIN_BEFORE || mt_ledger_inherited(space, region))
 		return false;
 	return mt_region_attrs_are_held(attrs) || (o->all && origin->kind != MT_ORIGIN_EXEC);
 }
 
-static bool add_region(struct outstanding *o, const struct mt_ledger *ledger,
+static void add_region(struct outstanding *o, const struct mt_ledger *ledger,
 		       const struct mt_ledger_space *space, const struct mt_extent *region,
 		       uint64_t time)
 {
@@ -58,15 +52,15 @@ static bool add_region(struct outstanding *o, const struct mt_ledger *ledger,
 	struct mt_value values[VALUES], bytes = mt_value_exact(size);
 	struct mt_row_facts facts;
 
-	if (!counts(o, space, region, origin, attrs) || age < o->request->older_than)
-		return true;
+	if (!counts(o, space, region, origin, attrs) || age < o->run.request->older_than)
+		return;
 	bytes.low -= (double)mt_ledger_doubtful(ledger, space, region);
 	mt_memory_values(bytes, mt_value_exact(1), values);
 	values[VALUE_AGE] = mt_value_exact(age);
-	return mt_ledger_row_facts(&o->rows, ledger, origin, attrs, space->recording, region->time,
-				   &facts) &&
-	       mt_ledger_row_mark(&o->rows, space, &facts) &&
-	       mt_row_keys_add(o->grouping, &facts, values);
+	facts = mt_ledger_row_facts(&o->run.rows, ledger, origin, attrs, space->recording,
+				    region->time);
+	mt_ledger_row_mark(&o->run.rows, space, &facts);
+	mt_row_keys_add(o->run.grouping, &facts, values);
 }
 
 static bool add_space(void *context, const struct mt_ledger *ledger,
@@ -75,10 +69,8 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 {
 	const struct mt_extent *region = mt_extents_after(regions, 0);
 
-	for (; region; region = mt_extents_after(regions, region->end)) {
-		if (!add_region(context, ledger, space, region, time))
-			return false;
-	}
+	for (; region; region = mt_extents_after(regions, region->end))
+		add_region(context, ledger, space, region, time);
 	return true;
 }
 
@@ -101,130 +93,47 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	if (!counts(o, post->space, &region, owner, post->attrs))
 		return true;
 	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(change->sign), values);
-	return mt_ledger_row_facts(&o->rows, ledger, owner, post->attrs, post->space->recording,
-				   change->time, &facts) &&
-	       mt_ledger_row_note(&o->rows, post->space, &facts) &&
-	       mt_row_keys_add(o->grouping, &facts, values);
+	facts = mt_ledger_row_facts(&o->run.rows, ledger, owner, post->attrs,
+				    post->space->recording, change->time);
+	mt_ledger_row_note(&o->run.rows, post->space, &facts);
+	mt_row_keys_add(o->run.grouping, &facts, values);
+	return true;
 }
 
-/*
- * When a call (mprotect) gives access to memory that had none, the memory moves from the call that
- * had reserved it to this call.
- */
 static bool add_access(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {
-	struct mt_ledger_change from = *post;
-	struct mt_change less = *post->change;
+	struct mt_change less;
+	struct mt_ledger_change from = mt_ledger_access_from(ledger, post, &less);
 
-	if (post->change->sign <= 0)
-		return true;
-	less.sign = -1;
-	from.change = &less;
-	return add_change(context, ledger, &from) && add_change(context, ledger, post);
+	return post->change->sign <= 0 ||
+	       (add_change(context, ledger, &from) && add_change(context, ledger, post));
 }
 
-struct outstanding_run {
-	struct mt_listener listener; /* first: ops get a pointer to it */
-	struct outstanding outstanding;
-	struct mt_row_keys *grouping;
-	struct mt_ledger_options options;
-	struct mt_ledger *ledger;
-	bool timeline;
+static void set_up(struct mt_ledger_run *run)
+{
+	const struct mt_by_list *by = &run->request->by;
+
+	((struct outstanding *)run)->all =
+		mt_by_has(by, MT_BY_FILE) || (mt_by_has(by, MT_BY_KIND) && !run->request->page);
+	run->options.at = run->request->at;
+	run->options.context = run;
+	if (run->timeline) {
+		run->value_count = MT_MEMORY_VALUES;
+		run->options.change = add_change;
+		run->options.accessed = add_access;
+	} else {
+		run->options.remaining = add_space;
+	}
+}
+
+static const struct mt_ledger_table outstanding = {
+	.size = sizeof(struct outstanding),
+	.values = value_columns,
+	.value_count = VALUES,
+	.most = 1u << VALUE_AGE,
+	.set_up = set_up,
 };
-
-static void outstanding_run_destroy(struct outstanding_run *run)
-{
-	if (!run)
-		return;
-	mt_ledger_destroy(run->ledger);
-	mt_ledger_rows_deinit(&run->outstanding.rows);
-	mt_row_keys_destroy(run->grouping);
-	free(run);
-}
-
-MT_DEFINE_CLEANUP(outstanding_run, struct outstanding_run)
-
-static struct mt_error *make_run(struct mt_session *session,
-				 const struct mt_analysis_request *request,
-				 struct outstanding_run **out)
-{
-	MT_CLEANUP(outstanding_run_destroy_p) struct outstanding_run *run = calloc(1, sizeof(*run));
-	struct mt_error *err;
-
-	if (!run)
-		return mt_error_nomem();
-	run->timeline = mt_by_has(&request->by, MT_BY_TIME);
-	err = mt_row_keys_create(session, mt_analysis_outstanding.name, value_columns,
-				 run->timeline ? MT_MEMORY_VALUES : VALUES, request,
-				 &run->grouping);
-	if (err)
-		return err;
-	if (!run->timeline)
-		mt_row_keys_most(run->grouping, VALUE_AGE);
-	run->outstanding = (struct outstanding){
-		.rows = {.session = session,
-			 .stacks = request->unwind,
-			 .ended = mt_ledger_rows_ended(request)},
-		.grouping = run->grouping,
-		.request = request,
-		.all = mt_by_has(&request->by, MT_BY_FILE) ||
-		       (mt_by_has(&request->by, MT_BY_KIND) && !request->page),
-	};
-	run->options = (struct mt_ledger_options){
-		.at = request->at,
-		.change = run->timeline ? add_change : NULL,
-		.accessed = run->timeline ? add_access : NULL,
-		.remaining = run->timeline ? NULL : add_space,
-		.context = &run->outstanding,
-	};
-	*out = MT_TAKE(run);
-	return NULL;
-}
-
-static struct mt_error *conclude(struct outstanding_run *run, struct mt_table **out)
-{
-	if (run->timeline && !mt_ledger_rows_mark(&run->outstanding.rows, run->grouping))
-		return mt_error_nomem();
-	return mt_row_keys_table(MT_TAKE(run->grouping), out);
-}
-
-static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)
-{
-	struct outstanding_run *run = (struct outstanding_run *)listener;
-
-	mt_ledger_end(run->ledger);
-	return conclude(run, out);
-}
-
-static void stop_listening(struct mt_listener *listener)
-{
-	outstanding_run_destroy((struct outstanding_run *)listener);
-}
-
-static struct mt_error *listen(struct mt_session *session,
-			       const struct mt_analysis_request *request, struct mt_listener **out)
-{
-	MT_CLEANUP(outstanding_run_destroy_p) struct outstanding_run *run = NULL;
-	struct mt_error *err = make_run(session, request, &run);
-
-	err = err ? err : mt_ledger_begin(session, &run->options, &run->ledger);
-	if (err)
-		return err;
-	run->listener = (struct mt_listener){.end = end_listening, .destroy = stop_listening};
-	*out = &MT_TAKE(run)->listener;
-	return NULL;
-}
-
-static struct mt_error *run_alone(struct mt_session *session,
-				  const struct mt_analysis_request *request, struct mt_table **out)
-{
-	MT_CLEANUP(outstanding_run_destroy_p) struct outstanding_run *run = NULL;
-	struct mt_error *err = make_run(session, request, &run);
-
-	err = err ? err : mt_ledger_run(session, &run->options, &run->ledger);
-	return err ? err : conclude(run, out);
-}
 
 const struct mt_analysis mt_analysis_outstanding = {
 	.name = "outstanding",
@@ -238,6 +147,6 @@ const struct mt_analysis mt_analysis_outstanding = {
 	.needs = MT_NEEDS_GROWTH | MT_NEEDS_HELD,
 	.record = "vm",
 	.output = "paths",
-	.run = run_alone,
-	.listen = listen,
+	.listen = mt_ledger_table_listen,
+	.rows = &outstanding,
 };

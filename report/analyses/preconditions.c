@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/base/err.h"
 #include "formats/records/record.h"
 #include "report/account/call.h"
 #include "report/blocks/block_calls.h"
@@ -301,15 +300,13 @@ bool mt_preconditions_blocks(const struct mt_facts *facts)
 	return find(facts, ALLOCATIONS);
 }
 
-struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_facts *facts,
-					   char **out)
+char *mt_preconditions_describe(unsigned int needs, const struct mt_facts *facts)
 {
 	struct limits limits = {0};
 	char *text = NULL, sizes[128];
 	size_t size;
 	FILE *to;
 
-	*out = NULL;
 	if (!mt_preconditions_source(needs, facts))
 		return NULL;
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
@@ -327,13 +324,12 @@ struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_f
 		add(&limits, "what allocators gave", "not counted here", "--blocks shows it");
 	if (!limits.count)
 		return NULL;
-	to = open_memstream(&text, &size);
-	for (size_t i = 0; to && i < limits.count; i++) {
+	to = mt_open_text(&text, &size);
+	for (size_t i = 0; i < limits.count; i++) {
 		fputs(i ? "; " : "", to);
 		print(&limits.items[i], to);
 	}
-	if (!to || fclose(to))
-		return mt_error_nomem();
-	*out = text;
-	return NULL;
+	if (fclose(to))
+		mt_memory_failed();
+	return text;
 }

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 
-struct mt_error;
 struct mt_facts;
 
 /* The subject of an analysis's figures. */
@@ -23,8 +22,7 @@ enum mt_needs {
  * The limits of figures with these needs, one line to be freed; NULL if there are none: "mmap was
  * not recorded: heap only". NULL also for recordings without any event that the figures come from.
  */
-struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_facts *facts,
-					   char **out);
+char *mt_preconditions_describe(unsigned int needs, const struct mt_facts *facts);
 
 /* Whether any event was recorded that figures with these needs come from. */
 bool mt_preconditions_source(unsigned int needs, const struct mt_facts *facts);

@@ -19,7 +19,6 @@
 #include "report/verdicts/verdicts.h"
 
 MT_DEFINE_CLEANUP(mt_gauge_log, struct mt_gauge_log)
-MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
 
 enum {
 	VALUE_CHANGE,
@@ -51,10 +50,9 @@ static bool no_event(const char *event)
 	return false;
 }
 
-static bool intern(struct mt_session *session, const char *text, uint32_t *out)
+static uint32_t intern(struct mt_session *session, const char *text)
 {
-	*out = mt_strings_intern(mt_session_strings(session), text, strlen(text));
-	return *out != MT_STRING_NONE;
+	return mt_strings_add(mt_session_strings(session), text);
 }
 
 enum life {
@@ -136,7 +134,7 @@ const struct mt_gauged_process *mt_process_ended_largest(const struct mt_session
 	return most > grew && !mt_session_selection(session)->time.given ? largest : NULL;
 }
 
-static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
+static void add_process(struct mt_session *session, struct mt_row_keys *keys,
 			const struct mt_gauged_process *process, const struct mt_process_more *more)
 {
 	const struct mt_series *resident = &process->series[MT_PROCESS_RESIDENT];
@@ -150,7 +148,7 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 		.pid = process->pid,
 		.tid = process->pid,
 		.cgroup = process->cgroup,
-		.exe = process->exe,
+		.exe = process->exe ? process->exe : intern(session, "[unknown]"),
 		.cpu = UINT32_MAX,
 		.stack = MT_STACK_NONE,
 	};
@@ -177,19 +175,15 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 		trend = mt_series_trend(resident,
 					process->is_new && process->from < resident->first_time,
 					process->from, process->to, process->interval);
-	if (!intern(session, trend, &facts.trend) || !intern(session, lives[life], &facts.life))
-		return false;
-	facts.comm = facts.process = process->comm;
-	if (process->comm == MT_STRING_NONE && !intern(session, "[unknown]", &facts.comm))
-		return false;
+	facts.trend = intern(session, trend);
+	facts.life = intern(session, lives[life]);
+	facts.comm = process->comm == MT_STRING_NONE ? intern(session, "[unknown]") : process->comm;
 	facts.process = facts.comm;
-	if (!process->exe && !intern(session, "[unknown]", &facts.exe))
-		return false;
-	return mt_row_keys_add(keys, &facts, values);
+	mt_row_keys_add(keys, &facts, values);
 }
 
 /* For processes that ended with others, only the peak of their sizes is known. */
-static bool add_brief(struct mt_session *session, struct mt_row_keys *keys,
+static void add_brief(struct mt_session *session, struct mt_row_keys *keys,
 		      const struct mt_brief_processes *brief)
 {
 	bool one = brief->pid >= 0;
@@ -201,7 +195,7 @@ static bool add_brief(struct mt_session *session, struct mt_row_keys *keys,
 		.comm = brief->comm,
 		.process = brief->comm,
 		.cgroup = brief->cgroup,
-		.exe = brief->exe,
+		.exe = brief->exe ? brief->exe : intern(session, "[unknown]"),
 		.cpu = UINT32_MAX,
 		.stack = MT_STACK_NONE,
 	};
@@ -212,21 +206,19 @@ static bool add_brief(struct mt_session *session, struct mt_row_keys *keys,
 		[VALUE_COUNT] = mt_value_exact(brief->count),
 	};
 
-	return intern(session, "-", &facts.trend) &&
-	       intern(session, lives[one ? LIFE_ENDED_LAST : LIFE_ENDED], &facts.life) &&
-	       (brief->exe || intern(session, "[unknown]", &facts.exe)) &&
-	       mt_row_keys_add(keys, &facts, values);
+	facts.trend = intern(session, "-");
+	facts.life = intern(session, lives[one ? LIFE_ENDED_LAST : LIFE_ENDED]);
+	mt_row_keys_add(keys, &facts, values);
 }
 
 /* Rows with the same name are merged, unless they are grouped by more. */
-static bool add_all_brief(struct mt_session *session, struct mt_row_keys *keys,
+static void add_all_brief(struct mt_session *session, struct mt_row_keys *keys,
 			  const struct mt_gauge_log *gauges, bool grouped)
 {
 	size_t count;
 	const struct mt_brief_processes *brief = mt_gauge_log_brief(gauges, &count);
-	bool good = true;
 
-	for (size_t i = 0; i < count && good; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct mt_brief_processes row = brief[i];
 
 		for (; !grouped && i + 1 < count && brief[i + 1].recording == row.recording &&
@@ -235,50 +227,36 @@ static bool add_all_brief(struct mt_session *session, struct mt_row_keys *keys,
 			row.count += brief[i + 1].count;
 			row.peak = brief[i + 1].peak > row.peak ? brief[i + 1].peak : row.peak;
 		}
-		good = add_brief(session, keys, &row);
+		add_brief(session, keys, &row);
 	}
-	return good;
-}
-
-static struct mt_error *read_all(struct mt_session *session)
-{
-	struct mt_session_sample sample;
-	struct mt_error *err;
-	bool more = true;
-
-	do
-		err = mt_session_next(session, &sample, &more);
-	while (!err && more);
-	return err;
 }
 
 struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
 				  const struct mt_process_more *more,
 				  const struct mt_analysis_request *request, struct mt_table **out)
 {
-	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *keys = NULL;
-	size_t columns = more->ledger ? VALUES : VALUE_CLOSED;
-	struct mt_error *err = mt_row_keys_create(session, mt_analysis_processes.name,
-						  value_columns, columns, request, &keys);
+	struct mt_row_keys *keys =
+		mt_row_keys_create(session, mt_analysis_processes.name, value_columns,
+				   more->ledger ? VALUES : VALUE_CLOSED, request);
 	const struct mt_gauged_process *process;
-	bool good = true;
 
-	if (err)
-		return err;
-	for (size_t i = 0; good && (process = mt_gauge_log_process(gauges, i)); i++)
-		good = !process->selected || add_process(session, keys, process, more);
-	good = good && add_all_brief(session, keys, gauges,
-				     request->by.count > mt_analysis_processes.default_by.count);
-	return good ? mt_row_keys_table(MT_TAKE(keys), out) : mt_error_nomem();
+	for (size_t i = 0; (process = mt_gauge_log_process(gauges, i)); i++) {
+		if (process->selected)
+			add_process(session, keys, process, more);
+	}
+	add_all_brief(session, keys, gauges,
+		      request->by.count > mt_analysis_processes.default_by.count);
+	return mt_row_keys_table(keys, out);
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
 	MT_CLEANUP(mt_gauge_log_destroy_p)
 	struct mt_gauge_log *gauges = mt_gauge_log_listen(session);
-	struct mt_error *err = read_all(session);
+	struct mt_error *err = mt_session_read(session, NULL, NULL);
 
+	(void)analysis;
 	if (err)
 		return err;
 	mt_gauge_log_finish(gauges);

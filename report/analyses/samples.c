@@ -1,6 +1,8 @@
 /*
  * --samples: as sums, how often each event, thread name and stack was sampled; as a listing, a row
- * for each sample. --counts: how often each event occurred.
+ * for each sample. --counts: how often each event occurred. --faults and --files: page faults by
+ * mode and stack, or by the file mapped at the address. Minor and major faults are separate if they
+ * were recorded separately.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,20 +71,18 @@ struct event_strings {
 
 static const struct event_strings no_event = {.event = UINT32_MAX};
 
-/* The strings of an event; false out of memory. */
-static bool find_strings(struct mt_session *session, uint32_t event, struct event_strings *last)
+static void find_strings(struct mt_session *session, uint32_t event, struct event_strings *last)
 {
 	const struct mt_facts_event *facts = &mt_session_facts(session)->events.items[event];
 	struct mt_strings *strings = mt_session_strings(session);
 
 	if (last->event == event)
-		return true;
+		return;
 	*last = (struct event_strings){
 		.event = event,
-		.alias = mt_strings_intern(strings, facts->alias, strlen(facts->alias)),
-		.name = mt_strings_intern(strings, facts->name, strlen(facts->name)),
+		.alias = mt_strings_add(strings, facts->alias),
+		.name = mt_strings_add(strings, facts->name),
 	};
-	return last->alias != MT_STRING_NONE && last->name != MT_STRING_NONE;
 }
 
 struct sample_list {
@@ -108,28 +108,20 @@ static uint64_t number_or_none(int64_t number)
 	return number < 0 ? UINT64_MAX : (uint64_t)number;
 }
 
-/* Text of a tracepoint's fields. */
-static struct mt_error *describe(struct sample_list *list, const struct mt_session_sample *sample,
-				 const char **out)
+/* Text of a tracepoint's fields, or NULL. */
+static const char *describe(struct sample_list *list, const struct mt_session_sample *sample)
 {
 	const char *text = mt_session_facts(list->session)->events.items[sample->event].format;
 	struct mt_trace_format **format;
 
 	if (!text || !*text || !sample->kernel->raw_size)
 		return NULL;
-	while (list->formats.count <= sample->event) {
-		if (!mt_array_push(&list->formats))
-			return mt_error_nomem();
-	}
-	format = &list->formats.items[sample->event];
+	format = mt_array_at(&list->formats, sample->event);
 	if (!*format)
 		*format = mt_trace_format_create(text);
-	if (!*format)
-		return mt_error_nomem();
 	mt_trace_format_print(*format, sample->kernel->raw, sample->kernel->raw_size, list->detail,
 			      sizeof(list->detail));
-	*out = list->detail;
-	return NULL;
+	return list->detail;
 }
 
 static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bool *more)
@@ -142,8 +134,7 @@ static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bo
 	if (err || !*more)
 		return err;
 	list->keys[LIST_TIME] = sample.time;
-	if (!find_strings(list->session, sample.event, &list->event))
-		return mt_error_nomem();
+	find_strings(list->session, sample.event, &list->event);
 	list->keys[LIST_EVENT] = list->event.alias;
 	list->keys[LIST_EVENT_NAME] = list->event.name;
 	list->keys[LIST_COMM] = sample.task->comm;
@@ -157,8 +148,9 @@ static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bo
 		.values = list->values,
 		.addresses = sample.addresses,
 		.sources = sample.sources,
+		.detail = describe(list, &sample),
 	};
-	return describe(list, &sample, &out->detail);
+	return NULL;
 }
 
 static void list_destroy(struct mt_table *table)
@@ -177,13 +169,15 @@ static const struct mt_table_ops list_ops = {
 	.destroy = list_destroy,
 };
 
-static struct mt_error *run_list(struct mt_session *session, bool stacks, struct mt_table **out)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
-	struct sample_list *list = calloc(1, sizeof(*list));
+	struct sample_list *list;
 
-	if (!list)
-		return mt_error_nomem();
-	list->table = shape(session, stacks);
+	if (!request->listing)
+		return mt_analysis_of_samples(analysis, session, request, out);
+	list = mt_alloc(1, sizeof(*list));
+	list->table = shape(session, request->stacks);
 	list->table.ops = &list_ops;
 	list->table.listing = true;
 	list->session = session;
@@ -192,18 +186,19 @@ static struct mt_error *run_list(struct mt_session *session, bool stacks, struct
 	return NULL;
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+static bool is_fault(const char *event)
 {
-	return request->listing
-		       ? run_list(session, request->stacks, out)
-		       : mt_row_keys_of_samples(session, mt_analysis_samples.name, request, out);
-}
+	static const char *const names[] = {"page-faults", "faults", "minor-faults",
+					    "major-faults"};
 
-static struct mt_error *run_counts(struct mt_session *session,
-				   const struct mt_analysis_request *request, struct mt_table **out)
-{
-	return mt_row_keys_of_samples(session, mt_analysis_counts.name, request, out);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t length = strlen(names[i]);
+
+		/* perf appends modifiers: page-faults:u */
+		if (!strncmp(event, names[i], length) && (!event[length] || event[length] == ':'))
+			return true;
+	}
+	return false;
 }
 
 #define KEYS (MT_BY_OF_SAMPLES | MT_BY_BIT(MT_BY_VALUE) | MT_BY_BIT(MT_BY_LOG2))
@@ -232,5 +227,38 @@ const struct mt_analysis mt_analysis_counts = {
 	.reported = true,
 	.events_apart = true,
 	.output = "table",
-	.run = run_counts,
+	.run = mt_analysis_of_samples,
+};
+
+#define FAULT_KEYS (MT_BY_OF_SAMPLES | MT_BY_BIT(MT_BY_KIND) | MT_BY_BIT(MT_BY_FILE))
+#define RECORD "page-faults; minor and major apart: minor-faults,major-faults"
+
+const struct mt_analysis mt_analysis_faults = {
+	.name = "faults",
+	.help = "page faults by event, user or kernel, and stack",
+	.groups = true,
+	.by = FAULT_KEYS,
+	.default_by = {{MT_BY_EVENT, MT_BY_MODE, MT_BY_COMM, MT_BY_STACK}, 4},
+	.reported = true,
+	.events_apart = true,
+	.wants = is_fault,
+	.regions = true,
+	.record = RECORD,
+	.output = "table",
+	.run = mt_analysis_of_samples,
+};
+
+const struct mt_analysis mt_analysis_files = {
+	.name = "files",
+	.help = "page faults by mapped file, heap, stack, anonymous",
+	.rare = true,
+	.groups = true,
+	.by = FAULT_KEYS,
+	.default_by = {{MT_BY_EVENT, MT_BY_KIND, MT_BY_FILE}, 3},
+	.events_apart = true,
+	.wants = is_fault,
+	.regions = true,
+	.record = RECORD,
+	.output = "table",
+	.run = mt_analysis_of_samples,
 };

@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "formats/base/array.h"
-#include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
 #include "report/names/naming.h"
@@ -19,8 +17,6 @@
 #include "report/sums/sum_table.h"
 #include "report/tables/table.h"
 #include "unwind/unwind.h"
-
-MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
 
 static const struct mt_value_column value_columns[] = {
 	{"count", ""},
@@ -77,20 +73,16 @@ struct counts {
 
 static struct image_counts *counts_of(struct counts *counts, uint32_t image)
 {
-	size_t i = image == MT_FRAME_NO_IMAGE ? 0 : (size_t)image + 1;
+	struct image_counts *of =
+		mt_array_at(&counts->images, image == MT_FRAME_NO_IMAGE ? 0 : (size_t)image + 1);
 
-	while (counts->images.count <= i) {
-		struct image_counts *added = mt_array_push(&counts->images);
-
-		if (!added)
-			return NULL;
-		added->image = (uint32_t)counts->images.count - 2; /* MT_FRAME_NO_IMAGE first */
-	}
-	return &counts->images.items[i];
+	of->image = image;
+	return of;
 }
 
-static bool count_sample(struct counts *counts, const struct mt_session_sample *sample)
+static void count_sample(void *context, const struct mt_session_sample *sample)
 {
+	struct counts *counts = context;
 	struct mt_frames *frames = mt_session_frames(counts->session);
 	size_t count;
 	const uint32_t *ids =
@@ -102,36 +94,18 @@ static bool count_sample(struct counts *counts, const struct mt_session_sample *
 		const struct mt_frame_key *key = mt_frames_key(frames, ids[i]);
 
 		of = counts_of(counts, key->image);
-		if (!of)
-			return false;
 		of->frames[sample->sources[i]]++;
 		of->all++;
 		if (sample->sources[i] != MT_FRAME_KERNEL && sample->sources[i] != MT_FRAME_SCANNED)
 			last = key->image;
 	}
-	of = sample->user ? counts_of(counts, last) : NULL;
-	if (of)
-		of->ends[sample->end]++;
-	if (of && sample->walked_end != sample->end)
+	if (!sample->user)
+		return;
+	of = counts_of(counts, last);
+	of->ends[sample->end]++;
+	if (sample->walked_end != sample->end)
 		of->joined[sample->walked_end]++;
-	if (of)
-		of->withheld += sample->withheld;
-	return of || !sample->user;
-}
-
-static struct mt_error *count_samples(struct counts *counts)
-{
-	struct mt_session_sample sample;
-	bool more;
-
-	for (;;) {
-		struct mt_error *err = mt_session_next(counts->session, &sample, &more);
-
-		if (err || !more)
-			return err;
-		if (!count_sample(counts, &sample))
-			return mt_error_nomem();
-	}
+	of->withheld += sample->withheld;
 }
 
 static int compare_images(const void *a, const void *b)
@@ -149,83 +123,61 @@ struct rows {
 	const char *image;
 };
 
-static bool add_row(const struct rows *rows, const char *what, const char *how, const char *help,
+static void add_row(const struct rows *rows, const char *what, const char *how, const char *help,
 		    uint64_t count)
 {
-	const char *const words[KEYS] = {
-		[KEY_IMAGE] = rows->image,
-		[KEY_WHAT] = what,
-		[KEY_HOW] = how,
-		[KEY_HELPS] = help ? help : "",
+	const uint64_t keys[KEYS] = {
+		[KEY_IMAGE] = mt_strings_add(rows->strings, rows->image),
+		[KEY_WHAT] = mt_strings_add(rows->strings, what),
+		[KEY_HOW] = mt_strings_add(rows->strings, how),
+		[KEY_HELPS] = mt_strings_add(rows->strings, help ? help : ""),
 	};
 	struct mt_value value = mt_value_exact((double)count);
-	uint64_t keys[KEYS];
 
-	if (!count)
-		return true;
-	for (int i = 0; i < KEYS; i++) {
-		keys[i] = mt_strings_intern(rows->strings, words[i], strlen(words[i]));
-		if (keys[i] == MT_STRING_NONE)
-			return false;
-	}
-	return mt_sum_table_add(rows->groups, keys, &value);
+	if (count)
+		mt_sum_table_add(rows->groups, keys, &value);
 }
 
-static bool add_image(const struct rows *rows, const struct image_counts *counts)
+static void add_image(const struct rows *rows, const struct image_counts *counts)
 {
-	bool good = true;
-
-	for (int i = 0; i < MT_FRAME_SOURCES && good; i++)
-		good = add_row(rows, "frames", mt_frame_source_name((enum mt_frame_source)i), NULL,
-			       counts->frames[i]);
-	for (int i = 0; i < MT_END_REASONS && good; i++)
-		good = add_row(rows, "stacks end", mt_stack_end_name((enum mt_stack_end)i),
-			       helps[i], counts->ends[i]);
-	for (int i = 0; i < MT_END_REASONS && good; i++)
-		good = add_row(rows, "stacks joined", mt_stack_end_name((enum mt_stack_end)i), NULL,
-			       counts->joined[i]);
-	return good && add_row(rows, "stacks not joined", "changes unseen", helps[MT_END_DUMP],
-			       counts->withheld);
+	for (int i = 0; i < MT_FRAME_SOURCES; i++)
+		add_row(rows, "frames", mt_frame_source_name((enum mt_frame_source)i), NULL,
+			counts->frames[i]);
+	for (int i = 0; i < MT_END_REASONS; i++)
+		add_row(rows, "stacks end", mt_stack_end_name((enum mt_stack_end)i), helps[i],
+			counts->ends[i]);
+	for (int i = 0; i < MT_END_REASONS; i++)
+		add_row(rows, "stacks joined", mt_stack_end_name((enum mt_stack_end)i), NULL,
+			counts->joined[i]);
+	add_row(rows, "stacks not joined", "changes unseen", helps[MT_END_DUMP], counts->withheld);
 }
 
-static struct mt_error *add_images(struct counts *counts, struct mt_sum_table *groups)
-{
-	struct rows rows = {.strings = mt_session_strings(counts->session), .groups = groups};
-
-	if (counts->images.count)
-		qsort(counts->images.items, counts->images.count, sizeof(*counts->images.items),
-		      compare_images);
-	for (size_t i = 0; i < counts->images.count; i++) {
-		rows.image = mt_session_image_path(counts->session, counts->images.items[i].image);
-		if (!add_image(&rows, &counts->images.items[i]))
-			return mt_error_nomem();
-	}
-	return NULL;
-}
-
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
 	const struct mt_table shape = {
-		.name = mt_analysis_unwind_report.name,
+		.name = analysis->name,
 		.keys = key_columns,
 		.key_count = KEYS,
 		.values = value_columns,
 		.value_count = 1,
 		.strings = mt_session_strings(session),
 	};
-	MT_CLEANUP(mt_sum_table_destroy_p)
-	struct mt_sum_table *groups = mt_sum_table_create(&shape);
 	struct counts counts = {.session = session};
-	struct mt_error *err = groups ? count_samples(&counts) : mt_error_nomem();
+	struct mt_error *err = mt_session_read(session, count_sample, &counts);
+	struct rows rows = {.strings = shape.strings, .groups = mt_sum_table_create(&shape)};
 
 	(void)request;
-	err = err ? err : add_images(&counts, groups);
+	if (counts.images.count)
+		qsort(counts.images.items, counts.images.count, sizeof(*counts.images.items),
+		      compare_images);
+	for (size_t i = 0; i < counts.images.count; i++) {
+		rows.image = mt_session_image_path(session, counts.images.items[i].image);
+		add_image(&rows, &counts.images.items[i]);
+	}
 	mt_array_deinit(&counts.images);
-	if (err)
-		return err;
-	*out = mt_sum_table_table(MT_TAKE(groups));
-	return NULL;
+	*out = mt_sum_table_table(rows.groups);
+	return err;
 }
 
 const struct mt_analysis mt_analysis_unwind_report = {

@@ -789,24 +789,11 @@ static bool take_stack(void *context, uint64_t serial, uint32_t stack, bool want
 	return drain(blocks, false);
 }
 
-static struct mt_error *read_all(struct mt_session *session)
+struct mt_blocks *mt_blocks_begin(struct mt_session *session,
+				  const struct mt_blocks_options *options)
 {
-	struct mt_session_sample sample;
-	struct mt_error *err = NULL;
-	bool more = true;
+	struct mt_blocks *blocks = mt_alloc(1, sizeof(*blocks));
 
-	while (!err && more)
-		err = mt_session_next(session, &sample, &more);
-	return err;
-}
-
-struct mt_error *mt_blocks_begin(struct mt_session *session,
-				 const struct mt_blocks_options *options, struct mt_blocks **out)
-{
-	MT_CLEANUP(mt_blocks_destroy_p) struct mt_blocks *blocks = calloc(1, sizeof(*blocks));
-
-	if (!blocks)
-		return mt_error_nomem();
 	blocks->session = session;
 	blocks->options = options;
 	blocks->one_in = 1;
@@ -817,10 +804,8 @@ struct mt_error *mt_blocks_begin(struct mt_session *session,
 		.stack = take_stack,
 	};
 	blocks->origins = mt_origins_create();
-	if (!blocks->origins || !mt_session_observe(session, &blocks->observer))
-		return mt_error_nomem();
-	*out = MT_TAKE(blocks);
-	return NULL;
+	mt_session_observe(session, &blocks->observer);
+	return blocks;
 }
 
 /*
@@ -862,17 +847,4 @@ uint64_t mt_blocks_end(struct mt_blocks *blocks)
 	blocks->counts.unprobed = unprobed_allocator(blocks->session);
 	mt_session_add_blocks(blocks->session, &blocks->counts);
 	return blocks->lost;
-}
-
-struct mt_error *mt_blocks_run(struct mt_session *session, const struct mt_blocks_options *options,
-			       uint64_t *lost)
-{
-	MT_CLEANUP(mt_blocks_destroy_p) struct mt_blocks *blocks = NULL;
-	struct mt_error *err = mt_blocks_begin(session, options, &blocks);
-
-	err = err ? err : read_all(session);
-	if (err)
-		return err;
-	*lost = mt_blocks_end(blocks);
-	return NULL;
 }

@@ -85,20 +85,13 @@ struct mt_blocks_options {
  * Makes accounts for a session that another caller reads to its end between begin and end. Call
  * before the session's first sample. Borrows the session and the options.
  */
-struct mt_error *mt_blocks_begin(struct mt_session *session,
-				 const struct mt_blocks_options *options, struct mt_blocks **out);
+struct mt_blocks *mt_blocks_begin(struct mt_session *session,
+				  const struct mt_blocks_options *options);
 /*
  * Adds calls that are missing in the accounts to the session's facts. Returns the number of lost
  * records of allocators.
  */
 uint64_t mt_blocks_end(struct mt_blocks *blocks);
 void mt_blocks_destroy(struct mt_blocks *blocks);
-
-/*
- * Reads the whole session. Borrows the session and options->context. Adds calls that are missing in
- * the accounts to the session's facts. *lost: lost records of allocators.
- */
-struct mt_error *mt_blocks_run(struct mt_session *session, const struct mt_blocks_options *options,
-			       uint64_t *lost);
 
 #endif

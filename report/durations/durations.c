@@ -243,24 +243,19 @@ static bool observe(void *context, const struct mt_observed *observed)
 	       take_sample(durations, observed);
 }
 
-struct mt_error *mt_durations_create(struct mt_session *session,
-				     const struct mt_duration_rule *rules, size_t count,
-				     bool alongside, struct mt_durations **out)
+struct mt_durations *mt_durations_create(struct mt_session *session,
+					 const struct mt_duration_rule *rules, size_t count,
+					 bool alongside)
 {
-	MT_CLEANUP(mt_durations_destroy_p)
-	struct mt_durations *durations = calloc(1, sizeof(*durations));
+	struct mt_durations *durations = mt_alloc(1, sizeof(*durations));
 
-	if (!durations)
-		return mt_error_nomem();
 	durations->session = session;
 	durations->rules = rules;
 	durations->count = count;
 	durations->observer = (struct mt_observer){
 		.context = durations, .wants = alongside ? NULL : wants, .observe = observe};
-	if (!mt_session_observe(session, &durations->observer))
-		return mt_error_nomem();
-	*out = MT_TAKE(durations);
-	return NULL;
+	mt_session_observe(session, &durations->observer);
+	return durations;
 }
 
 void mt_durations_destroy(struct mt_durations *durations)

@@ -27,9 +27,9 @@ struct mt_duration_rule {
  * Restricts the session to the rules' events, unless another caller reads it too (`alongside`).
  * Borrows all arguments until destroyed; call before the first sample.
  */
-struct mt_error *mt_durations_create(struct mt_session *session,
-				     const struct mt_duration_rule *rules, size_t count,
-				     bool alongside, struct mt_durations **out);
+struct mt_durations *mt_durations_create(struct mt_session *session,
+					 const struct mt_duration_rule *rules, size_t count,
+					 bool alongside);
 void mt_durations_destroy(struct mt_durations *durations);
 
 /*

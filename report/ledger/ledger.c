@@ -303,27 +303,11 @@ static bool take_stack(void *context, uint64_t serial, uint32_t stack, bool want
 	return mt_ledger_post_ready(ledger, false);
 }
 
-static struct mt_error *read_all(struct mt_ledger *ledger)
+struct mt_ledger *mt_ledger_begin(struct mt_session *session,
+				  const struct mt_ledger_options *options, bool alongside)
 {
-	struct mt_session_sample sample;
-	bool more = true;
+	struct mt_ledger *ledger = mt_alloc(1, sizeof(*ledger));
 
-	while (more) {
-		struct mt_error *err = mt_session_next(ledger->session, &sample, &more);
-
-		if (err)
-			return err;
-	}
-	return NULL;
-}
-
-static struct mt_error *begin(struct mt_session *session, const struct mt_ledger_options *options,
-			      bool alongside, struct mt_ledger **out)
-{
-	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = calloc(1, sizeof(*ledger));
-
-	if (!ledger)
-		return mt_error_nomem();
 	ledger->session = session;
 	ledger->options = options;
 	ledger->alongside = alongside;
@@ -341,37 +325,11 @@ static struct mt_error *begin(struct mt_session *session, const struct mt_ledger
 	};
 	ledger->attr_table = mt_attr_table_create();
 	ledger->origins = mt_origins_create();
-	if (!ledger->attr_table || !ledger->origins)
-		return mt_error_nomem();
-	if (!mt_session_observe(session, &ledger->observer))
-		return mt_error_nomem();
-	*out = MT_TAKE(ledger);
-	return NULL;
-}
-
-struct mt_error *mt_ledger_begin(struct mt_session *session,
-				 const struct mt_ledger_options *options, struct mt_ledger **out)
-{
-	return begin(session, options, true, out);
+	mt_session_observe(session, &ledger->observer);
+	return ledger;
 }
 
 void mt_ledger_end(struct mt_ledger *ledger)
 {
 	mt_session_ignore(ledger->session, &ledger->observer);
-}
-
-struct mt_error *mt_ledger_run(struct mt_session *session, const struct mt_ledger_options *options,
-			       struct mt_ledger **out)
-{
-	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
-	struct mt_error *err = begin(session, options, false, &ledger);
-
-	if (err)
-		return err;
-	err = read_all(ledger);
-	mt_ledger_end(ledger);
-	if (err)
-		return err;
-	*out = MT_TAKE(ledger);
-	return NULL;
 }

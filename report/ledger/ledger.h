@@ -111,18 +111,14 @@ struct mt_ledger_options {
 };
 
 /*
- * Makes a ledger that listens while another caller reads the session to its end. Call before the
- * session's first sample. The events and stacks the session reads stay the same, and recordings
- * without exits of calls are skipped. Borrows session and options. The ledger is complete after
- * mt_ledger_end().
+ * Makes a ledger that listens while the caller reads the session to its end. Call before the
+ * session's first sample. Borrows session and options. The ledger is complete after
+ * mt_ledger_end(). `alongside`: the session reads the same events and stacks as without the ledger,
+ * and recordings without exits of calls are skipped; else it reads those of the ledger alone.
  */
-struct mt_error *mt_ledger_begin(struct mt_session *session,
-				 const struct mt_ledger_options *options, struct mt_ledger **out);
+struct mt_ledger *mt_ledger_begin(struct mt_session *session,
+				  const struct mt_ledger_options *options, bool alongside);
 void mt_ledger_end(struct mt_ledger *ledger);
-
-/* Reads the whole session. Borrows the session and options->context. */
-struct mt_error *mt_ledger_run(struct mt_session *session, const struct mt_ledger_options *options,
-			       struct mt_ledger **out);
 void mt_ledger_destroy(struct mt_ledger *ledger);
 
 /* Resolve the ids in regions; borrowed as long as the ledger, also valid within its callbacks. */

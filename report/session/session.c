@@ -683,6 +683,25 @@ const struct mt_selection *mt_session_selection(const struct mt_session *session
 	return session->options->selection;
 }
 
+struct mt_error *mt_session_read(struct mt_session *session,
+				 void (*take)(void *context,
+					      const struct mt_session_sample *sample),
+				 void *context)
+{
+	struct mt_session_sample sample;
+	bool more = true;
+
+	while (more) {
+		struct mt_error *err = mt_session_next(session, &sample, &more);
+
+		if (err)
+			return err;
+		if (more && take)
+			take(context, &sample);
+	}
+	return NULL;
+}
+
 const struct mt_facts *mt_session_facts(const struct mt_session *session)
 {
 	return &session->facts;
@@ -690,7 +709,8 @@ const struct mt_facts *mt_session_facts(const struct mt_session *session)
 
 bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen)
 {
-	return mt_facts_add_unseen(&session->facts, unseen);
+	mt_facts_add_unseen(&session->facts, unseen);
+	return true;
 }
 
 static void keep_most(uint64_t *known, uint64_t count)

@@ -185,6 +185,12 @@ struct mt_error *mt_session_advance(struct mt_session *session, struct mt_reader
 struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,
 				 bool *more);
 
+/* Reads the session to its end; `take`, if not NULL, gets each sample. */
+struct mt_error *mt_session_read(struct mt_session *session,
+				 void (*take)(void *context,
+					      const struct mt_session_sample *sample),
+				 void *context);
+
 /*
  * The frame of a user or kernel code address in the last sample; MT_FRAME_NONE out of memory. Needs
  * options.places.

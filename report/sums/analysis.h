@@ -42,7 +42,7 @@ struct mt_analysis_request {
 /* A page of a whole recording divides its length into so many intervals. */
 #define MT_PAGE_INTERVALS 500
 
-/* An analysis that runs while another caller reads the session to its end. */
+/* An analysis that runs while its caller reads the session to its end. */
 struct mt_listener {
 	/* Makes the table, after the session's last sample. Call once. */
 	struct mt_error *(*end)(struct mt_listener *listener, struct mt_table **out);
@@ -74,18 +74,36 @@ struct mt_analysis {
 	bool dumps;	    /* reads the samples' stack dumps */
 	const char *output; /* default output; NULL: the first */
 	/*
-	 * Makes the table, which borrows the session. Sums are complete; a listing reads the
-	 * session as its rows are read.
+	 * Runs while the caller reads the session to its end: call before the session's first
+	 * sample. Borrows all arguments until destroyed. `alongside`: others read the session, too,
+	 * so that it gives the same events and stacks as before; else it may give those of this
+	 * analysis alone. May be NULL if there is `run`.
 	 */
-	struct mt_error *(*run)(struct mt_session *session,
-				const struct mt_analysis_request *request, struct mt_table **out);
+	struct mt_listener *(*listen)(const struct mt_analysis *analysis,
+				      struct mt_session *session,
+				      const struct mt_analysis_request *request, bool alongside);
+	const void *rows; /* of `listen`: a struct mt_ledger_table, mt_block_table .. */
+	bool alone;	  /* not for pages, which show the tables of all listeners */
 	/*
-	 * Runs the analysis while another one reads the session: call before the session's first
-	 * sample. Borrows session and request until destroyed. NULL: it only runs alone.
+	 * Makes the table, which borrows the session. Sums are complete; a listing reads the
+	 * session as its rows are read. NULL: mt_analysis_run() listens and reads.
 	 */
-	struct mt_error *(*listen)(struct mt_session *session,
-				   const struct mt_analysis_request *request,
-				   struct mt_listener **out);
+	struct mt_error *(*run)(const struct mt_analysis *analysis, struct mt_session *session,
+				const struct mt_analysis_request *request, struct mt_table **out);
 };
+
+/* Makes the table of an analysis that nothing else runs alongside. */
+struct mt_error *mt_analysis_run(const struct mt_analysis *analysis, struct mt_session *session,
+				 const struct mt_analysis_request *request, struct mt_table **out);
+
+/* Reads the session to its end, makes the listener's table, and destroys the listener. */
+struct mt_error *mt_listener_run(struct mt_listener *listener, struct mt_session *session,
+				 struct mt_table **out);
+
+/* For `run`: sums of the session's samples. */
+struct mt_error *mt_analysis_of_samples(const struct mt_analysis *analysis,
+					struct mt_session *session,
+					const struct mt_analysis_request *request,
+					struct mt_table **out);
 
 #endif

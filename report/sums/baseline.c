@@ -34,8 +34,6 @@ struct mt_error *mt_baseline_open(const struct mt_baseline_options *options,
 	struct mt_baseline *baseline = mt_alloc(1, sizeof(*baseline));
 	struct mt_error *err;
 
-	if (!baseline)
-		return mt_error_nomem();
 	baseline->options = options;
 	baseline->like = baseline->here = *like;
 	baseline->selection = *like->selection;
@@ -179,7 +177,7 @@ struct mt_error *mt_baseline_compare(struct mt_baseline *baseline,
 	asked.time = baseline->selection.time;
 	if (analysis->moments && baseline->options->time.given && request->at.when != MT_AT_PEAK)
 		asked.at = mt_at_end_of(&asked.time);
-	err = analysis->run(baseline->session, &asked, &base);
+	err = mt_analysis_run(analysis, baseline->session, &asked, &base);
 	return err ? err
 		   : mt_baseline_contrast(baseline, analysis, request->weight, session, base, now,
 					  out);

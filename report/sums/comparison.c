@@ -64,14 +64,13 @@ static void comparison_deinit(struct comparison *comparison)
 
 /* ---- Keys ---- */
 
-/* A path's names as one number, equal on both sides; MT_STACK_NONE out of memory. */
+/* A path's names as one number, equal on both sides. */
 static uint32_t number_names(struct comparison *c, const struct mt_table *table,
 			     const uint32_t *names, size_t count)
 {
 	struct mt_strings *strings = mt_frames_strings(table->frames);
 
-	if (!mt_array_reserve(&c->names, count + 1))
-		return MT_STACK_NONE;
+	mt_array_reserve(&c->names, count + 1);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t frame = mt_frames_words(mt_session_frames(c->session),
 						 mt_strings_get(strings, names[i]));
@@ -161,7 +160,7 @@ static uint32_t find_stack(struct comparison *c, const struct mt_table *table,
 	return c->stacks.items[path];
 }
 
-static bool make_keys(struct comparison *c, const struct mt_table *table, struct mt_paths *paths,
+static void make_keys(struct comparison *c, const struct mt_table *table, struct mt_paths *paths,
 		      const struct mt_row *row, uint64_t *keys)
 {
 	for (size_t i = 0; i < c->key_count; i++) {
@@ -171,21 +170,16 @@ static bool make_keys(struct comparison *c, const struct mt_table *table, struct
 		switch (c->columns[i].kind) {
 		case MT_KEY_STACK:
 			keys[i] = find_stack(c, table, paths, (uint32_t)key);
-			if (keys[i] == MT_STACK_NONE)
-				return false;
 			break;
 		case MT_KEY_STRING:
 			text = mt_strings_get(table->strings, (uint32_t)key);
 			keys[i] = mt_strings_intern(mt_session_strings(c->session), text,
 						    strlen(text));
-			if (keys[i] == MT_STRING_NONE)
-				return false;
 			break;
 		default:
 			keys[i] = key;
 		}
 	}
-	return true;
 }
 
 /* Columns with the same meaning in both tables. */
@@ -225,9 +219,8 @@ static struct mt_error *take_rows(struct comparison *c, struct mt_table *table, 
 			break;
 		values[side] = mt_value_scaled(&row.values[weight],
 					       side == SIDE_BASE ? c->options->scale : 1);
-		if (!make_keys(c, table, paths, &row, keys) ||
-		    !mt_sum_table_add(c->sums, keys, values))
-			return mt_error_nomem();
+		make_keys(c, table, paths, &row, keys);
+		mt_sum_table_add(c->sums, keys, values);
 	}
 	return err;
 }
@@ -269,8 +262,7 @@ static struct mt_error *add_changes(struct comparison *c, struct mt_sum_table *o
 		word = words[state_of(&values[SIDE_BASE], &values[SIDE_NOW])];
 		keys[0] = mt_strings_intern(mt_session_strings(c->session), word, strlen(word));
 		memcpy(keys + 1, row.keys, c->key_count * sizeof(*keys));
-		if (keys[0] == MT_STRING_NONE || !mt_sum_table_add(out, keys, values))
-			return mt_error_nomem();
+		mt_sum_table_add(out, keys, values);
 	}
 }
 
@@ -287,13 +279,10 @@ static struct mt_error *finish(struct comparison *c, struct mt_table *shape, str
 	shape->same_doubt = 0;
 	shape->compared = true;
 	groups = mt_sum_table_create(shape);
-	if (!groups)
-		return mt_error_nomem();
 	err = add_changes(c, groups);
 	if (err)
 		return err;
-	if (!mt_sum_table_sort(groups, VALUE_CHANGE))
-		return mt_error_nomem();
+	mt_sum_table_sort(groups, VALUE_CHANGE);
 	*out = mt_sum_table_table(MT_TAKE(groups));
 	return NULL;
 }
@@ -327,8 +316,6 @@ struct mt_error *mt_comparison_make(const struct mt_comparison_options *options,
 		.frames = mt_session_frames(session),
 	};
 	c.sums = mt_sum_table_create(&shape);
-	if (!c.sums)
-		return mt_error_nomem();
 	err = take_rows(&c, base, SIDE_BASE, weight);
 	err = err ? err : take_rows(&c, now, SIDE_NOW, weight);
 	return err ? err : finish(&c, &shape, out);

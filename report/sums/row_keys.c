@@ -159,10 +159,9 @@ static uint64_t fit_interval(const struct mt_session *session, unsigned int inte
 	}
 }
 
-static bool intern(struct mt_session *session, const char *text, uint32_t *out)
+static uint32_t intern(const struct mt_row_keys *grouping, const char *text)
 {
-	*out = mt_strings_intern(mt_session_strings(session), text, strlen(text));
-	return *out != MT_STRING_NONE;
+	return mt_strings_add(mt_session_strings(grouping->session), text);
 }
 
 static bool has_field_key(const struct mt_by_list *by)
@@ -170,12 +169,11 @@ static bool has_field_key(const struct mt_by_list *by)
 	return mt_by_has(by, MT_BY_VALUE) || mt_by_has(by, MT_BY_LOG2);
 }
 
-struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name,
-				    const struct mt_value_column *values, size_t value_count,
-				    const struct mt_analysis_request *request,
-				    struct mt_row_keys **out)
+struct mt_row_keys *mt_row_keys_create(struct mt_session *session, const char *name,
+				       const struct mt_value_column *values, size_t value_count,
+				       const struct mt_analysis_request *request)
 {
-	MT_CLEANUP(mt_row_keys_destroy_p)
+	static const char *const modes[MT_ROW_MODES] = {"user", "kernel", "guest"};
 	struct mt_row_keys *grouping = mt_alloc(1, sizeof(*grouping));
 	struct mt_key_column columns[MT_GROUPS_COLUMNS];
 	struct mt_table shape = {
@@ -187,8 +185,6 @@ struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name
 		.frames = mt_session_frames(session),
 	};
 
-	if (!grouping)
-		return mt_error_nomem();
 	grouping->session = session;
 	grouping->by = request->by;
 	list_columns(grouping, columns, &shape);
@@ -200,12 +196,9 @@ struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name
 	if (mt_by_has(&grouping->by, MT_BY_TIME))
 		shape.interval = grouping->interval;
 	grouping->groups = mt_sum_table_create(&shape);
-	if (!grouping->groups || !intern(session, "user", &grouping->modes[MT_ROW_USER]) ||
-	    !intern(session, "kernel", &grouping->modes[MT_ROW_KERNEL]) ||
-	    !intern(session, "guest", &grouping->modes[MT_ROW_GUEST]))
-		return mt_error_nomem();
-	*out = MT_TAKE(grouping);
-	return NULL;
+	for (size_t i = 0; i < MT_ROW_MODES; i++)
+		grouping->modes[i] = intern(grouping, modes[i]);
+	return grouping;
 }
 
 void mt_row_keys_destroy(struct mt_row_keys *grouping)
@@ -221,17 +214,15 @@ void mt_row_keys_destroy(struct mt_row_keys *grouping)
 
 /* ---- Rows ---- */
 
-static const char *container_name(const struct mt_row_keys *grouping, uint32_t cgroup)
+static uint32_t container_name(const struct mt_row_keys *grouping, uint32_t cgroup)
 {
-	struct mt_strings *strings = mt_session_strings(grouping->session);
-	struct mt_snippet name = mt_container_of(mt_strings_get(strings, cgroup));
-	uint32_t id = mt_strings_intern(strings, name.text, strlen(name.text));
+	const char *path = mt_strings_get(mt_session_strings(grouping->session), cgroup);
 
-	return id == MT_STRING_NONE ? "-" : mt_strings_get(strings, id);
+	return intern(grouping, mt_container_of(path).text);
 }
 
 /* The file of the innermost user frame. */
-static const char *image_name(const struct mt_row_keys *grouping, uint32_t stack)
+static uint32_t image_name(const struct mt_row_keys *grouping, uint32_t stack)
 {
 	struct mt_frames *frames = mt_session_frames(grouping->session);
 	size_t count;
@@ -241,99 +232,141 @@ static const char *image_name(const struct mt_row_keys *grouping, uint32_t stack
 		const struct mt_frame_key *key = mt_frames_key(frames, ids[i]);
 
 		if (!(key->flags & MT_FRAME_IN_KERNEL))
-			return mt_session_image_shown(grouping->session, key->image);
+			return intern(grouping,
+				      mt_session_image_shown(grouping->session, key->image));
 	}
-	return count ? "[kernel]" : "[unknown]";
+	return intern(grouping, count ? "[kernel]" : "[unknown]");
 }
 
-static const char *event_name(const struct mt_row_keys *grouping, uint32_t event)
+static uint32_t event_name(const struct mt_row_keys *grouping, uint32_t event)
 {
-	return mt_session_facts(grouping->session)->events.items[event].alias;
+	return intern(grouping, mt_session_facts(grouping->session)->events.items[event].alias);
 }
 
-/* The string id of item i's name, looked up once; false out of memory. */
-static bool find_name(const struct mt_row_keys *grouping, struct known_names *known, uint32_t i,
-		      const char *(*name)(const struct mt_row_keys *, uint32_t), uint64_t *out)
+/* The string id of item i's name, looked up once. */
+static uint32_t find_name(const struct mt_row_keys *grouping, struct known_names *known, uint32_t i,
+			  uint32_t (*name)(const struct mt_row_keys *, uint32_t))
 {
+	uint32_t *id = mt_array_at(known, i);
+
+	if (!*id)
+		*id = name(grouping, i) + 1;
+	return *id - 1;
+}
+
+static uint64_t event_cell(struct mt_row_keys *grouping, const struct mt_row_facts *facts)
+{
+	return facts->event == MT_EVENT_NONE
+		       ? 0
+		       : find_name(grouping, &grouping->events, facts->event, event_name);
+}
+
+static uint64_t time_cell(struct mt_row_keys *grouping, const struct mt_row_facts *facts)
+{
+	return facts->time - facts->time % grouping->interval;
+}
+
+static uint64_t span_cell(struct mt_row_keys *grouping, const struct mt_row_facts *facts)
+{
+	(void)grouping;
+	return mt_span_bucket(facts->took);
+}
+
+static uint64_t value_cell(struct mt_row_keys *grouping, const struct mt_row_facts *facts)
+{
+	(void)grouping;
+	return facts->field < 0x1p63 && facts->field > -0x1p63 ? (uint64_t)(int64_t)facts->field
+							       : (uint64_t)INT64_MIN;
+}
+
+static uint64_t bucket_cell(struct mt_row_keys *grouping, const struct mt_row_facts *facts)
+{
+	(void)grouping;
+	return mt_number_bucket(facts->field);
+}
+
+static uint64_t mode_cell(struct mt_row_keys *grouping, const struct mt_row_facts *facts)
+{
+	return grouping->modes[facts->mode];
+}
+
+static uint64_t container_cell(struct mt_row_keys *grouping, const struct mt_row_facts *facts)
+{
+	return find_name(grouping, &grouping->containers, facts->cgroup, container_name);
+}
+
+static uint64_t image_cell(struct mt_row_keys *grouping, const struct mt_row_facts *facts)
+{
+	return find_name(grouping, &grouping->images, facts->stack, image_name);
+}
+
+/* The type of a field of the facts. */
+enum field_type {
+	FIELD_ID,     /* uint32_t */
+	FIELD_NUMBER, /* int32_t; below 0: unknown */
+	FIELD_LONG,   /* uint64_t */
+};
+
+/* The cells of each key: fields of the facts, or one that is made of them. */
+static const struct cells {
+	struct {
+		size_t at;
+		enum field_type type;
+	} fields[3];
+	uint64_t (*make)(struct mt_row_keys *grouping, const struct mt_row_facts *facts);
+} cells_of[MT_BY_KEYS] = {
+#define ID(field)                                              \
+	{                                                      \
+		offsetof(struct mt_row_facts, field), FIELD_ID \
+	}
+#define NUMBER(field)                                              \
+	{                                                          \
+		offsetof(struct mt_row_facts, field), FIELD_NUMBER \
+	}
+#define LONG(field)                                              \
+	{                                                        \
+		offsetof(struct mt_row_facts, field), FIELD_LONG \
+	}
+	[MT_BY_EVENT] = {.make = event_cell},
+	[MT_BY_TIME] = {.make = time_cell},
+	[MT_BY_SEGMENT] = {{LONG(segment), LONG(key), ID(maker)}},
+	[MT_BY_PROCESS] = {{NUMBER(pid), ID(process)}},
+	[MT_BY_PROGRAM] = {{ID(process)}},
+	[MT_BY_THREAD] = {{NUMBER(pid), NUMBER(tid), ID(comm)}},
+	[MT_BY_COMM] = {{ID(comm)}},
+	[MT_BY_CPU] = {{NUMBER(cpu)}},
+	[MT_BY_CGROUP] = {{ID(cgroup)}},
+	[MT_BY_CONTAINER] = {.make = container_cell},
+	[MT_BY_EXE] = {{ID(exe)}},
+	[MT_BY_MODE] = {.make = mode_cell},
+	[MT_BY_KIND] = {{ID(kind)}},
+	[MT_BY_FILE] = {{ID(file)}},
+	[MT_BY_IMAGE] = {.make = image_cell},
+	[MT_BY_TREND] = {{ID(trend)}},
+	[MT_BY_TOOK] = {.make = span_cell},
+	[MT_BY_VALUE] = {.make = value_cell},
+	[MT_BY_LOG2] = {.make = bucket_cell},
+	[MT_BY_LIFE] = {{ID(life)}},
+	[MT_BY_SIZE] = {{ID(size)}},
+	[MT_BY_AGE] = {.make = span_cell},
+	[MT_BY_RESERVER] = {{ID(reserver)}},
+	[MT_BY_STACK] = {{ID(stack)}},
+#undef ID
+#undef NUMBER
+#undef LONG
+};
+
+static uint64_t read_field(const struct mt_row_facts *facts, size_t at, enum field_type type)
+{
+	const char *field = (const char *)facts + at;
+	uint64_t number = 0;
 	uint32_t id;
 
-	if (!mt_array_reserve(known, (size_t)i + 1))
-		return false;
-	while (known->count <= i)
-		known->items[known->count++] = 0;
-	if (!known->items[i]) {
-		if (!intern(grouping->session, name(grouping, i), &id))
-			return false;
-		known->items[i] = id + 1;
-	}
-	*out = known->items[i] - 1;
-	return true;
-}
-
-static uint64_t number(int64_t value)
-{
-	return value < 0 ? UINT64_MAX : (uint64_t)value;
-}
-
-/* The cells of one key, as many as it has columns; false out of memory. */
-static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_row_facts *facts,
-		 uint64_t cells[3])
-{
-	switch (key) {
-	case MT_BY_EVENT:
-		cells[0] = 0;
-		return facts->event == MT_EVENT_NONE ||
-		       find_name(grouping, &grouping->events, facts->event, event_name, cells);
-	case MT_BY_TIME:
-		cells[0] = facts->time - facts->time % grouping->interval;
-		return true;
-	case MT_BY_TOOK:
-	case MT_BY_AGE:
-		cells[0] = mt_span_bucket(facts->took);
-		return true;
-	case MT_BY_VALUE:
-		cells[0] = facts->field < 0x1p63 && facts->field > -0x1p63
-				   ? (uint64_t)(int64_t)facts->field
-				   : (uint64_t)INT64_MIN;
-		return true;
-	case MT_BY_LOG2:
-		cells[0] = mt_number_bucket(facts->field);
-		return true;
-	case MT_BY_SEGMENT:
-		cells[0] = facts->segment;
-		cells[1] = facts->key;
-		cells[2] = facts->maker;
-		return true;
-	case MT_BY_PROCESS:
-		cells[0] = number(facts->pid);
-		cells[1] = facts->process;
-		return true;
-	case MT_BY_THREAD:
-		cells[0] = number(facts->pid);
-		cells[1] = number(facts->tid);
-		cells[2] = facts->comm;
-		return true;
-	case MT_BY_CONTAINER:
-		return find_name(grouping, &grouping->containers, facts->cgroup, container_name,
-				 cells);
-	case MT_BY_IMAGE:
-		return find_name(grouping, &grouping->images, facts->stack, image_name, cells);
-	default:
-		cells[0] = key == MT_BY_COMM	   ? facts->comm
-			   : key == MT_BY_PROGRAM  ? facts->process
-			   : key == MT_BY_CPU	   ? number((int32_t)facts->cpu)
-			   : key == MT_BY_CGROUP   ? facts->cgroup
-			   : key == MT_BY_EXE	   ? facts->exe
-			   : key == MT_BY_MODE	   ? grouping->modes[facts->mode]
-			   : key == MT_BY_KIND	   ? facts->kind
-			   : key == MT_BY_FILE	   ? facts->file
-			   : key == MT_BY_TREND	   ? facts->trend
-			   : key == MT_BY_LIFE	   ? facts->life
-			   : key == MT_BY_SIZE	   ? facts->size
-			   : key == MT_BY_RESERVER ? facts->reserver
-						   : facts->stack;
-		return true;
-	}
+	memcpy(type == FIELD_LONG ? (void *)&number : &id, field,
+	       type == FIELD_LONG ? sizeof(number) : sizeof(id));
+	if (type == FIELD_LONG)
+		return number;
+	return type == FIELD_NUMBER && id > INT32_MAX ? UINT64_MAX : id;
 }
 
 void mt_row_keys_most(struct mt_row_keys *grouping, size_t value)
@@ -346,20 +379,22 @@ void mt_row_keys_cluster(struct mt_row_keys *grouping, uint64_t cluster)
 	mt_sum_table_cluster(grouping->groups, cluster);
 }
 
-bool mt_row_keys_add(struct mt_row_keys *grouping, const struct mt_row_facts *facts,
+void mt_row_keys_add(struct mt_row_keys *grouping, const struct mt_row_facts *facts,
 		     const struct mt_value *values)
 {
-	uint64_t keys[MT_GROUPS_COLUMNS], cells[3];
+	uint64_t keys[MT_GROUPS_COLUMNS];
 
 	for (size_t i = 0; i < grouping->by.count; i++) {
 		const struct mt_by_def *def = mt_by_def(grouping->by.keys[i]);
+		const struct cells *cells = &cells_of[grouping->by.keys[i]];
 
-		if (!fill(grouping, grouping->by.keys[i], facts, cells))
-			return false;
 		for (size_t k = 0; k < def->column_count; k++)
-			keys[grouping->columns[i][k]] = cells[k];
+			keys[grouping->columns[i][k]] =
+				cells->make ? cells->make(grouping, facts)
+					    : read_field(facts, cells->fields[k].at,
+							 cells->fields[k].type);
 	}
-	return mt_sum_table_add(grouping->groups, keys, values);
+	mt_sum_table_add(grouping->groups, keys, values);
 }
 
 struct naming {
@@ -376,7 +411,7 @@ static uint64_t name_process(void *context, const uint64_t *keys)
 			    (uint32_t)keys[naming->process]);
 }
 
-bool mt_row_keys_name_processes(struct mt_row_keys *grouping,
+void mt_row_keys_name_processes(struct mt_row_keys *grouping,
 				uint32_t (*name)(void *context, int32_t pid, uint32_t process),
 				void *context)
 {
@@ -388,8 +423,8 @@ bool mt_row_keys_name_processes(struct mt_row_keys *grouping,
 		.context = context,
 	};
 
-	return naming.process == MT_COLUMN_NONE || naming.pid == MT_COLUMN_NONE ||
-	       mt_sum_table_rename(grouping->groups, naming.process, name_process, &naming);
+	if (naming.process != MT_COLUMN_NONE && naming.pid != MT_COLUMN_NONE)
+		mt_sum_table_rename(grouping->groups, naming.process, name_process, &naming);
 }
 
 struct mt_error *mt_row_keys_table(struct mt_row_keys *grouping, struct mt_table **out)
@@ -401,8 +436,7 @@ struct mt_error *mt_row_keys_table(struct mt_row_keys *grouping, struct mt_table
 
 	if (err)
 		return err;
-	if (!mt_sum_table_sort(owned->groups, weight))
-		return mt_error_nomem();
+	mt_sum_table_sort(owned->groups, weight);
 	*out = mt_sum_table_table(MT_TAKE(owned->groups));
 	return NULL;
 }
@@ -478,10 +512,9 @@ static void widen_row(void *context, const uint64_t *keys, struct mt_value *valu
 }
 
 /*
- * Lost samples may belong to any row: widens the bounds of each row by all of them. False out of
- * memory.
+ * Lost samples may belong to any row: widens the bounds of each row by all of them.
  */
-static bool widen_for_losses(struct mt_row_keys *grouping, const struct mt_timespan *span)
+static void widen_for_losses(struct mt_row_keys *grouping, const struct mt_timespan *span)
 {
 	const struct mt_table *table = mt_sum_table_table(grouping->groups);
 	struct lost_columns at = {
@@ -491,8 +524,8 @@ static bool widen_for_losses(struct mt_row_keys *grouping, const struct mt_times
 		.time = mt_table_key_of_kind(table, MT_KEY_TIME),
 	};
 
-	return !mt_facts_lost_all(mt_session_facts(grouping->session)) ||
-	       mt_sum_table_widen(grouping->groups, widen_row, &at);
+	if (mt_facts_lost_all(mt_session_facts(grouping->session)))
+		mt_sum_table_widen(grouping->groups, widen_row, &at);
 }
 
 struct lost_records {
@@ -509,7 +542,7 @@ static void raise_row(void *context, const uint64_t *keys, struct mt_value *valu
 	raise_bounds(records->table, values, records->count, records->lost);
 }
 
-bool mt_row_keys_may_have(struct mt_row_keys *grouping, uint64_t lost, size_t count)
+void mt_row_keys_may_have(struct mt_row_keys *grouping, uint64_t lost, size_t count)
 {
 	struct lost_records records = {
 		.table = mt_sum_table_table(grouping->groups),
@@ -517,7 +550,8 @@ bool mt_row_keys_may_have(struct mt_row_keys *grouping, uint64_t lost, size_t co
 		.lost = (double)lost,
 	};
 
-	return !lost || mt_sum_table_widen(grouping->groups, raise_row, &records);
+	if (lost)
+		mt_sum_table_widen(grouping->groups, raise_row, &records);
 }
 
 struct doubted {
@@ -540,7 +574,7 @@ static void doubt_row(void *context, const uint64_t *keys, struct mt_value *valu
 	}
 }
 
-bool mt_row_keys_doubt_paths(struct mt_row_keys *grouping, const struct mt_value *bytes,
+void mt_row_keys_doubt_paths(struct mt_row_keys *grouping, const struct mt_value *bytes,
 			     uint32_t but)
 {
 	struct doubted doubted = {
@@ -549,8 +583,8 @@ bool mt_row_keys_doubt_paths(struct mt_row_keys *grouping, const struct mt_value
 		.bytes = bytes,
 	};
 
-	return doubted.stack == MT_COLUMN_NONE || (bytes->low >= 0 && bytes->high <= 0) ||
-	       mt_sum_table_widen(grouping->groups, doubt_row, &doubted);
+	if (doubted.stack != MT_COLUMN_NONE && (bytes->low < 0 || bytes->high > 0))
+		mt_sum_table_widen(grouping->groups, doubt_row, &doubted);
 }
 
 /* ---- Samples ---- */
@@ -596,7 +630,7 @@ static struct mt_error *add_samples(struct mt_row_keys *grouping, struct mt_samp
 {
 	struct mt_session_sample sample;
 	struct mt_error *err = NULL;
-	bool more = true, has = true;
+	bool more = true;
 
 	while (!err) {
 		struct mt_row_facts facts;
@@ -607,17 +641,13 @@ static struct mt_error *add_samples(struct mt_row_keys *grouping, struct mt_samp
 		if (err || !more)
 			return err;
 		mt_sample_values(&sample, values);
-		if (field->name &&
-		    !mt_sample_field_get(field, grouping->session, &sample, &value, &has))
-			return mt_error_nomem();
-		if (!has)
+		if (field->name && !mt_sample_field_get(field, grouping->session, &sample, &value))
 			continue;
 		if (field->name)
 			values[MT_SAMPLE_VALUES] = mt_value_exact(sample.weight * value);
 		facts = mt_row_facts_of(grouping->session, &sample);
 		facts.field = value;
-		if (!mt_row_keys_add(grouping, &facts, values))
-			return mt_error_nomem();
+		mt_row_keys_add(grouping, &facts, values);
 	}
 	return err;
 }
@@ -643,15 +673,13 @@ struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "--by value, log2: of which field?"),
 				     "--weight FIELD; --script shows the fields of tracepoints");
-	err = mt_row_keys_create(session, name, columns, MT_SAMPLE_VALUES + (field.name != NULL),
-				 request, &grouping);
-	if (!err)
-		err = add_samples(grouping, &field);
+	grouping = mt_row_keys_create(session, name, columns,
+				      MT_SAMPLE_VALUES + (field.name != NULL), request);
+	err = add_samples(grouping, &field);
 	if (!err && field.name && !field.known && mt_session_facts(session)->selected)
 		err = no_such_figure(name, field.name);
 	if (err)
 		return err;
-	if (!widen_for_losses(grouping, &request->time))
-		return mt_error_nomem();
+	widen_for_losses(grouping, &request->time);
 	return mt_row_keys_table(MT_TAKE(grouping), out);
 }

@@ -2,7 +2,7 @@
  * Groups rows by the keys of a request. An analysis passes the facts and values of one row after
  * another. Each is added to the row of the table with the same keys.
  *
- *	mt_row_keys_create(session, name, columns, count, request, &grouping);
+ *	grouping = mt_row_keys_create(session, name, columns, count, request);
  *	for each sample:
  *		struct mt_row_facts facts = mt_row_facts_of(session, &sample);
  *		facts.kind = ...;			what only this analysis knows
@@ -58,17 +58,16 @@ struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
  * Creates a grouping. The name and the names of columns are borrowed as long as the table, as is
  * the session; the request is copied.
  */
-struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name,
-				    const struct mt_value_column *values, size_t value_count,
-				    const struct mt_analysis_request *request,
-				    struct mt_row_keys **out);
+struct mt_row_keys *mt_row_keys_create(struct mt_session *session, const char *name,
+				       const struct mt_value_column *values, size_t value_count,
+				       const struct mt_analysis_request *request);
 void mt_row_keys_destroy(struct mt_row_keys *grouping);
 
 /* See mt_sum_table_most(). */
 void mt_row_keys_most(struct mt_row_keys *grouping, size_t value);
 
-/* False out of memory. */
-bool mt_row_keys_add(struct mt_row_keys *grouping, const struct mt_row_facts *facts,
+/* Adds the values to the row of these facts. */
+void mt_row_keys_add(struct mt_row_keys *grouping, const struct mt_row_facts *facts,
 		     const struct mt_value *values);
 
 /* See mt_sum_table_cluster(). */
@@ -76,16 +75,16 @@ void mt_row_keys_cluster(struct mt_row_keys *grouping, uint64_t cluster);
 
 /*
  * Widens the bounds of memory values in tables with a stack column: `bytes` were attributed to the
- * stack `but` and may belong to any other stack. Call after the last add. False out of memory.
+ * stack `but` and may belong to any other stack. Call after the last add.
  */
-bool mt_row_keys_doubt_paths(struct mt_row_keys *grouping, const struct mt_value *bytes,
+void mt_row_keys_doubt_paths(struct mt_row_keys *grouping, const struct mt_value *bytes,
 			     uint32_t but);
 
 /*
  * Replaces the process names shown: `name` returns the string id for a pid and its process's string
- * id. Does nothing for tables without both columns. Call after the last add. False out of memory.
+ * id. Does nothing for tables without both columns. Call after the last add.
  */
-bool mt_row_keys_name_processes(struct mt_row_keys *grouping,
+void mt_row_keys_name_processes(struct mt_row_keys *grouping,
 				uint32_t (*name)(void *context, int32_t pid, uint32_t process),
 				void *context);
 
@@ -97,9 +96,9 @@ struct mt_error *mt_row_keys_table(struct mt_row_keys *grouping, struct mt_table
 
 /*
  * Widens the upper bounds of all rows: each may lack `lost` more of what its value `count` counts,
- * like those that it has. Call after the last add. False out of memory.
+ * like those that it has. Call after the last add.
  */
-bool mt_row_keys_may_have(struct mt_row_keys *grouping, uint64_t lost, size_t count);
+void mt_row_keys_may_have(struct mt_row_keys *grouping, uint64_t lost, size_t count);
 
 /* A sample's values: its count and its period in events. */
 #define MT_SAMPLE_VALUES 2

@@ -6,7 +6,7 @@
 #include "report/session/session.h"
 #include "report/tables/facts.h"
 
-static bool learn(struct mt_sample_field *field, const struct mt_session *session, uint32_t event)
+static void learn(struct mt_sample_field *field, const struct mt_session *session, uint32_t event)
 {
 	const struct mt_facts *facts = mt_session_facts(session);
 
@@ -15,23 +15,17 @@ static bool learn(struct mt_sample_field *field, const struct mt_session *sessio
 		struct mt_text text = {.bytes = format, .size = strlen(format)};
 		struct mt_field *slot = mt_array_push(&field->of);
 
-		if (!slot)
-			return false;
 		*slot = mt_field_find(&text, field->name);
 		field->known |= slot->size != 0;
 	}
-	return true;
 }
 
 bool mt_sample_field_get(struct mt_sample_field *field, const struct mt_session *session,
-			 const struct mt_session_sample *sample, double *out, bool *has)
+			 const struct mt_session_sample *sample, double *out)
 {
-	*has = false;
-	if (!learn(field, session, sample->event))
-		return false;
-	*has = !sample->member &&
+	learn(field, session, sample->event);
+	return !sample->member &&
 	       mt_field_number(&field->of.items[sample->event], sample->kernel, out);
-	return true;
 }
 
 void mt_sample_field_deinit(struct mt_sample_field *field)

@@ -18,11 +18,11 @@ struct mt_sample_field {
 };
 
 /*
- * The field's value in a sample. *has: its event has a number of that name, and the sample contains
- * its bytes. False out of memory.
+ * The field's value in a sample. False: the event has no number of that name, or the sample does
+ * not contain its bytes.
  */
 bool mt_sample_field_get(struct mt_sample_field *field, const struct mt_session *session,
-			 const struct mt_session_sample *sample, double *out, bool *has);
+			 const struct mt_session_sample *sample, double *out);
 void mt_sample_field_deinit(struct mt_sample_field *field);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "report/sums/sum_table.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,13 +81,9 @@ static const struct mt_table_ops groups_ops = {
 
 struct mt_sum_table *mt_sum_table_create(const struct mt_table *shape)
 {
-	struct mt_sum_table *groups =
-		shape->key_count > MT_GROUPS_COLUMNS || shape->value_count > MT_GROUPS_COLUMNS
-			? NULL
-			: calloc(1, sizeof(*groups));
+	struct mt_sum_table *groups = mt_alloc(1, sizeof(*groups));
 
-	if (!groups)
-		return NULL;
+	assert(shape->key_count <= MT_GROUPS_COLUMNS && shape->value_count <= MT_GROUPS_COLUMNS);
 	if (shape->key_count)
 		memcpy(groups->columns, shape->keys, shape->key_count * sizeof(*shape->keys));
 	if (shape->value_count)
@@ -98,10 +95,6 @@ struct mt_sum_table *mt_sum_table_create(const struct mt_table *shape)
 	groups->table.values = groups->value_columns;
 	groups->table.listing = false;
 	groups->keys = mt_byte_runs_create();
-	if (!groups->keys) {
-		free(groups);
-		return NULL;
-	}
 	return groups;
 }
 
@@ -128,8 +121,8 @@ void mt_sum_table_cluster(struct mt_sum_table *groups, uint64_t cluster)
 	groups->cluster = cluster;
 }
 
-/* Converts the values to their share in the row. False out of memory. */
-static bool count_cluster(struct mt_sum_table *groups, uint32_t row, const struct mt_value *values,
+/* Converts the values to their share in the row. */
+static void count_cluster(struct mt_sum_table *groups, uint32_t row, const struct mt_value *values,
 			  struct mt_value *out)
 {
 	/* Addresses have 48 bits; a collision only widens an interval. */
@@ -141,10 +134,10 @@ static bool count_cluster(struct mt_sum_table *groups, uint32_t row, const struc
 		out[i] = before && values[i].unseen > 0
 				 ? mt_value_again(&values[i], (uint32_t)before)
 				 : values[i];
-	return mt_map64_put(&groups->clusters, key, before + 1);
+	mt_map64_put(&groups->clusters, key, before + 1);
 }
 
-bool mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
+void mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
 		      const struct mt_value *values)
 {
 	size_t n = groups->table.value_count;
@@ -153,20 +146,16 @@ bool mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
 		mt_byte_runs_intern(groups->keys, keys, groups->table.key_count * sizeof(*keys));
 
 	groups->order.count = 0;
-	if (row == MT_SEQUENCE_NONE || !mt_array_reserve(&groups->values, (row + 1) * n))
-		return false;
-	while (groups->values.count < (row + 1) * n)
-		groups->values.items[groups->values.count++] = mt_value_exact(0);
+	if (n)
+		mt_array_at(&groups->values, (row + 1) * n - 1);
 	if (groups->has_cluster) {
-		if (!count_cluster(groups, row, values, clustered))
-			return false;
+		count_cluster(groups, row, values, clustered);
 		values = clustered;
 	}
 	mt_table_add_values(&groups->table, groups->values.items + row * n, values);
-	return true;
 }
 
-bool mt_sum_table_widen(struct mt_sum_table *groups,
+void mt_sum_table_widen(struct mt_sum_table *groups,
 			void (*widen)(void *context, const uint64_t *keys, struct mt_value *values),
 			void *context)
 {
@@ -176,44 +165,36 @@ bool mt_sum_table_widen(struct mt_sum_table *groups,
 		widen(context, mt_byte_runs_get(groups->keys, row, &size),
 		      groups->values.items + row * groups->table.value_count);
 	groups->table.same_doubt = UINT32_MAX;
-	return true;
 }
 
-bool mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
+void mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
 			 uint64_t (*rename)(void *context, const uint64_t *keys), void *context)
 {
 	size_t size;
 
 	groups->renamed = column;
 	for (uint32_t row = 0; row < mt_byte_runs_count(groups->keys); row++) {
-		uint64_t *name = mt_array_push(&groups->names);
-
-		if (!name)
-			return false;
-		*name = rename(context, mt_byte_runs_get(groups->keys, row, &size));
+		*mt_array_push(&groups->names) =
+			rename(context, mt_byte_runs_get(groups->keys, row, &size));
 	}
-	return true;
 }
 
-/* Sorts the present order by numbers, stably. False out of memory. */
-static bool sort_order(struct mt_sum_table *groups,
+/* Sorts the present order by numbers, stably. */
+static void sort_order(struct mt_sum_table *groups,
 		       uint64_t (*number_of)(const struct mt_sum_table *groups, uint32_t row,
 					     size_t column),
 		       size_t column)
 {
 	uint32_t *rows = groups->order.items;
 	size_t count = groups->order.count;
-	MT_CLEANUP_FREE struct mt_addressed *numbers = malloc((count + 1) * sizeof(*numbers));
+	MT_CLEANUP_FREE struct mt_addressed *numbers = mt_alloc(count + 1, sizeof(*numbers));
 
-	if (!numbers)
-		return false;
 	for (size_t i = 0; i < count; i++)
 		numbers[i] = (struct mt_addressed){number_of(groups, rows[i], column), rows[i]};
 	if (!mt_address_sort(numbers, count))
-		return false;
+		mt_memory_failed();
 	for (size_t i = 0; i < count; i++)
 		rows[i] = numbers[i].index;
-	return true;
 }
 
 static uint64_t key_of(const struct mt_sum_table *groups, uint32_t row, size_t column)
@@ -234,19 +215,17 @@ static uint64_t smallness_of(const struct mt_sum_table *groups, uint32_t row, si
 	return ~bits;
 }
 
-/* The order of insertion; false out of memory. */
-static bool begin_order(struct mt_sum_table *groups)
+/* The order of insertion. */
+static void begin_order(struct mt_sum_table *groups)
 {
 	size_t count = mt_byte_runs_count(groups->keys);
 
-	if (!mt_array_reserve(&groups->order, count))
-		return false;
+	mt_array_reserve(&groups->order, count);
 	for (groups->order.count = 0; groups->order.count < count; groups->order.count++)
 		groups->order.items[groups->order.count] = (uint32_t)groups->order.count;
-	return true;
 }
 
-bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value)
+void mt_sum_table_sort(struct mt_sum_table *groups, size_t value)
 {
 	size_t time = mt_table_key_of_kind(&groups->table, MT_KEY_TIME);
 	size_t span = mt_table_key_of_kind(&groups->table, MT_KEY_SPAN);
@@ -254,14 +233,18 @@ bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value)
 	if (span == MT_COLUMN_NONE)
 		span = mt_table_key_of_kind(&groups->table, MT_KEY_BUCKET);
 
-	return begin_order(groups) && sort_order(groups, smallness_of, value) &&
-	       (span == MT_COLUMN_NONE || sort_order(groups, key_of, span)) &&
-	       (time == MT_COLUMN_NONE || sort_order(groups, key_of, time));
+	begin_order(groups);
+	sort_order(groups, smallness_of, value);
+	if (span != MT_COLUMN_NONE)
+		sort_order(groups, key_of, span);
+	if (time != MT_COLUMN_NONE)
+		sort_order(groups, key_of, time);
 }
 
-bool mt_sum_table_sort_key(struct mt_sum_table *groups, size_t column)
+void mt_sum_table_sort_key(struct mt_sum_table *groups, size_t column)
 {
-	return begin_order(groups) && sort_order(groups, key_of, column);
+	begin_order(groups);
+	sort_order(groups, key_of, column);
 }
 
 struct mt_table *mt_sum_table_table(struct mt_sum_table *groups)

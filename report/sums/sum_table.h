@@ -17,16 +17,15 @@ struct mt_sum_table;
 
 /*
  * Copies name, columns, strings, stacks and frames from `shape`; the columns' names are borrowed.
- * NULL out of memory, or with more than MT_GROUPS_COLUMNS columns.
+ * There are at most MT_GROUPS_COLUMNS key columns, and as many value columns.
  */
 struct mt_sum_table *mt_sum_table_create(const struct mt_table *shape);
 void mt_sum_table_destroy(struct mt_sum_table *groups);
 
 /*
  * Adds values, one for each value column, to the row with these keys, one for each key column.
- * False out of memory.
  */
-bool mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
+void mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
 		      const struct mt_value *values);
 
 /*
@@ -44,28 +43,28 @@ void mt_sum_table_most(struct mt_sum_table *groups, size_t value);
 
 /*
  * Calls `widen` on each row to widen its values' bounds for a doubt that all rows share. Call after
- * the last add. False out of memory.
+ * the last add.
  */
-bool mt_sum_table_widen(struct mt_sum_table *groups,
+void mt_sum_table_widen(struct mt_sum_table *groups,
 			void (*widen)(void *context, const uint64_t *keys, struct mt_value *values),
 			void *context);
 
 /*
  * Shows the result of `rename` in this key column; rows still merge by the original key. Call after
- * the last add. False out of memory.
+ * the last add.
  */
-bool mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
+void mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
 			 uint64_t (*rename)(void *context, const uint64_t *keys), void *context);
 
 /*
  * Sorts rows by the first column of time and of bucketed lengths of time or numbers, if there are
  * any, then by the absolute size of a value column, largest first. Equal rows stay in order of
- * insertion. An add undoes the sort. False out of memory.
+ * insertion. An add undoes the sort.
  */
-bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value);
+void mt_sum_table_sort(struct mt_sum_table *groups, size_t value);
 
 /* Sorts rows by a key column, smallest first; as above. */
-bool mt_sum_table_sort_key(struct mt_sum_table *groups, size_t column);
+void mt_sum_table_sort_key(struct mt_sum_table *groups, size_t column);
 
 /* The sums as a table, in order of insertion or as sorted. The table's destroy frees both. */
 struct mt_table *mt_sum_table_table(struct mt_sum_table *groups);

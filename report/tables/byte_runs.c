@@ -44,16 +44,10 @@ struct mt_byte_runs {
 
 struct mt_byte_runs *mt_byte_runs_create(void)
 {
-	struct mt_byte_runs *s = calloc(1, sizeof(*s));
+	struct mt_byte_runs *s = mt_alloc(1, sizeof(*s));
 
-	if (!s)
-		return NULL;
 	s->mask = FIRST_SLOTS - 1;
-	s->slots = calloc(FIRST_SLOTS, sizeof(*s->slots));
-	if (!s->slots) {
-		free(s);
-		return NULL;
-	}
+	s->slots = mt_alloc(FIRST_SLOTS, sizeof(*s->slots));
 	return s;
 }
 
@@ -83,34 +77,30 @@ static uint8_t *make_block(size_t number, size_t *size)
 
 	if (number < SMALL_BLOCKS || *size > HUGE_BLOCK_SIZE) {
 		*size = *size > BLOCK_SIZE ? *size : BLOCK_SIZE;
-		return malloc(*size);
+		return mt_resize(NULL, *size, 1);
 	}
 	*size = HUGE_BLOCK_SIZE;
 	block = aligned_alloc(HUGE_BLOCK_SIZE, HUGE_BLOCK_SIZE);
-	if (block)
-		(void)madvise(block, HUGE_BLOCK_SIZE, MADV_HUGEPAGE);
+	if (!block)
+		mt_memory_failed();
+	(void)madvise(block, HUGE_BLOCK_SIZE, MADV_HUGEPAGE);
 	return block;
 }
 
 /* Continues in a block with that much room. */
-static bool next_block(struct mt_byte_runs *s, size_t room)
+static void next_block(struct mt_byte_runs *s, size_t room)
 {
 	struct block block = {.size = room};
 
 	while (s->block + 1 < s->blocks.count) {
 		s->block_used = 0;
 		if (s->blocks.items[++s->block].size >= room)
-			return true;
+			return;
 	}
-	if (!mt_array_reserve(&s->blocks, s->blocks.count + 1))
-		return false;
 	block.bytes = make_block(s->blocks.count, &block.size);
-	if (!block.bytes)
-		return false;
 	s->block = s->blocks.count;
 	s->block_used = 0;
-	s->blocks.items[s->blocks.count++] = block;
-	return true;
+	*mt_array_push(&s->blocks) = block;
 }
 
 static void *copy_run(struct mt_byte_runs *s, const void *bytes, size_t size)
@@ -118,9 +108,8 @@ static void *copy_run(struct mt_byte_runs *s, const void *bytes, size_t size)
 	size_t room = (size + 7) & ~(size_t)7;
 	uint8_t *at;
 
-	if ((!s->blocks.count || room > s->blocks.items[s->block].size - s->block_used) &&
-	    !next_block(s, room))
-		return NULL;
+	if (!s->blocks.count || room > s->blocks.items[s->block].size - s->block_used)
+		next_block(s, room);
 	at = s->blocks.items[s->block].bytes + s->block_used;
 	s->block_used += room;
 	s->bytes += room;
@@ -129,13 +118,11 @@ static void *copy_run(struct mt_byte_runs *s, const void *bytes, size_t size)
 	return at;
 }
 
-static bool grow_slots(struct mt_byte_runs *s)
+static void grow_slots(struct mt_byte_runs *s)
 {
 	size_t mask = s->mask * 2 + 1;
-	struct slot *slots = calloc(mask + 1, sizeof(*slots));
+	struct slot *slots = mt_alloc(mask + 1, sizeof(*slots));
 
-	if (!slots)
-		return false;
 	for (size_t from = 0; from <= s->mask; from++) {
 		size_t i = s->slots[from].hash & mask;
 
@@ -148,23 +135,15 @@ static bool grow_slots(struct mt_byte_runs *s)
 	free(s->slots);
 	s->slots = slots;
 	s->mask = mask;
-	return true;
 }
 
 static uint32_t add_run(struct mt_byte_runs *s, size_t slot, const void *bytes, size_t size,
 			uint32_t hash)
 {
-	struct run *run;
-	void *copy;
-
-	if (s->runs.count >= MT_SEQUENCE_NONE - 1 || !mt_array_reserve(&s->runs, s->runs.count + 1))
-		return MT_SEQUENCE_NONE;
-	copy = copy_run(s, bytes, size);
-	if (!copy)
-		return MT_SEQUENCE_NONE;
-	run = &s->runs.items[s->runs.count];
-	*run = (struct run){.bytes = copy, .size = size};
-	s->slots[slot] = (struct slot){(uint32_t)++s->runs.count, hash};
+	if (s->runs.count >= MT_SEQUENCE_NONE - 1)
+		mt_memory_failed();
+	*mt_array_push(&s->runs) = (struct run){copy_run(s, bytes, size), size};
+	s->slots[slot] = (struct slot){(uint32_t)s->runs.count, hash};
 	return (uint32_t)(s->runs.count - 1);
 }
 
@@ -178,10 +157,8 @@ uint32_t mt_byte_runs_intern_hashed(struct mt_byte_runs *s, const void *bytes, s
 {
 	size_t i;
 
-	if (size > UINT32_MAX / 2)
-		return MT_SEQUENCE_NONE;
-	if (s->runs.count >= s->mask / 2 && !grow_slots(s))
-		return MT_SEQUENCE_NONE;
+	if (s->runs.count >= s->mask / 2)
+		grow_slots(s);
 	for (i = hash & s->mask; s->slots[i].number; i = (i + 1) & s->mask) {
 		const struct run *run = &s->runs.items[s->slots[i].number - 1];
 

@@ -14,7 +14,7 @@ struct mt_byte_runs;
 
 #define MT_SEQUENCE_NONE UINT32_MAX
 
-/* NULL out of memory. */
+/* An empty set, which mt_byte_runs_destroy() frees. */
 struct mt_byte_runs *mt_byte_runs_create(void);
 void mt_byte_runs_destroy(struct mt_byte_runs *sequences);
 

@@ -188,7 +188,7 @@ size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char
 	return s.used;
 }
 
-bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen)
+void mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen)
 {
 	struct mt_facts_unseen *known;
 
@@ -197,13 +197,12 @@ bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *u
 		if (known->recording == unseen->recording && known->pid == unseen->pid &&
 		    !strcmp(known->process, unseen->process)) {
 			known->calls |= unseen->calls;
-			return true;
+			return;
 		}
 	}
 	known = mt_array_push(&facts->unseen);
 	if (known)
 		*known = *unseen;
-	return known;
 }
 
 bool mt_facts_blocks_rate(const struct mt_facts_blocks *blocks, char *out, size_t size)

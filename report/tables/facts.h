@@ -211,10 +211,9 @@ double mt_facts_seconds(const struct mt_facts *facts);
 size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char *out, size_t size);
 
 /*
- * Adds a process with unseen calls, or adds the calls to its entry. `process` is borrowed. False
- * out of memory.
+ * Adds a process with unseen calls, or adds the calls to its entry. `process` is borrowed.
  */
-bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen);
+void mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen);
 
 /* "1 in 64 blocks was sampled, by address: estimates with 95 % intervals"; false if none was. */
 bool mt_facts_blocks_rate(const struct mt_facts_blocks *blocks, char *out, size_t size);

@@ -60,7 +60,7 @@ struct mt_error *mt_judgement_begin(struct mt_session *session,
 	mt_leaks_report_also(judgement->leaks, &options->also);
 	mt_leaks_listen(judgement->leaks, &judgement->options);
 	mt_leaks_listen_regions(judgement->leaks, judgement->verdicts);
-	mt_blocks_begin(session, &judgement->options, &judgement->blocks);
+	judgement->blocks = mt_blocks_begin(session, &judgement->options);
 	*out = MT_TAKE(judgement);
 	return NULL;
 }
@@ -85,17 +85,13 @@ struct mt_error *mt_judgement_run(struct mt_judgement *judgement)
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	const struct mt_observer chooser = {.wants = wants};
 	struct mt_ledger_options options = {.at = judgement->options.at};
-	struct mt_session_sample sample;
 	struct mt_error *err;
-	bool more = true;
 
 	mt_verdicts_listen(judgement->verdicts, &options);
 	mt_session_observe(judgement->session, &chooser);
-	err = mt_ledger_begin(judgement->session, &options, &ledger);
-	while (!err && more)
-		err = mt_session_next(judgement->session, &sample, &more);
-	if (ledger)
-		mt_ledger_end(ledger);
+	ledger = mt_ledger_begin(judgement->session, &options, true);
+	err = mt_session_read(judgement->session, NULL, NULL);
+	mt_ledger_end(ledger);
 	mt_session_ignore(judgement->session, &chooser);
 	return err;
 }

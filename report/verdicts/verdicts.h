@@ -4,7 +4,7 @@
  *
  *	verdicts = mt_verdicts_create(session, true, &time);
  *	mt_verdicts_listen(verdicts, &options);
- *	mt_ledger_run(session, &options, &ledger);
+ *	ledger = mt_ledger_begin(session, &options, false);
  *	mt_verdicts_judge(verdicts);			rows, heaviest first
  */
 #ifndef MT_REPORT_VERDICTS_VERDICTS_H

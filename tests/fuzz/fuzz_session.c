@@ -51,7 +51,7 @@ static void report(const char *file, const struct mt_output *output, FILE *to)
 
 	err = mt_request_make(&mt_analysis_samples, output, &wishes, &request);
 	err = err ? err : mt_session_open(&options, &session);
-	err = err ? err : mt_analysis_samples.run(session, &request, &table);
+	err = err ? err : mt_analysis_run(&mt_analysis_samples, session, &request, &table);
 	if (!err) {
 		view.facts = mt_session_facts(session);
 		err = mt_output_write(output, &view, table, to);

@@ -292,7 +292,7 @@ static inline void feed_analysis(const char *file, const struct mt_analysis *ana
 
 	options.stacks = !err && request.unwind;
 	err = err ? err : mt_session_open(&options, &session);
-	err = err ? err : analysis->run(session, &request, &table);
+	err = err ? err : mt_analysis_run(analysis, session, &request, &table);
 	if (!err) {
 		struct mt_view view = {.width = 80, .facts = mt_session_facts(session)};
 		FILE *null = fopen("/dev/null", "w");

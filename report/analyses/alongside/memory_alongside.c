@@ -2,21 +2,20 @@
 #include "report/analyses/alongside/memory_alongside.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/account/call.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/growth.h"
 #include "report/analyses/host/oom_kills.h"
 #include "report/analyses/live_blocks.h"
+#include "report/analyses/memory_verdicts.h"
 #include "report/analyses/processes.h"
 #include "report/analyses/resident.h"
 #include "report/analyses/rows/block_rows.h"
-#include "report/analyses/verdicts/memory_verdicts.h"
+#include "report/analyses/rows/ledger_rows.h"
 #include "report/gauges/gauge_log.h"
 #include "report/ledger/page_events.h"
 #include "report/session/session.h"
@@ -26,8 +25,6 @@
 #include "report/verdicts/judgement.h"
 
 MT_DEFINE_CLEANUP(mt_memory_alongside, struct mt_memory_alongside)
-MT_DEFINE_CLEANUP(mt_table, struct mt_table)
-MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
 
 struct mt_memory_alongside {
 	struct mt_session *session;
@@ -36,8 +33,7 @@ struct mt_memory_alongside {
 	const struct mt_gauged_process *ended_largest; /* shown although it ended; or NULL */
 	struct mt_judgement *judgement;
 	struct mt_block_rows *live;
-	struct mt_growth_run *growth;
-	struct mt_resident_run *resident;
+	struct mt_listener *growth, *resident;
 	struct mt_observer observer; /* of OOM kills */
 	MT_ARRAY(struct mt_oom_mark) victims;
 	MT_ARRAY(struct mt_named_table) tables;
@@ -52,8 +48,10 @@ void mt_memory_alongside_destroy(struct mt_memory_alongside *memory)
 	for (size_t i = 0; i < memory->tables.count; i++)
 		mt_table_destroy(memory->tables.items[i].table);
 	mt_array_deinit(&memory->tables);
-	mt_growth_run_destroy(memory->growth);
-	mt_resident_run_destroy(memory->resident);
+	if (memory->growth)
+		memory->growth->destroy(memory->growth);
+	if (memory->resident)
+		memory->resident->destroy(memory->resident);
 	mt_judgement_destroy(memory->judgement);
 	mt_block_rows_destroy(memory->live);
 	mt_gauge_log_destroy(memory->gauges);
@@ -76,29 +74,25 @@ static void regroup(struct mt_memory_alongside *memory, const struct mt_by_list 
 static struct mt_error *listen_to_verdicts(struct mt_memory_alongside *memory)
 {
 	struct mt_judgement_options options = {.stacks = true, .time = &memory->of_paths.time};
-	struct mt_error *err = mt_block_rows_create(memory->session, &memory->of_paths,
-						    &mt_live_blocks, &memory->live);
+	struct mt_error *err;
 
-	if (err)
-		return err;
+	memory->live = mt_block_rows_create(memory->session, &memory->of_paths, &mt_live_blocks);
 	options.also = (struct mt_leaks_also){mt_live_blocks.options.block, memory->live};
 	err = mt_judgement_begin(memory->session, &options, &memory->judgement);
-	return err ? err
-		   : mt_growth_begin(memory->session, &memory->of_paths,
-				     mt_judgement_mapped(memory->judgement), &memory->growth);
+	if (!err)
+		memory->growth = mt_growth_listen(memory->session, &memory->of_paths,
+						  mt_judgement_mapped(memory->judgement));
+	return err;
 }
 
 static bool observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_memory_alongside *memory = context;
-	struct mt_oom_mark victim, *slot;
+	struct mt_oom_mark victim;
 
-	if (!mt_oom_observed(memory->session, observed, &victim) || !observed->selected)
-		return true;
-	slot = mt_array_push(&memory->victims);
-	if (slot)
-		*slot = victim;
-	return slot;
+	if (mt_oom_observed(memory->session, observed, &victim) && observed->selected)
+		*mt_array_push(&memory->victims) = victim;
+	return true;
 }
 
 struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
@@ -108,8 +102,6 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 	struct mt_memory_alongside *memory = mt_alloc(1, sizeof(*memory));
 	struct mt_error *err;
 
-	if (!memory)
-		return mt_error_nomem();
 	memory->session = session;
 	memory->of_processes =
 		(struct mt_analysis_request){.by = mt_analysis_processes.default_by, .time = *time};
@@ -122,34 +114,27 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 		.living = true,
 	};
 	memory->observer = (struct mt_observer){.context = memory, .observe = observe};
-	if (!mt_session_observe(session, &memory->observer))
-		return mt_error_nomem();
+	mt_session_observe(session, &memory->observer);
 	regroup(memory, by);
 	memory->gauges = mt_gauge_log_listen(session);
 	err = listen_to_verdicts(memory);
-	err = err ? err : mt_resident_begin(session, &memory->of_paths, &memory->resident);
-	if (!err)
-		*out = MT_TAKE(memory);
-	return err;
+	if (err)
+		return err;
+	memory->resident =
+		mt_ledger_table_listen(&mt_analysis_resident, session, &memory->of_paths, true);
+	*out = MT_TAKE(memory);
+	return NULL;
 }
 
 /* Takes the table. */
-static struct mt_error *add(struct mt_memory_alongside *memory, const char *name,
-			    struct mt_table *table)
+static void add(struct mt_memory_alongside *memory, const char *name, struct mt_table *table)
 {
-	struct mt_named_table *slot = mt_array_push(&memory->tables);
-
-	if (!slot) {
-		mt_table_destroy(table);
-		return mt_error_nomem();
-	}
-	*slot = (struct mt_named_table){.name = name, .table = table};
-	return NULL;
+	*mt_array_push(&memory->tables) = (struct mt_named_table){.name = name, .table = table};
 }
 
 /* ---- The host ---- */
 
-static struct mt_error *add_host(struct mt_memory_alongside *memory)
+static void add_host(struct mt_memory_alongside *memory)
 {
 	static const struct mt_key_column keys[] = {{"gauge", MT_KEY_STRING}};
 	static const struct mt_value_column values[] = {
@@ -162,12 +147,9 @@ static struct mt_error *add_host(struct mt_memory_alongside *memory)
 		.value_count = 4,
 		.strings = mt_session_strings(memory->session),
 	};
-	MT_CLEANUP(mt_sum_table_destroy_p)
 	struct mt_sum_table *sums = mt_sum_table_create(&shape);
 	const struct mt_host_gauge *gauge;
 
-	if (!sums)
-		return mt_error_nomem();
 	for (size_t i = 0; (gauge = mt_gauge_log_host(memory->gauges, i)); i++) {
 		const struct mt_value row[] = {
 			mt_value_exact(mt_series_at(&gauge->series, gauge->from)),
@@ -177,10 +159,10 @@ static struct mt_error *add_host(struct mt_memory_alongside *memory)
 		};
 		uint64_t key = gauge->name;
 
-		if (!gauge->recording && !mt_sum_table_add(sums, &key, row))
-			return mt_error_nomem();
+		if (!gauge->recording)
+			mt_sum_table_add(sums, &key, row);
 	}
-	return add(memory, "host", mt_sum_table_table(MT_TAKE(sums)));
+	add(memory, "host", mt_sum_table_table(sums));
 }
 
 /* ---- OOM kills ---- */
@@ -196,7 +178,7 @@ static const struct mt_gauged_process *find_gauged(const struct mt_memory_alongs
 	return found;
 }
 
-static struct mt_error *add_victims(struct mt_memory_alongside *memory)
+static void add_victims(struct mt_memory_alongside *memory)
 {
 	static const struct mt_key_column keys[] = {{"pid", MT_KEY_NUMBER},
 						    {"process", MT_KEY_STRING}};
@@ -209,11 +191,8 @@ static struct mt_error *add_victims(struct mt_memory_alongside *memory)
 		.value_count = 1,
 		.strings = mt_session_strings(memory->session),
 	};
-	MT_CLEANUP(mt_sum_table_destroy_p)
 	struct mt_sum_table *sums = mt_sum_table_create(&shape);
 
-	if (!sums)
-		return mt_error_nomem();
 	for (size_t i = 0; i < memory->victims.count; i++) {
 		const struct mt_oom_mark *victim = &memory->victims.items[i];
 		const struct mt_gauged_process *gauged = find_gauged(memory, victim->pid);
@@ -221,16 +200,13 @@ static struct mt_error *add_victims(struct mt_memory_alongside *memory)
 			victim->name == MT_STRING_NONE && gauged ? gauged->comm : victim->name;
 		const uint64_t row[] = {
 			victim->pid < 0 ? UINT64_MAX : (uint64_t)victim->pid,
-			name != MT_STRING_NONE
-				? name
-				: mt_strings_intern(shape.strings, "process", strlen("process")),
+			name != MT_STRING_NONE ? name : mt_strings_add(shape.strings, "process"),
 		};
 		const struct mt_value peak = mt_value_exact(gauged ? mt_process_peak(gauged) : 0);
 
-		if (row[1] == MT_STRING_NONE || !mt_sum_table_add(sums, row, &peak))
-			return mt_error_nomem();
+		mt_sum_table_add(sums, row, &peak);
 	}
-	return add(memory, "victims", mt_sum_table_table(MT_TAKE(sums)));
+	add(memory, "victims", mt_sum_table_table(sums));
 }
 
 /* ---- Paths ---- */
@@ -279,23 +255,22 @@ static bool knows_growth(const struct mt_memory_alongside *memory)
 static struct mt_error *add_growth(struct mt_memory_alongside *memory)
 {
 	struct mt_table *table = NULL;
-	struct mt_error *err = mt_growth_end(memory->growth, &table);
+	struct mt_error *err = memory->growth->end(memory->growth, &table);
 
-	if (err)
-		return err;
-	if (knows_growth(memory))
-		return add(memory, "growth", table);
-	mt_table_destroy(table);
-	return NULL;
+	if (!err && knows_growth(memory))
+		add(memory, "growth", table);
+	else
+		mt_table_destroy(table);
+	return err;
 }
 
 /* Adds the blocks of a process that ended. If pages are known, they are shown as of its peak. */
-static bool keep_ended(struct mt_memory_alongside *memory)
+static void keep_ended(struct mt_memory_alongside *memory)
 {
-	return !memory->ended_largest || knows_growth(memory) || has_event(memory, is_count) ||
-	       has_event(memory, is_fault) ||
-	       mt_block_rows_add_ended(memory->live, memory->ended_largest->pid,
-				       &memory->of_paths.kept_second);
+	if (memory->ended_largest && !knows_growth(memory) && !has_event(memory, is_count) &&
+	    !has_event(memory, is_fault))
+		mt_block_rows_add_ended(memory->live, memory->ended_largest->pid,
+					&memory->of_paths.kept_second);
 }
 
 static struct mt_error *add_verdicts(struct mt_memory_alongside *memory)
@@ -307,12 +282,13 @@ static struct mt_error *add_verdicts(struct mt_memory_alongside *memory)
 
 	if (err || (!knows_growth(memory) && !mt_judgement_has_blocks(memory->judgement)))
 		return err;
-	if (!keep_ended(memory))
-		return mt_error_nomem();
+	keep_ended(memory);
 	rows = mt_judgement_rows(memory->judgement, &count);
 	err = mt_verdict_table(memory->session, &memory->of_paths, mt_analysis_verdict.name, rows,
 			       count, &table);
-	return err ? err : add(memory, "verdict", table);
+	if (!err)
+		add(memory, "verdict", table);
+	return err;
 }
 
 static struct mt_error *add_blocks(struct mt_memory_alongside *memory)
@@ -323,27 +299,31 @@ static struct mt_error *add_blocks(struct mt_memory_alongside *memory)
 	if (!mt_judgement_has_blocks(memory->judgement))
 		return NULL;
 	err = mt_block_rows_table(memory->live, mt_judgement_lost(memory->judgement), &table);
-	return err ? err : add(memory, "blocks", table);
+	if (!err)
+		add(memory, "blocks", table);
+	return err;
 }
 
 static struct mt_error *add_resident(struct mt_memory_alongside *memory)
 {
-	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
+	struct mt_table *table = NULL;
 	struct mt_error *err;
 
 	mt_resident_leave_out(memory->resident,
 			      &(struct mt_resident_apart){mt_judgement_is_of_blocks,
 							  memory->judgement});
-	err = mt_resident_end(memory->resident, &table);
+	err = memory->resident->end(memory->resident, &table);
 
 	/*
 	 * Faults show which stack touched a page. Only calls, or counts, show that it was given
 	 * back.
 	 */
-	if (err ||
-	    !(has_event(memory, is_count) || (has_event(memory, is_fault) && knows_growth(memory))))
-		return err;
-	return add(memory, "resident", MT_TAKE(table));
+	if (!err &&
+	    (has_event(memory, is_count) || (has_event(memory, is_fault) && knows_growth(memory))))
+		add(memory, "resident", table);
+	else
+		mt_table_destroy(table);
+	return err;
 }
 
 static struct mt_error *add_processes(struct mt_memory_alongside *memory)
@@ -358,7 +338,9 @@ static struct mt_error *add_processes(struct mt_memory_alongside *memory)
 		return NULL;
 	err = mt_process_table(memory->session, memory->gauges, &more, &memory->of_processes,
 			       &table);
-	return err ? err : add(memory, "processes", table);
+	if (!err)
+		add(memory, "processes", table);
+	return err;
 }
 
 struct mt_error *mt_memory_finish(struct mt_memory_alongside *memory)
@@ -375,8 +357,12 @@ struct mt_error *mt_memory_finish(struct mt_memory_alongside *memory)
 	err = err ? err : add_blocks(memory);
 	err = err ? err : add_resident(memory);
 	err = err ? err : add_processes(memory);
-	err = err || !memory->victims.count ? err : add_victims(memory);
-	return err ? err : add_host(memory);
+	if (err)
+		return err;
+	if (memory->victims.count)
+		add_victims(memory);
+	add_host(memory);
+	return NULL;
 }
 
 const struct mt_named_table *mt_memory_tables(const struct mt_memory_alongside *memory,

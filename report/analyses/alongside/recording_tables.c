@@ -7,7 +7,6 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
@@ -20,10 +19,6 @@
 #include "report/tables/facts.h"
 #include "report/tables/table.h"
 #include "report/tables/trace_fields.h"
-
-MT_DEFINE_CLEANUP(mt_recording_tables, struct mt_recording_tables)
-MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
-MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 
 enum {
 	LISTENERS_MOST = 16,
@@ -76,31 +71,31 @@ static uint64_t since_start(const struct mt_session *session, uint32_t recording
 	return time > start ? time - start : 0;
 }
 
-static uint32_t intern(const struct mt_recording_tables *t, const char *text, size_t length)
+static uint32_t intern(const struct mt_recording_tables *t, const char *text)
 {
-	return mt_strings_intern(mt_session_strings(t->session), text, length);
+	return mt_strings_add(mt_session_strings(t->session), text);
 }
 
-static bool add_mark(struct mt_recording_tables *t, const struct mt_observed *observed,
+static void add_mark(struct mt_recording_tables *t, const struct mt_observed *observed,
 		     const char *mark, uint32_t process)
 {
 	const struct mt_value one = mt_value_exact(1);
 	const uint64_t keys[] = {
 		since_start(t->session, observed->recording, observed->time),
-		intern(t, mark, strlen(mark)),
+		intern(t, mark),
 		process,
 	};
 
-	return mt_sum_table_add(t->marks, keys, &one);
+	mt_sum_table_add(t->marks, keys, &one);
 }
 
 /* A victim of unknown name is shown by its number. */
 static uint32_t victim_name(const struct mt_recording_tables *t, const struct mt_oom_mark *victim)
 {
 	char number[32];
-	size_t length = (size_t)snprintf(number, sizeof(number), "process %d", (int)victim->pid);
 
-	return victim->name != MT_STRING_NONE ? victim->name : intern(t, number, length);
+	snprintf(number, sizeof(number), "process %d", (int)victim->pid);
+	return victim->name != MT_STRING_NONE ? victim->name : intern(t, number);
 }
 
 static bool observe(void *context, const struct mt_observed *observed)
@@ -108,11 +103,13 @@ static bool observe(void *context, const struct mt_observed *observed)
 	struct mt_recording_tables *t = context;
 	struct mt_oom_mark victim;
 
-	if (mt_oom_observed(t->session, observed, &victim))
-		return add_mark(t, observed, "oom", victim_name(t, &victim));
-	if (observed->kind == MT_OBSERVED_KERNEL && observed->kernel->type == MT_KERNEL_COMM &&
-	    observed->kernel->exec && t->exec_count++ < EXECS_MOST)
-		return add_mark(t, observed, "exec", observed->task ? observed->task->comm : 0);
+	if (mt_oom_observed(t->session, observed, &victim)) {
+		add_mark(t, observed, "oom", victim_name(t, &victim));
+	} else if (observed->kind == MT_OBSERVED_KERNEL &&
+		   observed->kernel->type == MT_KERNEL_COMM && observed->kernel->exec &&
+		   t->exec_count++ < EXECS_MOST) {
+		add_mark(t, observed, "exec", observed->task ? observed->task->comm : 0);
+	}
 	return true;
 }
 
@@ -135,11 +132,10 @@ struct mt_by_list mt_page_keys(const struct mt_analysis *analysis, bool timeline
 	return by;
 }
 
-static struct mt_error *listen_to(struct mt_recording_tables *t, const struct mt_analysis *analysis,
-				  const struct mt_recording_how *how)
+static void listen_to(struct mt_recording_tables *t, const struct mt_analysis *analysis,
+		      const struct mt_recording_how *how)
 {
 	struct listening *slot = &t->listening[t->listening_count];
-	struct mt_error *err;
 
 	*slot = (struct listening){
 		.analysis = analysis,
@@ -155,16 +151,13 @@ static struct mt_error *listen_to(struct mt_recording_tables *t, const struct mt
 				.compared = how->compared,
 			},
 	};
-	err = analysis->listen(t->session, &slot->request, &slot->listener);
-	t->listening_count += !err;
-	return err;
+	slot->listener = analysis->listen(analysis, t->session, &slot->request, true);
+	t->listening_count++;
 }
 
-struct mt_error *mt_recording_tables_listen(struct mt_session *session,
-					    const struct mt_recording_how *how,
-					    struct mt_recording_tables **out)
+struct mt_recording_tables *mt_recording_tables_listen(struct mt_session *session,
+						       const struct mt_recording_how *how)
 {
-	MT_CLEANUP(mt_recording_tables_destroy_p)
 	struct mt_recording_tables *t = mt_alloc(1, sizeof(*t));
 	struct mt_table shape = {.name = "marks",
 				 .keys = mark_keys,
@@ -172,64 +165,43 @@ struct mt_error *mt_recording_tables_listen(struct mt_session *session,
 				 .values = mark_values,
 				 .value_count = 1,
 				 .strings = mt_session_strings(session)};
-	struct mt_error *err = NULL;
 
-	if (!t)
-		return mt_error_nomem();
 	t->session = session;
 	t->observer = (struct mt_observer){.context = t, .observe = observe};
 	t->marks = mt_sum_table_create(&shape);
-	if (!t->marks || !mt_session_observe(session, &t->observer))
-		return mt_error_nomem();
-	for (size_t i = 0; how->analyses[i] && !err; i++) {
-		if (how->analyses[i]->listen && !(how->part && how->analyses[i]->moments) &&
-		    t->listening_count < LISTENERS_MOST)
-			err = listen_to(t, how->analyses[i], how);
+	mt_session_observe(session, &t->observer);
+	for (size_t i = 0; how->analyses[i] && t->listening_count < LISTENERS_MOST; i++) {
+		if (how->analyses[i]->listen && !how->analyses[i]->alone &&
+		    !(how->part && how->analyses[i]->moments))
+			listen_to(t, how->analyses[i], how);
 	}
-	if (!err)
-		*out = MT_TAKE(t);
-	return err;
+	return t;
 }
 
 /* ---- The end ---- */
 
 /* Takes the table and `limits`. */
-static struct mt_error *add(struct mt_recording_tables *t, const char *name, char *limits,
-			    struct mt_table *table)
+static void add(struct mt_recording_tables *t, const char *name, char *limits,
+		struct mt_table *table)
 {
-	struct mt_named_table *slot = mt_array_push(&t->tables);
-
-	if (slot) {
-		*slot = (struct mt_named_table){.name = name, .table = table, .limits = limits};
-		return NULL;
-	}
-	mt_table_destroy(table);
-	free(limits);
-	return mt_error_nomem();
-}
-
-static struct mt_error *has_rows(struct mt_table *table, bool *out)
-{
-	struct mt_row row;
-	struct mt_error *err = mt_table_rewind(table);
-
-	err = err ? err : mt_table_next(table, &row, out);
-	return err ? err : mt_table_rewind(table);
+	*mt_array_push(&t->tables) =
+		(struct mt_named_table){.name = name, .table = table, .limits = limits};
 }
 
 static struct mt_error *end(struct mt_recording_tables *t, struct listening *slot)
 {
-	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
-	char *limits = NULL;
-	bool any = false;
+	struct mt_table *table = NULL;
+	bool empty = true;
 	struct mt_error *err = slot->listener->end(slot->listener, &table);
 
-	err = err ? err : has_rows(table, &any);
-	if (err || (!any && !slot->request.compared))
+	err = err ? err : mt_table_is_empty(table, &empty);
+	if (err || (empty && !slot->request.compared)) {
+		mt_table_destroy(table);
 		return err;
-	err = mt_preconditions_describe(slot->analysis->needs, mt_session_facts(t->session),
-					&limits);
-	return err ? err : add(t, slot->analysis->name, limits, MT_TAKE(table));
+	}
+	add(t, slot->analysis->name,
+	    mt_preconditions_describe(slot->analysis->needs, mt_session_facts(t->session)), table);
+	return NULL;
 }
 
 /* Keys of the tables of gauges. */
@@ -242,7 +214,7 @@ enum {
 };
 
 /* The values of a series; `keys` has all keys except the times. */
-static bool add_points(const struct mt_recording_tables *t, struct mt_sum_table *sums,
+static void add_points(const struct mt_recording_tables *t, struct mt_sum_table *sums,
 		       uint32_t recording, const struct mt_series *series,
 		       uint64_t keys[GAUGE_KEYS])
 {
@@ -256,12 +228,10 @@ static bool add_points(const struct mt_recording_tables *t, struct mt_sum_table 
 				       series->points[i - 1].time >= series->last_time))
 			break;
 		keys[GAUGE_TIME] = since_start(t->session, recording, time);
-		if (!mt_sum_table_add(sums, keys, &value))
-			return false;
+		mt_sum_table_add(sums, keys, &value);
 		if (last)
 			break;
 	}
-	return true;
 }
 
 static int compare_peaks(const void *a, const void *b)
@@ -271,17 +241,16 @@ static int compare_peaks(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* The peak of the last process to show; 0 if all are shown, or out of memory. */
+/* The peak of the last process to show; 0 if all are shown. */
 static double least_peak(const struct mt_gauge_log *gauges)
 {
 	MT_ARRAY(double) peaks = {0};
 	const struct mt_gauged_process *process;
-	double least = 0, *slot;
+	double least = 0;
 
 	for (size_t i = 0; (process = mt_gauge_log_process(gauges, i)); i++) {
-		slot = process->selected && !process->other ? mt_array_push(&peaks) : NULL;
-		if (slot)
-			*slot = process->series[MT_PROCESS_RESIDENT].most;
+		if (process->selected && !process->other)
+			*mt_array_push(&peaks) = process->series[MT_PROCESS_RESIDENT].most;
 	}
 	if (peaks.count > PROCESSES_MOST) {
 		qsort(peaks.items, peaks.count, sizeof(*peaks.items), compare_peaks);
@@ -310,63 +279,55 @@ static struct mt_sum_table *create_gauges(const struct mt_recording_tables *t)
 	return mt_sum_table_create(&shape);
 }
 
-static bool add_gauge(const struct mt_recording_tables *t, struct mt_sum_table *sums,
+static void add_gauge(const struct mt_recording_tables *t, struct mt_sum_table *sums,
 		      const struct mt_gauged_process *process, const char *name,
 		      enum mt_process_gauge gauge)
 {
-	static const char unknown[] = "[unknown]";
 	uint64_t keys[GAUGE_KEYS] = {
 		[GAUGE_PID] = (uint64_t)process->pid,
-		[GAUGE_PROCESS] = process->comm != MT_STRING_NONE
-					  ? process->comm
-					  : intern(t, unknown, strlen(unknown)),
-		[GAUGE_NAME] = intern(t, name, strlen(name)),
+		[GAUGE_PROCESS] =
+			process->comm != MT_STRING_NONE ? process->comm : intern(t, "[unknown]"),
+		[GAUGE_NAME] = intern(t, name),
 	};
 
-	return add_points(t, sums, process->recording, &process->series[gauge], keys);
+	add_points(t, sums, process->recording, &process->series[gauge], keys);
 }
 
-static struct mt_error *add_gauges(struct mt_recording_tables *t, const struct mt_gauge_log *gauges)
+static void add_gauges(struct mt_recording_tables *t, const struct mt_gauge_log *gauges)
 {
-	MT_CLEANUP(mt_sum_table_destroy_p) struct mt_sum_table *sums = create_gauges(t);
+	struct mt_sum_table *sums = create_gauges(t);
 	const struct mt_gauged_process *process;
 	double least = least_peak(gauges);
 
-	if (!sums)
-		return mt_error_nomem();
 	for (size_t i = 0, shown = 0; (process = mt_gauge_log_process(gauges, i)); i++) {
 		if (!process->selected || process->other ||
 		    process->series[MT_PROCESS_RESIDENT].most < least || shown++ >= PROCESSES_MOST)
 			continue;
-		if (!add_gauge(t, sums, process, "resident", MT_PROCESS_RESIDENT) ||
-		    !add_gauge(t, sums, process, "mapped", MT_PROCESS_MAPPED))
-			return mt_error_nomem();
+		add_gauge(t, sums, process, "resident", MT_PROCESS_RESIDENT);
+		add_gauge(t, sums, process, "mapped", MT_PROCESS_MAPPED);
 	}
-	return add(t, "gauges", NULL, mt_sum_table_table(MT_TAKE(sums)));
+	add(t, "gauges", NULL, mt_sum_table_table(sums));
 }
 
 /* Gauges of the first recording, as on the summary's line on the host. */
-static struct mt_error *add_host(struct mt_recording_tables *t, const struct mt_gauge_log *gauges)
+static void add_host(struct mt_recording_tables *t, const struct mt_gauge_log *gauges)
 {
 	static const char shown[] = "|meminfo MemAvailable|meminfo SwapTotal|meminfo SwapFree|"
 				    "pressure memory some|vmstat oom_kill|";
-	MT_CLEANUP(mt_sum_table_destroy_p) struct mt_sum_table *sums = create_gauges(t);
+	struct mt_sum_table *sums = create_gauges(t);
 	const struct mt_host_gauge *gauge;
 	char word[64];
 
-	if (!sums)
-		return mt_error_nomem();
 	for (size_t i = 0; (gauge = mt_gauge_log_host(gauges, i)); i++) {
-		uint64_t keys[GAUGE_KEYS] = {[GAUGE_PROCESS] = intern(t, "host", strlen("host")),
-					     [GAUGE_NAME] = gauge->name};
+		uint64_t keys[GAUGE_KEYS] = {
+			[GAUGE_PROCESS] = intern(t, "host"), [GAUGE_NAME] = gauge->name};
 
 		snprintf(word, sizeof(word), "|%s|",
 			 mt_strings_get(mt_session_strings(t->session), gauge->name));
-		if (!gauge->recording && strstr(shown, word) &&
-		    !add_points(t, sums, 0, &gauge->series, keys))
-			return mt_error_nomem();
+		if (!gauge->recording && strstr(shown, word))
+			add_points(t, sums, 0, &gauge->series, keys);
 	}
-	return add(t, "host_gauges", NULL, mt_sum_table_table(MT_TAKE(sums)));
+	add(t, "host_gauges", NULL, mt_sum_table_table(sums));
 }
 
 struct mt_error *mt_recording_tables_finish(struct mt_recording_tables *t,
@@ -378,9 +339,10 @@ struct mt_error *mt_recording_tables_finish(struct mt_recording_tables *t,
 		err = end(t, &t->listening[i]);
 	if (err || !gauges)
 		return err;
-	err = add_gauges(t, gauges);
-	err = err ? err : add_host(t, gauges);
-	return err ? err : add(t, "marks", NULL, mt_sum_table_table(MT_TAKE(t->marks)));
+	add_gauges(t, gauges);
+	add_host(t, gauges);
+	add(t, "marks", NULL, mt_sum_table_table(MT_TAKE(t->marks)));
+	return NULL;
 }
 
 struct mt_named_table *mt_recording_tables_get(struct mt_recording_tables *t, size_t *count)

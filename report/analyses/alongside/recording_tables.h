@@ -2,7 +2,7 @@
  * The tables that a page of a whole recording shows in addition to --samples, from the same reading
  * of the files: all other analyses that sum up stacks and can listen, and figures over time.
  *
- *	mt_recording_tables_listen(session, &how, &tables);
+ *	tables = mt_recording_tables_listen(session, &how);
  *	...						the session is read to its end
  *	mt_recording_tables_finish(tables, gauges);
  *	mt_recording_tables_get(tables, &count);
@@ -31,9 +31,8 @@ struct mt_recording_how {
 };
 
 /* Call before the session's first sample is read. The session must give stacks, and is borrowed. */
-struct mt_error *mt_recording_tables_listen(struct mt_session *session,
-					    const struct mt_recording_how *how,
-					    struct mt_recording_tables **out);
+struct mt_recording_tables *mt_recording_tables_listen(struct mt_session *session,
+						       const struct mt_recording_how *how);
 void mt_recording_tables_destroy(struct mt_recording_tables *tables);
 
 /* Makes the tables. Without gauges (NULL) there are no figures over time. */

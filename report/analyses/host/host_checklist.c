@@ -25,8 +25,6 @@
 #include "report/tables/facts.h"
 #include "report/tables/text.h"
 
-MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
-
 #define MEMORY "meminfo MemTotal"
 #define NO_PRESSURE "none in /proc: CONFIG_PSI, and psi=1 at boot"
 #define NO_EDAC "none in /sys: no driver of EDAC"
@@ -186,10 +184,10 @@ struct host {
 	struct mt_gauge_log *gauges;
 	struct mt_sum_table *table;
 	uint32_t recording;
-	uint64_t last_gauge; /* of it: ns */
-	bool narrow;	     /* failed calls were recorded separately */
-	bool wide;	     /* all calls were */
-	double failed_calls; /* of all recordings */
+	uint64_t last_gauge;		 /* of it: ns */
+	bool narrow;			 /* failed calls were recorded separately */
+	bool wide;			 /* all calls were */
+	double narrow_calls, wide_calls; /* failed ones of all recordings */
 	double failed_blocks;
 	bool kills_recorded;
 	MT_ARRAY(struct cgroup_kills) kills;
@@ -313,13 +311,12 @@ static const char *verdict_of(const struct check *check, const struct figure *fi
 
 /* ---- Rows ---- */
 
-static bool intern(const struct host *host, const char *text, uint64_t *out)
+static uint64_t intern(const struct host *host, const char *text)
 {
-	*out = mt_strings_intern(mt_session_strings(host->session), text, strlen(text));
-	return *out != MT_STRING_NONE;
+	return mt_strings_add(mt_session_strings(host->session), text);
 }
 
-static bool put_check(const struct host *host, const struct check *check, const char *source,
+static void put_check(const struct host *host, const struct check *check, const char *source,
 		      const struct figure *figure)
 {
 	static const char *const kinds[] = {"utilisation", "saturation", "errors"};
@@ -328,7 +325,6 @@ static bool put_check(const struct host *host, const struct check *check, const 
 		[KIB] = "KiB", [WAITED] = "us",	    [COUNT] = "",
 		[KILLS] = "",  [FAILED_CALLS] = "", [FAILED_BLOCKS] = ""};
 	const struct mt_facts *facts = mt_session_facts(host->session);
-	uint64_t keys[KEYS];
 	struct mt_value values[VALUES];
 	char text[160] = "-", question[80];
 
@@ -350,24 +346,29 @@ static bool put_check(const struct host *host, const struct check *check, const 
 		if (figure->has_whole)
 			values[VALUE_WHOLE] = mt_value_exact(figure->whole.last);
 	}
-	return intern(host, figure ? verdict_of(check, figure) : "not known", &keys[KEY_VERDICT]) &&
-	       intern(host, question, &keys[KEY_QUESTION]) &&
-	       intern(host, text, &keys[KEY_FIGURE]) &&
-	       intern(host, facts->recordings.items[host->recording].file, &keys[KEY_FILE]) &&
-	       intern(host, kinds[check->kind], &keys[KEY_KIND]) &&
-	       intern(host, units[check->measure], &keys[KEY_UNIT]) &&
-	       intern(host, source, &keys[KEY_SOURCE]) &&
-	       mt_sum_table_add(host->table, keys, values);
+	const uint64_t keys[KEYS] = {
+		[KEY_VERDICT] = intern(host, figure ? verdict_of(check, figure) : "not known"),
+		[KEY_QUESTION] = intern(host, question),
+		[KEY_FIGURE] = intern(host, text),
+		[KEY_FILE] = intern(host, facts->recordings.items[host->recording].file),
+		[KEY_KIND] = intern(host, kinds[check->kind]),
+		[KEY_UNIT] = intern(host, units[check->measure]),
+		[KEY_SOURCE] = intern(host, source),
+	};
+
+	mt_sum_table_add(host->table, keys, values);
 }
 
-static bool put_unknown(const struct host *host, const struct check *check)
+static void put_unknown(const struct host *host, const struct check *check)
 {
 	char source[100];
 
-	if (check->missing)
-		return put_check(host, check, check->missing, NULL);
+	if (check->missing) {
+		put_check(host, check, check->missing, NULL);
+		return;
+	}
 	snprintf(source, sizeof(source), "not recorded, or not in this kernel: %s", check->formula);
-	return put_check(host, check, source, NULL);
+	put_check(host, check, source, NULL);
 }
 
 static bool find_course(const struct host *host, const char *formula, struct mt_gauge_course *out)
@@ -458,39 +459,48 @@ static void count_kills(const struct host *host, struct mt_gauge_course *course,
 	course->fastest = NAN;
 }
 
-static bool add_count(const struct host *host, const struct check *check, bool known, double count)
+static void add_count(const struct host *host, const struct check *check, bool known, double count)
 {
 	const struct figure figure = {.course = course_of(host, count)};
 
-	return known ? put_check(host, check, check->formula, &figure) : put_unknown(host, check);
+	if (known)
+		put_check(host, check, check->formula, &figure);
+	else
+		put_unknown(host, check);
 }
 
-static bool add_check(const struct host *host, const struct check *check)
+static void add_check(const struct host *host, const struct check *check)
 {
 	struct figure figure = {0};
 
-	if (check->measure == FAILED_CALLS)
-		return add_count(host, check, host->narrow || host->wide, host->failed_calls);
-	if (check->measure == FAILED_BLOCKS)
-		return add_count(host, check,
-				 mt_preconditions_blocks(mt_session_facts(host->session)),
-				 host->failed_blocks);
-	if (!check->formula || !find_course(host, check->formula, &figure.course))
-		return put_unknown(host, check);
+	if (check->measure == FAILED_CALLS) {
+		add_count(host, check, host->narrow || host->wide,
+			  host->narrow ? host->narrow_calls : host->wide_calls);
+		return;
+	}
+	if (check->measure == FAILED_BLOCKS) {
+		add_count(host, check, mt_preconditions_blocks(mt_session_facts(host->session)),
+			  host->failed_blocks);
+		return;
+	}
+	if (!check->formula || !find_course(host, check->formula, &figure.course)) {
+		put_unknown(host, check);
+		return;
+	}
 	if (check->measure == KILLS)
 		count_kills(host, &figure.course, kills_in(host, NULL));
 	figure.has_whole = check->whole && find_course(host, check->whole, &figure.whole);
-	return put_check(host, check, check->formula, &figure);
+	put_check(host, check, check->formula, &figure);
 }
 
-static bool add_named(const struct host *host, const struct check *check, const char *name)
+static void add_named(const struct host *host, const struct check *check, const char *name)
 {
 	const struct mt_host_gauge *gauge = find_gauge(host, check->formula, name), *whole;
 	struct mt_gauge_sum sum;
 	struct figure figure = {0};
 
 	if (!gauge)
-		return true;
+		return;
 	sum = mt_gauge_sum_of(gauge);
 	figure.course = mt_gauge_sum_course(&sum);
 	figure.stale = is_whole(host) && gauge->series.last_time + STALE_NS < host->last_gauge;
@@ -502,39 +512,38 @@ static bool add_named(const struct host *host, const struct check *check, const 
 		figure.whole = mt_gauge_sum_course(&sum);
 		figure.has_whole = true;
 	}
-	return put_check(host, check,
-			 mt_strings_get(mt_session_strings(host->session), gauge->name), &figure);
+	put_check(host, check, mt_strings_get(mt_session_strings(host->session), gauge->name),
+		  &figure);
 }
 
 /*
  * The rows of a group of named items, item by item; the names are those of the first check's
  * gauges.
  */
-static bool add_all_named(const struct host *host, const struct check *these, size_t count,
+static void add_all_named(const struct host *host, const struct check *these, size_t count,
 			  const struct check *none)
 {
 	const struct mt_host_gauge *gauge;
 	size_t length = strlen(these->formula);
-	bool good = true, any = false;
+	bool any = false;
 
-	for (size_t i = 0; good && (gauge = mt_gauge_log_host(host->gauges, i)); i++) {
+	for (size_t i = 0; (gauge = mt_gauge_log_host(host->gauges, i)); i++) {
 		const char *name = mt_strings_get(mt_session_strings(host->session), gauge->name);
 
 		if (gauge->recording != host->recording || strncmp(name, these->formula, length))
 			continue;
-		for (size_t j = 0; good && j < count; j++)
-			good = add_named(host, &these[j], name + length);
+		for (size_t j = 0; j < count; j++)
+			add_named(host, &these[j], name + length);
 		any = true;
 	}
-	return good && (any || !none || put_check(host, none, none->missing, NULL));
+	if (!any && none)
+		put_check(host, none, none->missing, NULL);
 }
 
 /* OOM kills of cgroups that were created and removed between two gauges. */
-static bool add_killed(const struct host *host)
+static void add_killed(const struct host *host)
 {
-	bool good = true;
-
-	for (size_t i = 0; good && i < host->kills.count; i++) {
+	for (size_t i = 0; i < host->kills.count; i++) {
 		const struct cgroup_kills *kills = &host->kills.items[i];
 		const char *path = mt_strings_get(mt_session_strings(host->session), kills->cgroup);
 		const struct figure figure = {.course = course_of(host, kills->count)};
@@ -544,9 +553,8 @@ static bool add_killed(const struct host *host)
 		    find_gauge(host, CGROUP_KILLS, path))
 			continue;
 		snprintf(source, sizeof(source), "%s%s", killed_cgroup.formula, path);
-		good = put_check(host, &killed_cgroup, source, &figure);
+		put_check(host, &killed_cgroup, source, &figure);
 	}
-	return good;
 }
 
 static uint64_t last_gauge(const struct host *host)
@@ -561,17 +569,15 @@ static uint64_t last_gauge(const struct host *host)
 	return last;
 }
 
-static bool add_recording(struct host *host)
+static void add_recording(struct host *host)
 {
-	bool good = true;
-
 	host->last_gauge = last_gauge(host);
-	for (size_t i = 0; good && i < sizeof(checks) / sizeof(*checks); i++)
-		good = add_check(host, &checks[i]);
-	return good && add_all_named(host, area_checks, 1, NULL) &&
-	       add_all_named(host, cgroup_checks, sizeof(cgroup_checks) / sizeof(*cgroup_checks),
-			     &no_cgroup) &&
-	       add_killed(host);
+	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++)
+		add_check(host, &checks[i]);
+	add_all_named(host, area_checks, 1, NULL);
+	add_all_named(host, cgroup_checks, sizeof(cgroup_checks) / sizeof(*cgroup_checks),
+		      &no_cgroup);
+	add_killed(host);
 }
 
 /* ---- Reading ---- */
@@ -618,7 +624,7 @@ static bool count_blocks(void *context, const struct mt_blocks_space *space,
 	return true;
 }
 
-static bool count_kill(struct host *host, uint32_t recording, uint32_t cgroup)
+static void count_kill(struct host *host, uint32_t recording, uint32_t cgroup)
 {
 	struct cgroup_kills *kills = host->kills.items;
 
@@ -627,40 +633,25 @@ static bool count_kill(struct host *host, uint32_t recording, uint32_t cgroup)
 		kills++;
 	if (kills == host->kills.items + host->kills.count) {
 		kills = mt_array_push(&host->kills);
-		if (!kills)
-			return false;
 		*kills = (struct cgroup_kills){.recording = recording, .cgroup = cgroup};
 	}
 	kills->count++;
-	return true;
 }
 
-static struct mt_error *read_all(struct host *host)
+static void take(void *context, const struct mt_session_sample *sample)
 {
-	const struct mt_facts *facts = mt_session_facts(host->session);
-	struct mt_session_sample sample;
-	double narrow = 0, wide = 0;
+	struct host *host = context;
+	const char *event = mt_session_facts(host->session)->events.items[sample->event].name;
 	struct mt_oom_victim victim;
-	struct mt_error *err;
 	int64_t result;
-	bool more;
 
-	for (;;) {
-		err = mt_session_next(host->session, &sample, &more);
-		if (err || !more)
-			break;
-		if (is_failure(facts->events.items[sample.event].name))
-			narrow += sample.weight;
-		else if (is_map_exit(facts->events.items[sample.event].name) &&
-			 mt_vm_call_result(sample.kernel, &result) && result == -ENOMEM)
-			wide += sample.weight;
-		else if (mt_oom_victim(host->session, &sample, &victim) &&
-			 !count_kill(host, sample.recording, victim.cgroup))
-			return mt_error_nomem();
-	}
-	find_failures(host);
-	host->failed_calls = host->narrow ? narrow : wide;
-	return err;
+	if (is_failure(event))
+		host->narrow_calls += sample->weight;
+	else if (is_map_exit(event) && mt_vm_call_result(sample->kernel, &result) &&
+		 result == -ENOMEM)
+		host->wide_calls += sample->weight;
+	else if (mt_oom_victim(host->session, sample, &victim))
+		count_kill(host, sample->recording, victim.cgroup);
 }
 
 /* Reads the gauges of the host and failed calls in one pass. */
@@ -670,17 +661,17 @@ static struct mt_error *read_session(struct host *host)
 						  .alongside = true,
 						  .anomaly = count_blocks,
 						  .context = host};
-	MT_CLEANUP(mt_blocks_destroy_p) struct mt_blocks *blocks = NULL;
+	struct mt_blocks *blocks = mt_blocks_begin(host->session, &options);
 	struct mt_error *err;
 
 	host->gauges = mt_gauge_log_listen(host->session);
-	err = mt_blocks_begin(host->session, &options, &blocks);
-	err = err ? err : read_all(host);
-	if (err)
-		return err;
-	(void)mt_blocks_end(blocks);
-	mt_gauge_log_finish(host->gauges);
-	return NULL;
+	err = mt_session_read(host->session, take, host);
+	find_failures(host);
+	mt_blocks_end(blocks);
+	mt_blocks_destroy(blocks);
+	if (!err)
+		mt_gauge_log_finish(host->gauges);
+	return err;
 }
 
 static void host_deinit(struct host *host)
@@ -690,14 +681,14 @@ static void host_deinit(struct host *host)
 	mt_array_deinit(&host->kills);
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
 	MT_CLEANUP(host_deinit) struct host host = {.session = session};
 	struct mt_error *err = read_session(&host);
 	const struct mt_facts *facts = mt_session_facts(session);
 	const struct mt_table shape = {
-		.name = mt_analysis_host.name,
+		.name = analysis->name,
 		.keys = key_columns,
 		.key_count = KEYS,
 		.values = value_columns,
@@ -715,12 +706,8 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		return mt_error_create(MT_ERR_NOT_FOUND, "no gauges of the host in it: another "
 							 "program recorded it");
 	host.table = mt_sum_table_create(&shape);
-	for (; host.table && host.recording < facts->recordings.count; host.recording++) {
-		if (!add_recording(&host))
-			return mt_error_nomem();
-	}
-	if (!host.table)
-		return mt_error_nomem();
+	for (; host.recording < facts->recordings.count; host.recording++)
+		add_recording(&host);
 	*out = mt_sum_table_table(MT_TAKE(host.table));
 	return NULL;
 }

@@ -15,7 +15,7 @@
 #include "formats/records/sample.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/host/oom_kills.h"
-#include "report/analyses/resident.h"
+#include "report/analyses/rows/ledger_rows.h"
 #include "report/gauges/gauge_log.h"
 #include "report/session/session.h"
 #include "report/stacks/spaces.h"
@@ -89,7 +89,6 @@ struct kill {
 struct oom {
 	struct mt_session *session;
 	struct mt_gauge_log *gauges;
-	struct mt_resident_run *growth;
 	struct mt_sum_table *table;
 	MT_ARRAY(struct kill) kills;
 	uint32_t no_stack; /* the id of the empty stack */
@@ -158,24 +157,26 @@ bool mt_oom_observed(struct mt_session *session, const struct mt_observed *obser
 	return true;
 }
 
-static bool take_kill(struct oom *oom, const struct mt_session_sample *sample,
-		      const struct mt_oom_victim *victim)
+static void take_kill(void *context, const struct mt_session_sample *sample)
 {
+	struct oom *oom = context;
 	const char *text = mt_session_facts(oom->session)->events.items[sample->event].format;
 	const struct mt_text format = {.bytes = text, .size = strlen(text)};
+	struct mt_oom_victim victim;
 	struct mt_field field;
-	struct kill *kill = mt_array_push(&oom->kills);
+	struct kill *kill;
 
-	if (!kill)
-		return false;
+	if (!mt_oom_victim(oom->session, sample, &victim))
+		return;
+	kill = mt_array_push(&oom->kills);
 	*kill = (struct kill){
 		.recording = sample->recording,
 		.time = sample->time,
-		.pid = victim->pid,
+		.pid = victim.pid,
 		.name = name_in(oom->session, &format, sample->kernel),
 		.killer = sample->process,
 		.killer_pid = sample->task->pid,
-		.cgroup = victim->cgroup,
+		.cgroup = victim.cgroup,
 		.stack = sample->stack,
 	};
 	for (size_t i = 0; i < FACTS; i++) {
@@ -186,24 +187,6 @@ static bool take_kill(struct oom *oom, const struct mt_session_sample *sample,
 			kill->facts[i] = NAN;
 		else if (victim_facts[i].kib)
 			kill->facts[i] *= 1024;
-	}
-	return true;
-}
-
-static struct mt_error *read_all(struct oom *oom)
-{
-	struct mt_session_sample sample;
-	struct mt_oom_victim victim;
-	bool more;
-
-	for (;;) {
-		struct mt_error *err = mt_session_next(oom->session, &sample, &more);
-
-		if (err || !more)
-			return err;
-		if (mt_oom_victim(oom->session, &sample, &victim) &&
-		    !take_kill(oom, &sample, &victim))
-			return mt_error_nomem();
 	}
 }
 
@@ -219,24 +202,21 @@ struct fact_row {
 	uint32_t stack;
 };
 
-static bool put_row(const struct oom *oom, const struct fact_row *row)
+static void put_row(const struct oom *oom, const struct fact_row *row)
 {
 	struct mt_strings *strings = mt_session_strings(oom->session);
-	const char *figure = row->figure;
 	struct mt_snippet bytes = mt_text_bytes(isfinite(row->value) ? row->value : 0);
 	const struct mt_value value = mt_value_exact(row->value);
-	uint64_t keys[KEYS] = {
+	const uint64_t keys[KEYS] = {
 		[KEY_TIME] = row->time,
 		[KEY_PID] = row->pid < 0 ? UINT64_MAX : (uint64_t)row->pid,
 		[KEY_PROCESS] = row->process,
+		[KEY_FACT] = mt_strings_add(strings, row->fact),
+		[KEY_FIGURE] = mt_strings_add(strings, row->figure ? row->figure : bytes.text),
 		[KEY_STACK] = row->stack,
 	};
 
-	figure = figure ? figure : bytes.text;
-	keys[KEY_FACT] = mt_strings_intern(strings, row->fact, strlen(row->fact));
-	keys[KEY_FIGURE] = mt_strings_intern(strings, figure, strlen(figure));
-	return keys[KEY_FACT] != MT_STRING_NONE && keys[KEY_FIGURE] != MT_STRING_NONE &&
-	       mt_sum_table_add(oom->table, keys, &value);
+	mt_sum_table_add(oom->table, keys, &value);
 }
 
 /* The process of a kill in the gauges, the one that ran at that time; NULL: none. */
@@ -253,7 +233,7 @@ static const struct mt_gauged_process *gauged(const struct oom *oom, const struc
 	return found;
 }
 
-static bool put_facts(const struct oom *oom, const struct kill *kill, struct fact_row row)
+static void put_facts(const struct oom *oom, const struct kill *kill, struct fact_row row)
 {
 	const struct mt_gauged_process *process = gauged(oom, kill);
 	char figure[80];
@@ -277,10 +257,8 @@ static bool put_facts(const struct oom *oom, const struct kill *kill, struct fac
 			snprintf(figure, sizeof(figure), "%.0f", row.value);
 			row.figure = figure;
 		}
-		if (!put_row(oom, &row))
-			return false;
+		put_row(oom, &row);
 	}
-	return true;
 }
 
 /* A gauge of the host at the time of the kill; NaN without one. */
@@ -306,7 +284,7 @@ static double cgroup_gauge(const struct oom *oom, const struct kill *kill, const
 }
 
 /* The smallest limit of a cgroup and its ancestors, which all apply. */
-static bool put_limit(const struct oom *oom, const struct kill *kill, struct fact_row row,
+static void put_limit(const struct oom *oom, const struct kill *kill, struct fact_row row,
 		      const char *path)
 {
 	char above[PATH_MAX], figure[PATH_MAX + 64];
@@ -335,19 +313,20 @@ static bool put_limit(const struct oom *oom, const struct kill *kill, struct fac
 			 (int)whose, path);
 		row.figure = figure;
 	}
-	return put_row(oom, &row);
+	put_row(oom, &row);
 }
 
-static bool put_cgroup(const struct oom *oom, const struct kill *kill, struct fact_row row)
+static void put_cgroup(const struct oom *oom, const struct kill *kill, struct fact_row row)
 {
 	const char *path = mt_strings_get(mt_session_strings(oom->session), kill->cgroup);
 
 	row.fact = "cgroup";
 	row.figure = *path ? path : "not known";
-	return put_row(oom, &row) && put_limit(oom, kill, row, path);
+	put_row(oom, &row);
+	put_limit(oom, kill, row, path);
 }
 
-static bool put_load(const struct oom *oom, const struct kill *kill, struct fact_row row)
+static void put_load(const struct oom *oom, const struct kill *kill, struct fact_row row)
 {
 	double load = host_gauge(oom, kill, "loadavg 1") / 100;
 	char figure[40] = "not known";
@@ -357,7 +336,7 @@ static bool put_load(const struct oom *oom, const struct kill *kill, struct fact
 	row.fact = "load average";
 	row.figure = figure;
 	row.value = load;
-	return put_row(oom, &row);
+	put_row(oom, &row);
 }
 
 static uint64_t since_start(const struct oom *oom, const struct kill *kill)
@@ -377,7 +356,7 @@ static uint32_t victim_name(const struct oom *oom, const struct kill *kill)
 	return name != MT_STRING_NONE ? name : kill->pid == kill->killer_pid ? kill->killer : 0;
 }
 
-static bool put_kill(const struct oom *oom, const struct kill *kill)
+static void put_kill(const struct oom *oom, const struct kill *kill)
 {
 	struct fact_row row = {
 		.time = since_start(oom, kill),
@@ -393,10 +372,11 @@ static bool put_kill(const struct oom *oom, const struct kill *kill)
 		 mt_strings_get(mt_session_strings(oom->session), kill->killer),
 		 (int)kill->killer_pid);
 	row.figure = killer;
-	if (!put_row(oom, &row))
-		return false;
+	put_row(oom, &row);
 	row.stack = oom->no_stack;
-	return put_cgroup(oom, kill, row) && put_facts(oom, kill, row) && put_load(oom, kill, row);
+	put_cgroup(oom, kill, row);
+	put_facts(oom, kill, row);
+	put_load(oom, kill, row);
 }
 
 /* ---- Paths ---- */
@@ -445,8 +425,7 @@ static struct mt_error *put_paths(const struct oom *oom, struct mt_table *paths,
 		if (fact.value <= 0)
 			break;
 		put++;
-		if (!put_row(oom, &fact))
-			return mt_error_nomem();
+		put_row(oom, &fact);
 	}
 	return err;
 }
@@ -456,8 +435,7 @@ static struct mt_error *put_all(const struct oom *oom, struct mt_table *paths)
 	struct mt_error *err = NULL;
 
 	for (size_t i = 0; i < oom->kills.count && !err; i++) {
-		if (!put_kill(oom, &oom->kills.items[i]))
-			return mt_error_nomem();
+		put_kill(oom, &oom->kills.items[i]);
 		err = put_paths(oom, paths, &oom->kills.items[i]);
 	}
 	return err || !oom->kills.count ? err : put_paths(oom, paths, NULL);
@@ -468,7 +446,6 @@ static struct mt_error *put_all(const struct oom *oom, struct mt_table *paths)
 static void oom_deinit(struct oom *oom)
 {
 	mt_gauge_log_destroy(oom->gauges);
-	mt_resident_run_destroy(oom->growth);
 	mt_sum_table_destroy(oom->table);
 	mt_array_deinit(&oom->kills);
 }
@@ -477,15 +454,18 @@ static struct mt_error *read_session(struct oom *oom, struct mt_table **paths)
 {
 	const struct mt_analysis_request growth = {
 		.stacks = true, .unwind = true, .by = {{MT_BY_PROCESS, MT_BY_STACK}, 2}};
+	struct mt_listener *resident =
+		mt_ledger_table_listen(&mt_analysis_resident, oom->session, &growth, true);
 	struct mt_error *err;
 
 	oom->gauges = mt_gauge_log_listen(oom->session);
-	err = mt_resident_begin(oom->session, &growth, &oom->growth);
-	err = err ? err : read_all(oom);
-	if (err)
-		return err;
-	mt_gauge_log_finish(oom->gauges);
-	return mt_resident_end(oom->growth, paths);
+	err = mt_session_read(oom->session, take_kill, oom);
+	if (!err) {
+		mt_gauge_log_finish(oom->gauges);
+		err = resident->end(resident, paths);
+	}
+	resident->destroy(resident);
+	return err;
 }
 
 /* There was no kill, or the selectors leave out the recorded kills. */
@@ -510,13 +490,13 @@ static struct mt_error *no_kill(const struct mt_session *session)
 				      : "mtrec -e oom,vm,rss -a records them");
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
 	MT_CLEANUP(oom_deinit) struct oom oom = {.session = session};
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *paths = NULL;
 	const struct mt_table shape = {
-		.name = mt_analysis_oom.name,
+		.name = analysis->name,
 		.keys = key_columns,
 		.key_count = KEYS,
 		.values = value_columns,
@@ -536,8 +516,6 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		return no_kill(session);
 	oom.table = mt_sum_table_create(&shape);
 	oom.no_stack = mt_stacks_intern(shape.stacks, NULL, 0);
-	if (!oom.table || oom.no_stack == MT_STACK_NONE)
-		return mt_error_nomem();
 	err = put_all(&oom, paths);
 	if (!err)
 		*out = mt_sum_table_table(MT_TAKE(oom.table));

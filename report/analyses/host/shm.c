@@ -10,8 +10,6 @@
 #include <sys/ipc.h>
 
 #include "formats/base/array.h"
-#include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/account/call.h"
@@ -21,8 +19,6 @@
 #include "report/session/session.h"
 #include "report/stacks/spaces.h"
 #include "report/tables/facts.h"
-
-MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 
 enum {
 	VALUE_BYTES, /* still attached */
@@ -95,18 +91,17 @@ struct noted {
 };
 
 struct shm {
-	struct mt_ledger_rows rows; /* first: the ledger's callbacks get a pointer to it */
-	struct mt_row_keys *grouping;
-	struct mt_map64 by_id; /* recording and id to index in segments */
+	struct mt_ledger_run run; /* first */
+	struct mt_map64 by_id;	  /* recording and id to index in segments */
 	MT_ARRAY(struct segment) segments;
 	struct mt_map64 by_place; /* from space and address to id: the last one attached there */
 	MT_ARRAY(struct noted) noted;
 };
 
-static void shm_deinit(struct shm *shm)
+static void destroy(struct mt_ledger_run *run)
 {
-	mt_ledger_rows_deinit(&shm->rows);
-	mt_row_keys_destroy(shm->grouping);
+	struct shm *shm = (struct shm *)run;
+
 	mt_map64_deinit(&shm->by_id);
 	mt_map64_deinit(&shm->by_place);
 	mt_array_deinit(&shm->segments);
@@ -118,19 +113,15 @@ static uint64_t id_key(uint32_t recording, int64_t id)
 	return (uint64_t)recording << 32 | (uint32_t)id;
 }
 
-/* NULL out of memory. Borrowed until the next new one. */
+/* Borrowed until the next new one. */
 static struct segment *segment_of(struct shm *shm, uint32_t recording, int64_t id)
 {
-	uint64_t at;
-	struct segment *segment;
+	size_t known = shm->segments.count;
+	struct segment *segment =
+		mt_map64_element(&shm->by_id, &shm->segments, id_key(recording, id));
 
-	if (mt_map64_get(&shm->by_id, id_key(recording, id), &at))
-		return &shm->segments.items[at];
-	if (!mt_map64_put(&shm->by_id, id_key(recording, id), shm->segments.count))
-		return NULL;
-	segment = mt_array_push(&shm->segments);
-	if (segment)
-		*segment = (struct segment){.key = UINT64_MAX};
+	if (shm->segments.count > known)
+		segment->key = UINT64_MAX;
 	return segment;
 }
 
@@ -138,15 +129,13 @@ static struct noted *note(struct shm *shm, uint32_t recording, int64_t id)
 {
 	struct noted *noted = mt_array_push(&shm->noted);
 
-	if (noted)
-		*noted = (struct noted){.recording = recording, .id = id};
+	*noted = (struct noted){.recording = recording, .id = id};
 	return noted;
 }
 
-static bool intern(struct shm *shm, const char *text, uint32_t *out)
+static uint32_t intern(struct shm *shm, const char *text)
 {
-	*out = mt_strings_intern(mt_session_strings(shm->rows.session), text, strlen(text));
-	return *out != MT_STRING_NONE;
+	return mt_strings_add(mt_session_strings(shm->run.rows.session), text);
 }
 
 /* ---- Calls ---- */
@@ -197,32 +186,30 @@ static int64_t detached_from(const struct shm *shm, const struct shm_sample *tak
 	return ID_NONE;
 }
 
-static bool note_place(struct shm *shm, const struct shm_sample *taken)
+static void note_place(struct shm *shm, const struct shm_sample *taken)
 {
 	uint64_t at = (uint64_t)taken->result, id = (uint32_t)taken->args[0];
 
-	return mt_map64_put(&shm->by_place, place_of(taken->sample->space->id + 1, at), id) &&
-	       mt_map64_put(&shm->by_place, place_of(SPACE_ANY, at), id);
+	mt_map64_put(&shm->by_place, place_of(taken->sample->space->id + 1, at), id);
+	mt_map64_put(&shm->by_place, place_of(SPACE_ANY, at), id);
 }
 
 /* Notes the arguments of shmget. The first caller that may create the segment is its maker. */
-static bool learn(struct shm *shm, const struct shm_sample *taken)
+static void learn(struct shm *shm, const struct shm_sample *taken)
 {
 	const struct mt_session_sample *sample = taken->sample;
 	struct segment *segment = segment_of(shm, sample->recording, taken->result);
 	char maker[80];
 
-	if (!segment)
-		return false;
 	segment->key = (uint32_t)taken->args[0];
 	if (taken->args[1] > segment->size)
 		segment->size = taken->args[1];
 	if (segment->maker || (segment->key != IPC_PRIVATE && !(taken->args[2] & IPC_CREAT)))
-		return true;
+		return;
 	snprintf(maker, sizeof(maker), "%.60s (%" PRId32 ")",
-		 mt_strings_get(mt_session_strings(shm->rows.session), sample->process),
+		 mt_strings_get(mt_session_strings(shm->run.rows.session), sample->process),
 		 sample->task->pid);
-	return intern(shm, maker, &segment->maker);
+	segment->maker = intern(shm, maker);
 }
 
 static int64_t segment_in(const struct shm *shm, const struct shm_sample *taken,
@@ -243,40 +230,40 @@ static int64_t segment_in(const struct shm *shm, const struct shm_sample *taken,
 	return taken->call == SHM_AT ? (int32_t)taken->args[0] : ID_NONE;
 }
 
-static bool add_call(struct shm *shm, const struct shm_sample *taken)
+static void add_call(struct shm *shm, const struct shm_sample *taken)
 {
 	const char *command = NULL;
 	int64_t id = segment_in(shm, taken, &command);
 	struct noted *noted = note(shm, taken->sample->recording, id);
 	char kind[40];
 
-	if (!noted)
-		return false;
 	snprintf(kind, sizeof(kind), "%s%s%s", calls[taken->call].name, command ? " " : "",
 		 command ? command : "");
-	noted->facts = mt_row_facts_of(shm->rows.session, taken->sample);
+	noted->facts = mt_row_facts_of(shm->run.rows.session, taken->sample);
 	noted->values[VALUE_CALLS] = mt_value_exact(1);
 	noted->values[VALUE_FAILED] = mt_value_exact(taken->failed);
-	return intern(shm, kind, &noted->facts.kind);
+	noted->facts.kind = intern(shm, kind);
 }
 
-static bool take(struct shm *shm, const struct mt_session_sample *sample)
+static void take(void *context, const struct mt_session_sample *sample)
 {
-	const char *event = mt_session_facts(shm->rows.session)->events.items[sample->event].name;
+	struct shm *shm = context;
+	const char *event =
+		mt_session_facts(shm->run.rows.session)->events.items[sample->event].name;
 	struct shm_sample taken = {.sample = sample, .call = call_named(event)};
 
 	if (!mt_vm_call_result(sample->kernel, &taken.result))
-		return true;
+		return;
 	if (mt_call_number(event) >= 0 &&
 	    mt_call_number_in(sample->kernel) != calls[taken.call].number)
-		return true; /* of a 32-bit program */
+		return; /* of a 32-bit program */
 	taken.failed = mt_vm_call_failed(taken.result);
 	taken.has_args = mt_vm_call_registers(sample->attr, sample->kernel, taken.args);
-	if (taken.has_args && !taken.failed &&
-	    ((taken.call == SHM_GET && !learn(shm, &taken)) ||
-	     (taken.call == SHM_AT && !note_place(shm, &taken))))
-		return false;
-	return add_call(shm, &taken);
+	if (taken.has_args && !taken.failed && taken.call == SHM_GET)
+		learn(shm, &taken);
+	if (taken.has_args && !taken.failed && taken.call == SHM_AT)
+		note_place(shm, &taken);
+	add_call(shm, &taken);
 }
 
 /* ---- Attachments ---- */
@@ -292,7 +279,7 @@ static int64_t segment_mapped(struct shm *shm, const struct mt_ledger *ledger,
 	if (attrs->file == MT_FILE_NONE || strncmp(file.name, SYSV, strlen(SYSV)) != 0)
 		return ID_NONE;
 	segment = segment_of(shm, space->recording, (int32_t)file.inode);
-	if (segment && segment->key == UINT64_MAX)
+	if (segment->key == UINT64_MAX)
 		segment->key = (uint32_t)strtoul(file.name + strlen(SYSV), NULL, 16);
 	return (int32_t)file.inode;
 }
@@ -306,7 +293,7 @@ static const char *way(const struct mt_ledger_space *space, const struct mt_exte
 						  : calls[SHM_AT].name;
 }
 
-static bool add_region(struct shm *shm, const struct mt_ledger *ledger,
+static void add_region(struct shm *shm, const struct mt_ledger *ledger,
 		       const struct mt_ledger_space *space, const struct mt_extent *region)
 {
 	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
@@ -316,11 +303,10 @@ static bool add_region(struct shm *shm, const struct mt_ledger *ledger,
 	struct noted *noted;
 
 	if (id == ID_NONE || !origin->selected)
-		return true;
+		return;
 	noted = note(shm, space->recording, id);
-	if (!noted || !mt_ledger_row_facts(&shm->rows, ledger, origin, attrs, space->recording,
-					   region->time, &noted->facts))
-		return false;
+	noted->facts = mt_ledger_row_facts(&shm->run.rows, ledger, origin, attrs, space->recording,
+					   region->time);
 	bytes.low -= (double)mt_ledger_doubtful(ledger, space, region);
 	noted->values[VALUE_BYTES] = bytes;
 	/* Counted as in the kernel's nattch: each piece that munmap left counts. */
@@ -329,8 +315,8 @@ static bool add_region(struct shm *shm, const struct mt_ledger *ledger,
 		noted->facts.pid = noted->facts.tid = space->pid;
 		noted->facts.process = space->comm;
 	}
-	return intern(shm, way(space, region, origin), &noted->facts.kind) &&
-	       mt_ledger_row_note(&shm->rows, space, &noted->facts);
+	noted->facts.kind = intern(shm, way(space, region, origin));
+	mt_ledger_row_note(&shm->run.rows, space, &noted->facts);
 }
 
 static bool add_space(void *context, const struct mt_ledger *ledger,
@@ -341,18 +327,18 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	struct shm *shm = context;
 
 	(void)time;
-	for (; region; region = mt_extents_after(regions, region->end)) {
-		if (!add_region(shm, ledger, space, region))
-			return false;
-	}
-	mt_ledger_rows_add_remaining(&shm->rows, space);
+	for (; region; region = mt_extents_after(regions, region->end))
+		add_region(shm, ledger, space, region);
+	mt_ledger_rows_add_remaining(&shm->run.rows, space);
 	return true;
 }
 
 /* ---- The analysis ---- */
 
-static bool add_rows(struct shm *shm)
+static void end(struct mt_ledger_run *run)
 {
+	struct shm *shm = (struct shm *)run;
+
 	for (size_t i = 0; i < shm->noted.count; i++) {
 		struct noted *noted = &shm->noted.items[i];
 		const struct segment unknown = {.key = UINT64_MAX}, *segment = &unknown;
@@ -366,65 +352,40 @@ static bool add_rows(struct shm *shm)
 		noted->facts.key = segment->key;
 		noted->facts.maker = segment->maker;
 		noted->values[VALUE_SIZE] = mt_value_exact((double)segment->size);
-		if (!mt_row_keys_add(shm->grouping, &noted->facts, noted->values))
-			return false;
+		mt_row_keys_add(run->grouping, &noted->facts, noted->values);
 	}
-	return true;
+	mt_row_keys_may_have(run->grouping, mt_facts_lost_all(mt_session_facts(run->rows.session)),
+			     VALUE_CALLS);
 }
 
-static struct mt_error *read_all(struct shm *shm)
+static void set_up(struct mt_ledger_run *run)
 {
-	struct mt_session_sample sample;
-	bool more;
-
-	for (;;) {
-		struct mt_error *err = mt_session_next(shm->rows.session, &sample, &more);
-
-		if (err || !more)
-			return err;
-		if (!take(shm, &sample))
-			return mt_error_nomem();
-	}
-}
-
-static struct mt_error *read_rows(struct shm *shm, const struct mt_analysis_request *request)
-{
-	const struct mt_ledger_options options = {
-		.at = request->at,
+	run->options = (struct mt_ledger_options){
+		.at = run->request->at,
 		.remaining = add_space,
-		.context = shm,
+		.context = run,
 	};
-	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
-	struct mt_error *err = mt_ledger_begin(shm->rows.session, &options, &ledger);
-
-	err = err ? err : read_all(shm);
-	if (err)
-		return err;
-	mt_ledger_end(ledger);
-	return add_rows(shm) && mt_ledger_rows_mark(&shm->rows, shm->grouping) ? NULL
-									       : mt_error_nomem();
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
-{
-	struct shm shm = {.rows = {.session = session,
-				   .stacks = request->unwind,
-				   .ended = mt_ledger_rows_ended(request)}};
-	struct mt_error *err = mt_row_keys_create(session, mt_analysis_shm.name, value_columns,
-						  VALUES, request, &shm.grouping);
+static const struct mt_ledger_table shm_table = {
+	.size = sizeof(struct shm),
+	.values = value_columns,
+	.value_count = VALUES,
+	.most = 1u << VALUE_SIZE,
+	.set_up = set_up,
+	.end = end,
+	.destroy = destroy,
+};
 
-	if (!err) {
-		mt_row_keys_most(shm.grouping, VALUE_SIZE);
-		err = read_rows(&shm, request);
-	}
-	if (!err &&
-	    !mt_row_keys_may_have(shm.grouping, mt_facts_lost_all(mt_session_facts(session)),
-				  VALUE_CALLS))
-		err = mt_error_nomem();
-	if (!err)
-		err = mt_row_keys_table(MT_TAKE(shm.grouping), out);
-	shm_deinit(&shm);
+/* The ledger and the calls come from one reading. */
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
+{
+	struct mt_listener *listener = mt_ledger_table_listen(analysis, session, request, true);
+	struct mt_error *err = mt_session_read(session, take, listener);
+
+	err = err ? err : listener->end(listener, out);
+	listener->destroy(listener);
 	return err;
 }
 
@@ -441,5 +402,6 @@ const struct mt_analysis mt_analysis_shm = {
 	.moments = true,
 	.record = "shm",
 	.output = "table",
+	.rows = &shm_table,
 	.run = run,
 };

@@ -124,61 +124,47 @@ static struct mt_page_event *event_of(struct swap *swap, uint32_t event)
 {
 	const struct mt_facts *facts = mt_session_facts(swap->rows.session);
 
-	while (swap->events.count <= event) {
-		struct mt_page_event *slot = mt_array_push(&swap->events);
-
-		if (!slot)
-			return NULL;
-		*slot = mt_page_event_of(&facts->events.items[swap->events.count - 1]);
-	}
+	for (size_t i = swap->events.count; i <= event; i++)
+		*mt_array_push(&swap->events) = mt_page_event_of(&facts->events.items[i]);
 	return &swap->events.items[event];
 }
 
-static bool begin_life(struct swap *swap, struct count *count, uint32_t recording)
+static void begin_life(struct swap *swap, struct count *count, uint32_t recording)
 {
-	struct life *life = mt_array_push(&swap->lives);
-
-	if (!life)
-		return false;
-	*life = (struct life){.recording = recording, .pid = -1, .first_origin = UINT32_MAX};
+	*mt_array_push(&swap->lives) =
+		(struct life){.recording = recording, .pid = -1, .first_origin = UINT32_MAX};
 	*count = (struct count){.life = (uint32_t)swap->lives.count - 1};
-	return true;
 }
 
-/* NULL out of memory. Valid until the next call. */
+/* Valid until the next call. */
 static struct count *count_of(struct swap *swap, uint32_t recording, uint32_t mm)
 {
-	uint64_t at;
-	struct count *count;
+	size_t known = swap->counts.count;
+	struct count *count = mt_map64_element(&swap->by_mm, &swap->counts, pair(recording, mm));
 
-	if (mt_map64_get(&swap->by_mm, pair(recording, mm), &at))
-		return &swap->counts.items[at];
-	if (!mt_map64_put(&swap->by_mm, pair(recording, mm), swap->counts.count))
-		return NULL;
-	count = mt_array_push(&swap->counts);
-	return count && begin_life(swap, count, recording) ? count : NULL;
+	if (swap->counts.count > known)
+		begin_life(swap, count, recording);
+	return count;
 }
 
 /*
  * A thread changes the count of its own process, so the count belongs to that process, or to the
  * parent that lent its space.
  */
-static bool bind(struct swap *swap, struct count *count, const struct mt_observed *observed)
+static void bind(struct swap *swap, struct count *count, const struct mt_observed *observed)
 {
 	const struct mt_space *space = observed->task->space;
 	struct life *life = &swap->lives.items[count->life];
 
 	if (life->pid == space->pid && !count->closed_by)
-		return true;
+		return;
 	if (life->pid >= 0) { /* the earlier space has gone */
-		if (!begin_life(swap, count, observed->recording))
-			return false;
+		begin_life(swap, count, observed->recording);
 		life = &swap->lives.items[count->life];
 	}
 	life->pid = space->pid;
 	life->process = space->comm;
 	life->cgroup = space->cgroup;
-	return true;
 }
 
 /*
@@ -192,13 +178,12 @@ static bool is_closed(const struct count *count, const struct mt_observed *obser
 }
 
 /* Sets the count to `pages`. */
-static bool change(struct swap *swap, struct count *count, const struct mt_observed *observed,
+static void change(struct swap *swap, struct count *count, const struct mt_observed *observed,
 		   uint64_t pages)
 {
 	struct life *life = &swap->lives.items[count->life];
 	bool is_first = !life->has_first;
 	int64_t change = (int64_t)(pages - count->pages);
-	struct step *step;
 
 	if (is_first) {
 		life->has_first = true;
@@ -206,13 +191,9 @@ static bool change(struct swap *swap, struct count *count, const struct mt_obser
 		life->first_time = observed->time;
 	}
 	count->pages = pages;
-	if (!observed->selected)
-		return true;
-	step = mt_array_push(&swap->steps);
-	if (step)
-		*step = (struct step){observed->serial, count->life, is_first,
-				      is_first ? 0 : change};
-	return step;
+	if (observed->selected)
+		*mt_array_push(&swap->steps) = (struct step){observed->serial, count->life,
+							     is_first, is_first ? 0 : change};
 }
 
 static bool is_count(const struct mt_page_event *event)
@@ -228,107 +209,86 @@ static bool is_reported(const struct swap *swap, const struct mt_observed *obser
 	return facts->events.items[observed->event].role == MT_ROLE_SAMPLE;
 }
 
-static bool take_sample(struct swap *swap, const struct mt_observed *observed)
+static void take_sample(struct swap *swap, const struct mt_observed *observed)
 {
 	const struct mt_page_event *event = event_of(swap, observed->event);
 	struct mt_page_count reported;
 	struct count *count;
 
-	if (!event)
-		return false;
 	if (!is_count(event) || !mt_page_count_get(event, observed->sample, &reported) ||
 	    !reported.mm)
-		return true;
+		return;
 	count = count_of(swap, observed->recording, reported.mm);
-	if (!count || (reported.own && !bind(swap, count, observed)))
-		return false;
+	if (reported.own)
+		bind(swap, count, observed);
 	if (!reported.own && swap->lives.items[count->life].pid == observed->task->pid)
 		count->closed_by = observed->task->pid;
 	if (reported.member != MT_PAGES_SWAPPED || !is_reported(swap, observed))
-		return true;
+		return;
 	if (is_closed(count, observed, reported.bytes / PAGE)) {
 		count->pages = reported.bytes / PAGE;
-		return true;
+		return;
 	}
-	return (!count->closed_by || begin_life(swap, count, observed->recording)) &&
-	       change(swap, count, observed, reported.bytes / PAGE);
+	if (count->closed_by)
+		begin_life(swap, count, observed->recording);
+	change(swap, count, observed, reported.bytes / PAGE);
 }
 
 /* The first reading of each process. */
-static bool take_gauge(struct swap *swap, const struct mt_observed *observed)
+static void take_gauge(struct swap *swap, const struct mt_observed *observed)
 {
 	static const char name[] = "VmSwap";
 	const struct mt_gauge_record *gauge = observed->gauge;
-	uint64_t key = pair(observed->recording, (uint32_t)gauge->pid), at;
+	uint64_t key = pair(observed->recording, (uint32_t)gauge->pid);
+	size_t known = swap->readings.count;
 	const struct mt_task *task = observed->task;
 	struct reading *reading;
 
-	if (gauge->name.size != strlen(name) || memcmp(gauge->name.bytes, name, strlen(name)) ||
-	    mt_map64_get(&swap->by_pid, key, &at))
-		return true;
-	if (!mt_map64_put(&swap->by_pid, key, swap->readings.count))
-		return false;
-	reading = mt_array_push(&swap->readings);
-	if (!reading)
-		return false;
+	if (gauge->name.size != strlen(name) || memcmp(gauge->name.bytes, name, strlen(name)) != 0)
+		return;
+	reading = mt_map64_element(&swap->by_pid, &swap->readings, key);
+	if (swap->readings.count == known)
+		return;
 	*reading = (struct reading){.pid = gauge->pid,
 				    .recording = observed->recording,
 				    .time = gauge->after,
 				    .pages = gauge->value / PAGE};
 	if (!task)
-		return true;
+		return;
 	reading->existed = true;
 	reading->selected = mt_session_selects(swap->rows.session, task, gauge->after);
 	reading->process = task->space->comm;
 	reading->cgroup = task->space->cgroup;
-	return true;
-}
-
-static bool take_event(struct swap *swap, const struct mt_observed *observed)
-{
-	const struct mt_page_event *event = event_of(swap, observed->event);
-
-	swap->has_counts |= event && is_count(event) && is_reported(swap, observed);
-	return event;
 }
 
 static bool observe(void *context, const struct mt_observed *observed)
 {
-	return observed->kind == MT_OBSERVED_SAMPLE  ? take_sample(context, observed)
-	       : observed->kind == MT_OBSERVED_GAUGE ? take_gauge(context, observed)
-	       : observed->kind == MT_OBSERVED_EVENT ? take_event(context, observed)
-						     : true;
+	struct swap *swap = context;
+
+	if (observed->kind == MT_OBSERVED_SAMPLE)
+		take_sample(swap, observed);
+	else if (observed->kind == MT_OBSERVED_GAUGE)
+		take_gauge(swap, observed);
+	else if (observed->kind == MT_OBSERVED_EVENT)
+		swap->has_counts |=
+			is_count(event_of(swap, observed->event)) && is_reported(swap, observed);
+	return true;
 }
 
 /* ---- Paths ---- */
 
-static struct sum *sum_of(struct swap *swap, uint32_t life, uint32_t origin)
+static void add_pages(struct swap *swap, uint32_t life, uint32_t origin, int64_t pages)
 {
-	uint64_t at;
-	struct sum *sum;
+	struct sum *sum = mt_map64_element(&swap->by_path, &swap->sums, pair(life, origin));
 
-	if (mt_map64_get(&swap->by_path, pair(life, origin), &at))
-		return &swap->sums.items[at];
-	if (!mt_map64_put(&swap->by_path, pair(life, origin), swap->sums.count))
-		return NULL;
-	sum = mt_array_push(&swap->sums);
-	if (sum)
-		*sum = (struct sum){.life = life, .origin = origin};
-	return sum;
-}
-
-static bool add_pages(struct swap *swap, uint32_t life, uint32_t origin, int64_t pages)
-{
-	struct sum *sum = sum_of(swap, life, origin);
-
-	if (!sum)
-		return false;
+	sum->life = life;
+	sum->origin = origin;
 	*(pages < 0 ? &sum->down : &sum->up) += (uint64_t)(pages < 0 ? -pages : pages);
-	return true;
 }
 
-static bool take_step(struct swap *swap, const struct mt_session_sample *sample)
+static void take_step(void *context, const struct mt_session_sample *sample)
 {
+	struct swap *swap = context;
 	const struct mt_origin origin = {
 		.kind = MT_ORIGIN_CALL,
 		.event = sample->event,
@@ -347,28 +307,11 @@ static bool take_step(struct swap *swap, const struct mt_session_sample *sample)
 	if (swap->next == swap->steps.count)
 		swap->next = swap->steps.count = 0;
 	if (!step || step->serial != sample->serial)
-		return true;
+		return;
 	id = mt_origins_intern(swap->origins, &origin);
-	if (id == UINT32_MAX)
-		return false;
 	if (step->is_first)
 		swap->lives.items[step->life].first_origin = id;
-	return add_pages(swap, step->life, id, step->pages);
-}
-
-static struct mt_error *read_all(struct swap *swap)
-{
-	struct mt_session_sample sample;
-	bool more;
-
-	for (;;) {
-		struct mt_error *err = mt_session_next(swap->rows.session, &sample, &more);
-
-		if (err || !more)
-			return err;
-		if (!take_step(swap, &sample))
-			return mt_error_nomem();
-	}
+	add_pages(swap, step->life, id, step->pages);
 }
 
 /* Effect of a kernel path on swapped pages. */
@@ -391,8 +334,7 @@ static const struct {
 
 #define FUNCTIONS (sizeof(functions) / sizeof(*functions))
 
-/* False out of memory. */
-static bool classify(struct swap *swap, uint32_t stack, enum path *out)
+static enum path classify(struct swap *swap, uint32_t stack)
 {
 	struct mt_frames *frames = mt_session_frames(swap->rows.session);
 	size_t count = 0, names;
@@ -401,23 +343,17 @@ static bool classify(struct swap *swap, uint32_t stack, enum path *out)
 			? NULL
 			: mt_stacks_get(mt_session_stacks(swap->rows.session), stack, &count);
 
-	*out = PATH_SWAPS;
 	for (size_t i = 0; i < count && mt_frames_key(frames, ids[i])->flags & MT_FRAME_IN_KERNEL;
 	     i++) {
 		const struct mt_frame_name *name = mt_frames_names(frames, ids[i], &names);
-		const char *text;
+		const char *text = mt_strings_get(mt_frames_strings(frames), name->name);
 
-		if (!name)
-			return false;
-		text = mt_strings_get(mt_frames_strings(frames), name->name);
 		for (size_t k = 0; k < FUNCTIONS; k++) {
-			if (strncmp(text, functions[k].begin, strlen(functions[k].begin)) != 0)
-				continue;
-			*out = functions[k].path;
-			return true;
+			if (!strncmp(text, functions[k].begin, strlen(functions[k].begin)))
+				return functions[k].path;
 		}
 	}
-	return true;
+	return PATH_SWAPS;
 }
 
 /* ---- Rows ---- */
@@ -444,31 +380,26 @@ static uint64_t pages_before(const struct swap *swap, const struct life *life)
 	return reading->pages;
 }
 
-static bool add_firsts(struct swap *swap)
+static void add_firsts(struct swap *swap)
 {
 	for (uint32_t i = 0; i < swap->lives.count; i++) {
 		const struct life *life = &swap->lives.items[i];
 		uint64_t before = life->has_first ? pages_before(swap, life) : 0;
 
-		if (life->has_first && life->first_origin != UINT32_MAX &&
-		    !add_pages(swap, i, life->first_origin, (int64_t)(life->first - before)))
-			return false;
+		if (life->has_first && life->first_origin != UINT32_MAX)
+			add_pages(swap, i, life->first_origin, (int64_t)(life->first - before));
 	}
-	return true;
 }
 
-static bool add_sum(struct swap *swap, const struct sum *sum)
+static void add_sum(struct swap *swap, const struct sum *sum)
 {
 	const struct mt_origin *origin = mt_origins_get(swap->origins, sum->origin);
 	const struct life *life = &swap->lives.items[sum->life];
 	double up = (double)sum->up, down = (double)sum->down;
 	struct mt_value values[VALUES] = {{0}};
-	struct mt_row_facts facts;
-	enum path path;
+	struct mt_row_facts facts = mt_origin_row_facts(&swap->rows, origin);
+	enum path path = classify(swap, origin->stack);
 
-	if (!mt_origin_row_facts(&swap->rows, origin, &facts) ||
-	    !classify(swap, origin->stack, &path))
-		return false;
 	facts.pid = life->pid;
 	facts.process = life->process;
 	facts.cgroup = life->cgroup;
@@ -476,11 +407,11 @@ static bool add_sum(struct swap *swap, const struct sum *sum)
 	values[VALUE_OUT] = mt_value_exact(path == PATH_COPIES ? 0 : up);
 	values[VALUE_IN] = mt_value_exact(path == PATH_FREES ? 0 : down);
 	values[VALUE_FREED] = mt_value_exact(path == PATH_FREES ? down : 0);
-	return mt_row_keys_add(swap->grouping, &facts, values);
+	mt_row_keys_add(swap->grouping, &facts, values);
 }
 
 /* Adds the pages that were swapped out before. */
-static bool add_reading(struct swap *swap, const struct reading *reading)
+static void add_reading(struct swap *swap, const struct reading *reading)
 {
 	const struct mt_origin origin = {
 		.kind = MT_ORIGIN_BEFORE,
@@ -492,22 +423,19 @@ static bool add_reading(struct swap *swap, const struct reading *reading)
 		.tid = reading->pid,
 	};
 	const struct mt_value values[VALUES] = {mt_value_exact((double)reading->pages * PAGE)};
-	struct mt_row_facts facts;
+	struct mt_row_facts facts = mt_origin_row_facts(&swap->rows, &origin);
 
-	return !reading->selected || !reading->pages ||
-	       (mt_origin_row_facts(&swap->rows, &origin, &facts) &&
-		mt_row_keys_add(swap->grouping, &facts, values));
+	if (reading->selected && reading->pages)
+		mt_row_keys_add(swap->grouping, &facts, values);
 }
 
-static bool add_rows(struct swap *swap)
+static void add_rows(struct swap *swap)
 {
-	bool good = add_firsts(swap);
-
-	for (size_t i = 0; i < swap->readings.count && good; i++)
-		good = add_reading(swap, &swap->readings.items[i]);
-	for (size_t i = 0; i < swap->sums.count && good; i++)
-		good = add_sum(swap, &swap->sums.items[i]);
-	return good;
+	add_firsts(swap);
+	for (size_t i = 0; i < swap->readings.count; i++)
+		add_reading(swap, &swap->readings.items[i]);
+	for (size_t i = 0; i < swap->sums.count; i++)
+		add_sum(swap, &swap->sums.items[i]);
 }
 
 static bool wants(const char *event)
@@ -515,41 +443,32 @@ static bool wants(const char *event)
 	return !strncmp(event, "kmem:rss_stat", 13);
 }
 
-static struct mt_error *read_rows(struct swap *swap, const struct mt_analysis_request *request)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
-	struct mt_session *session = swap->rows.session;
-	struct mt_error *err = mt_row_keys_create(session, mt_analysis_swap.name, value_columns,
-						  VALUES, request, &swap->grouping);
+	MT_CLEANUP(swap_deinit)
+	struct swap swap = {
+		.rows = {.session = session, .stacks = request->stacks},
+		.grouping =
+			mt_row_keys_create(session, analysis->name, value_columns, VALUES, request),
+		.origins = mt_origins_create(),
+	};
+	struct mt_error *err;
 
-	swap->observer = (struct mt_observer){.context = swap, .observe = observe};
-	swap->origins = mt_origins_create();
-	if (!err && (!swap->origins || !mt_session_observe(session, &swap->observer)))
-		err = mt_error_nomem();
-	err = err ? err : read_all(swap);
-	if (!err && !swap->has_counts)
+	swap.observer = (struct mt_observer){.context = &swap, .observe = observe};
+	mt_session_observe(session, &swap.observer);
+	err = mt_session_read(session, take_step, &swap);
+	if (!err && !swap.has_counts)
 		err = mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND,
 						    "no counts of swapped-out pages with their "
 						    "paths in it"),
 				    "--swap is about what mtrec -e swap records");
 	if (err)
 		return err;
-	return add_rows(swap) && mt_row_keys_may_have(swap->grouping,
-						      mt_facts_lost_all(mt_session_facts(session)),
-						      VALUE_OUT)
-		       ? NULL
-		       : mt_error_nomem();
-}
-
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
-{
-	struct swap swap = {.rows = {.session = session, .stacks = request->stacks}};
-	struct mt_error *err = read_rows(&swap, request);
-
-	if (!err)
-		err = mt_row_keys_table(MT_TAKE(swap.grouping), out);
-	swap_deinit(&swap);
-	return err;
+	add_rows(&swap);
+	mt_row_keys_may_have(swap.grouping, mt_facts_lost_all(mt_session_facts(session)),
+			     VALUE_OUT);
+	return mt_row_keys_table(MT_TAKE(swap.grouping), out);
 }
 
 const struct mt_analysis mt_analysis_swap = {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/rows/suppressions.h"
 #include "report/blocks/block_calls.h"
@@ -27,10 +26,8 @@ static void name_size(unsigned int class, char *out, size_t size)
 	snprintf(out, size, "<=%u%.1s", 1u << (class % 10), &units[unit]);
 }
 
-/*
- * The string id of the smallest power of two that is at least so many bytes; false out of memory.
- */
-static bool find_size(struct mt_block_rows *rows, uint64_t bytes, uint32_t *out)
+/* The string id of the smallest power of two that is at least so many bytes. */
+static uint32_t find_size(struct mt_block_rows *rows, uint64_t bytes)
 {
 	unsigned int class = bytes > 1 ? 64 - (unsigned int)__builtin_clzll(bytes - 1) : 0;
 	uint32_t *known;
@@ -40,14 +37,9 @@ static bool find_size(struct mt_block_rows *rows, uint64_t bytes, uint32_t *out)
 	known = &rows->sizes[class];
 	if (!*known) {
 		name_size(class, name, sizeof(name));
-		*out = mt_strings_intern(mt_session_strings(rows->rows.session), name,
-					 strlen(name));
-		if (*out == MT_STRING_NONE)
-			return false;
-		*known = *out + 1;
+		*known = mt_strings_add(mt_session_strings(rows->rows.session), name) + 1;
 	}
-	*out = *known - 1;
-	return true;
+	return *known - 1;
 }
 
 uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_origin *origin)
@@ -75,27 +67,29 @@ static bool is_suppressed(struct mt_block_rows *rows, const struct mt_origin *or
 				     (double)blocks, bytes);
 }
 
-bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
+void mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block,
 		       const struct mt_value *values)
 {
 	struct mt_row_facts facts;
-	bool good;
 
-	if (is_left_out(rows, space))
-		return !block || space->execed ||
-		       mt_ended_blocks_add(&rows->ended, space, origin, block, values,
-					   rows->of->value_count, rows->of->most);
+	if (is_left_out(rows, space)) {
+		if (block && !space->execed)
+			mt_ended_blocks_add(&rows->ended, space, origin, block, values,
+					    rows->of->value_count, rows->of->most);
+		return;
+	}
 	if (block && is_suppressed(rows, origin, 1, (double)block->bytes))
-		return true;
+		return;
 	if (block && mt_block_rows_one_in(rows, origin) > 1)
 		mt_row_keys_cluster(rows->grouping, block->address);
-	good = mt_origin_row_facts(&rows->rows, origin, &facts) &&
-	       find_size(rows, block ? block->bytes : 0, &facts.size);
+	facts = mt_origin_row_facts(&rows->rows, origin);
+	facts.size = find_size(rows, block ? block->bytes : 0);
 	facts.kind = origin->cache;
 	facts.took = block && space->time > block->time ? space->time - block->time : 0;
-	return good && (!space->ended || mt_row_mark_ended(&rows->rows, space->execed, &facts)) &&
-	       mt_row_keys_add(rows->grouping, &facts, values);
+	if (space->ended)
+		mt_row_mark_ended(&rows->rows, space->execed, &facts);
+	mt_row_keys_add(rows->grouping, &facts, values);
 }
 
 /* "worker [exited]", or of the two largest of a name "worker [exited] x2". */
@@ -103,15 +97,14 @@ static uint32_t name_ended(struct mt_strings *strings, uint32_t process, bool bo
 {
 	uint32_t ended = mt_ended_name(strings, process, false);
 	char name[80];
-	int length;
 
-	if (!both || ended == MT_STRING_NONE)
+	if (!both)
 		return ended;
-	length = snprintf(name, sizeof(name), "%.70s x2", mt_strings_get(strings, ended));
-	return mt_strings_intern(strings, name, (size_t)length);
+	snprintf(name, sizeof(name), "%.70s x2", mt_strings_get(strings, ended));
+	return mt_strings_add(strings, name);
 }
 
-static bool add_ended(struct mt_block_rows *rows, const struct mt_ended_space *space, bool both)
+static void add_ended(struct mt_block_rows *rows, const struct mt_ended_space *space, bool both)
 {
 	struct mt_strings *strings = mt_session_strings(rows->rows.session);
 	struct mt_row_facts facts;
@@ -121,17 +114,13 @@ static bool add_ended(struct mt_block_rows *rows, const struct mt_ended_space *s
 
 		if (is_suppressed(rows, &path->origin, path->blocks, path->values[0].value))
 			continue;
-		if (!mt_origin_row_facts(&rows->rows, &path->origin, &facts))
-			return false;
+		facts = mt_origin_row_facts(&rows->rows, &path->origin);
 		facts.process = name_ended(strings, facts.process, both);
-		if (facts.process == MT_STRING_NONE ||
-		    !mt_row_keys_add(rows->grouping, &facts, path->values))
-			return false;
+		mt_row_keys_add(rows->grouping, &facts, path->values);
 	}
-	return true;
 }
 
-bool mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid, int32_t *second_pid)
+void mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid, int32_t *second_pid)
 {
 	const struct mt_ended_space *shown = mt_ended_blocks_of(&rows->ended, pid);
 	const struct mt_ended_space *second =
@@ -139,8 +128,11 @@ bool mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid, int32_t *s
 
 	if (second)
 		*second_pid = second->pid;
-	return !shown ||
-	       (add_ended(rows, shown, second) && (!second || add_ended(rows, second, true)));
+	if (shown) {
+		add_ended(rows, shown, second);
+		if (second)
+			add_ended(rows, second, true);
+	}
 }
 
 /* ---- Running ---- */
@@ -156,8 +148,6 @@ void mt_block_rows_destroy(struct mt_block_rows *rows)
 	free(rows);
 }
 
-MT_DEFINE_CLEANUP(mt_block_rows, struct mt_block_rows)
-
 static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)
 {
 	struct mt_block_rows *rows = (struct mt_block_rows *)listener;
@@ -168,8 +158,7 @@ static struct mt_error *end_listening(struct mt_listener *listener, struct mt_ta
 struct mt_error *mt_block_rows_table(struct mt_block_rows *rows, uint64_t lost,
 				     struct mt_table **out)
 {
-	if (!mt_row_keys_may_have(rows->grouping, lost, rows->of->count))
-		return mt_error_nomem();
+	mt_row_keys_may_have(rows->grouping, lost, rows->of->count);
 	return mt_row_keys_table(MT_TAKE(rows->grouping), out);
 }
 
@@ -178,15 +167,12 @@ static void stop_listening(struct mt_listener *listener)
 	mt_block_rows_destroy((struct mt_block_rows *)listener);
 }
 
-struct mt_error *mt_block_rows_create(struct mt_session *session,
-				      const struct mt_analysis_request *request,
-				      const struct mt_block_table *of, struct mt_block_rows **out)
+struct mt_block_rows *mt_block_rows_create(struct mt_session *session,
+					   const struct mt_analysis_request *request,
+					   const struct mt_block_table *of)
 {
-	MT_CLEANUP(mt_block_rows_destroy_p) struct mt_block_rows *rows = mt_alloc(1, sizeof(*rows));
-	struct mt_error *err;
+	struct mt_block_rows *rows = mt_alloc(1, sizeof(*rows));
 
-	if (!rows)
-		return mt_error_nomem();
 	*rows = (struct mt_block_rows){
 		.listener = {.end = end_listening, .destroy = stop_listening},
 		.of = of,
@@ -195,61 +181,35 @@ struct mt_error *mt_block_rows_create(struct mt_session *session,
 		.rows = {.session = session,
 			 .stacks = request->stacks,
 			 /* When a block is freed, it is not known yet how its process will end. */
-			 .ended = request->living || of->options.gone
-					  ? MT_ENDED_SILENT
-					  : mt_ledger_rows_ended(request)},
+			 .ended = of->options.gone ? MT_ENDED_SILENT
+						   : mt_ledger_rows_ended(request)},
 		.suppress = request->suppress,
+		.grouping =
+			mt_row_keys_create(session, of->name, of->values, of->value_count, request),
 	};
-	err = mt_row_keys_create(session, of->name, of->values, of->value_count, request,
-				 &rows->grouping);
-	for (size_t i = 0; !err && i < of->value_count; i++) {
+	for (size_t i = 0; i < of->value_count; i++) {
 		if (of->most >> i & 1)
 			mt_row_keys_most(rows->grouping, i);
 	}
-	if (!err)
-		*out = MT_TAKE(rows);
-	return err;
+	return rows;
 }
 
-static struct mt_error *begin(struct mt_session *session, const struct mt_analysis_request *request,
-			      const struct mt_block_table *of, bool alongside,
-			      struct mt_listener **out)
+struct mt_listener *mt_block_rows_listen(const struct mt_block_table *of,
+					 struct mt_session *session,
+					 const struct mt_analysis_request *request, bool alongside)
 {
-	MT_CLEANUP(mt_block_rows_destroy_p) struct mt_block_rows *rows = NULL;
-	struct mt_error *err = mt_block_rows_create(session, request, of, &rows);
+	struct mt_block_rows *rows = mt_block_rows_create(session, request, of);
 
-	if (err)
-		return err;
 	rows->options.at = request->at;
 	rows->options.alongside = alongside;
 	rows->options.context = rows;
-	err = mt_blocks_begin(session, &rows->options, &rows->blocks);
-	if (!err)
-		*out = &MT_TAKE(rows)->listener;
-	return err;
+	rows->blocks = mt_blocks_begin(session, &rows->options);
+	return &rows->listener;
 }
 
-struct mt_error *mt_block_rows_listen(struct mt_session *session,
-				      const struct mt_analysis_request *request,
-				      const struct mt_block_table *of, struct mt_listener **out)
+struct mt_listener *mt_block_table_listen(const struct mt_analysis *analysis,
+					  struct mt_session *session,
+					  const struct mt_analysis_request *request, bool alongside)
 {
-	return begin(session, request, of, true, out);
-}
-
-struct mt_error *mt_block_rows_run(struct mt_session *session,
-				   const struct mt_analysis_request *request,
-				   const struct mt_block_table *of, struct mt_table **out)
-{
-	struct mt_session_sample sample;
-	struct mt_listener *listener;
-	struct mt_error *err = begin(session, request, of, false, &listener);
-	bool more = true;
-
-	if (err)
-		return err;
-	while (!err && more)
-		err = mt_session_next(session, &sample, &more);
-	err = err ? err : end_listening(listener, out);
-	stop_listening(listener);
-	return err;
+	return mt_block_rows_listen(analysis->rows, session, request, alongside);
 }

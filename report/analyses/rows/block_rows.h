@@ -45,21 +45,27 @@ struct mt_block_rows {
 	uint32_t sizes[MT_SIZE_CLASSES];  /* names of size classes: string id + 1 */
 };
 
-/* For an analysis's listen and run; borrows all arguments until the listener is destroyed. */
-struct mt_error *mt_block_rows_listen(struct mt_session *session,
-				      const struct mt_analysis_request *request,
-				      const struct mt_block_table *of, struct mt_listener **out);
-struct mt_error *mt_block_rows_run(struct mt_session *session,
-				   const struct mt_analysis_request *request,
-				   const struct mt_block_table *of, struct mt_table **out);
+/*
+ * Listens while the caller reads the session to its end. Borrows all arguments until the listener
+ * is destroyed. `alongside`: see struct mt_blocks_options.
+ */
+struct mt_listener *mt_block_rows_listen(const struct mt_block_table *of,
+					 struct mt_session *session,
+					 const struct mt_analysis_request *request, bool alongside);
+
+/* For an analysis's `listen`: the rows of analysis->rows. */
+struct mt_listener *mt_block_table_listen(const struct mt_analysis *analysis,
+					  struct mt_session *session,
+					  const struct mt_analysis_request *request,
+					  bool alongside);
 
 /*
  * The same rows from an account that the caller keeps: the callbacks of of->options get the rows as
  * their context. The table is made once; `lost`: lost records of allocators.
  */
-struct mt_error *mt_block_rows_create(struct mt_session *session,
-				      const struct mt_analysis_request *request,
-				      const struct mt_block_table *of, struct mt_block_rows **out);
+struct mt_block_rows *mt_block_rows_create(struct mt_session *session,
+					   const struct mt_analysis_request *request,
+					   const struct mt_block_table *of);
 struct mt_error *mt_block_rows_table(struct mt_block_rows *rows, uint64_t lost,
 				     struct mt_table **out);
 void mt_block_rows_destroy(struct mt_block_rows *rows);
@@ -67,16 +73,16 @@ void mt_block_rows_destroy(struct mt_block_rows *rows);
 /* How many blocks one block of this origin represents. */
 uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_origin *origin);
 
-/* Adds the values of a block, or of calls (NULL), to their row. False out of memory. */
-bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
+/* Adds the values of a block, or of calls (NULL), to their row. */
+void mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block,
 		       const struct mt_value *values);
 
 /*
  * Adds the blocks that the process had when it ended, if the summary leaves them out. Also adds
  * those of another process of the same program that had as many: sets `second_pid`, which is
- * otherwise untouched. Adds none if other processes had more. False out of memory.
+ * otherwise untouched. Adds none if other processes had more.
  */
-bool mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid, int32_t *second_pid);
+void mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid, int32_t *second_pid);
 
 #endif

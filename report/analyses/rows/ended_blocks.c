@@ -44,31 +44,14 @@ static struct mt_ended_space *space_of(struct mt_ended_blocks *ended,
 	return least;
 }
 
-/* NULL out of memory. */
-static struct mt_ended_path *path_of(struct mt_ended_space *space, const struct mt_origin *origin,
-				     uint32_t id)
-{
-	struct mt_ended_path *path;
-	uint64_t at;
-
-	if (mt_map64_get(&space->by_origin, id, &at))
-		return &space->paths.items[at];
-	path = mt_array_push(&space->paths);
-	if (!path || !mt_map64_put(&space->by_origin, id, space->paths.count - 1))
-		return NULL;
-	*path = (struct mt_ended_path){.origin = *origin};
-	return path;
-}
-
-bool mt_ended_blocks_add(struct mt_ended_blocks *ended, const struct mt_blocks_space *space,
+void mt_ended_blocks_add(struct mt_ended_blocks *ended, const struct mt_blocks_space *space,
 			 const struct mt_origin *origin, const struct mt_block *block,
 			 const struct mt_value *values, size_t count, uint32_t most)
 {
 	struct mt_ended_space *of = space_of(ended, space);
-	struct mt_ended_path *path = path_of(of, origin, block->origin);
+	struct mt_ended_path *path = mt_map64_element(&of->by_origin, &of->paths, block->origin);
 
-	if (!path)
-		return false;
+	path->origin = *origin;
 	of->bytes += block->bytes ? block->bytes : 1;
 	path->blocks++;
 	for (size_t i = 0; i < count && i < MT_ENDED_VALUES; i++) {
@@ -77,7 +60,6 @@ bool mt_ended_blocks_add(struct mt_ended_blocks *ended, const struct mt_blocks_s
 		else if (values[i].value > path->values[i].value)
 			path->values[i] = values[i];
 	}
-	return true;
 }
 
 const struct mt_ended_space *mt_ended_blocks_of(const struct mt_ended_blocks *ended, int32_t pid)

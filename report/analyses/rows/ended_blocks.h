@@ -43,9 +43,9 @@ struct mt_ended_blocks {
 
 /*
  * Adds `count` values of a block of a space that ended; all blocks of a space are added in
- * sequence. Bit i of `most`: value i is the largest, not the sum. False out of memory.
+ * sequence. Bit i of `most`: value i is the largest, not the sum.
  */
-bool mt_ended_blocks_add(struct mt_ended_blocks *ended, const struct mt_blocks_space *space,
+void mt_ended_blocks_add(struct mt_ended_blocks *ended, const struct mt_blocks_space *space,
 			 const struct mt_origin *origin, const struct mt_block *block,
 			 const struct mt_value *values, size_t count, uint32_t most);
 /* The space of a process; NULL: others had more bytes. */

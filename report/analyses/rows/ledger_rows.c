@@ -2,8 +2,10 @@
 #include "report/analyses/rows/ledger_rows.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/strings.h"
 #include "formats/records/record.h"
 #include "report/session/session.h"
@@ -45,72 +47,41 @@ static uint32_t words_of(const struct mt_ledger_rows *rows, const struct mt_orig
 		       : origin->kind;
 }
 
-static bool find_stack(struct mt_ledger_rows *rows, const struct mt_origin *origin, uint32_t *out)
+static uint32_t find_stack(struct mt_ledger_rows *rows, const struct mt_origin *origin)
 {
 	uint32_t kind = words_of(rows, origin), *known = &rows->words[kind], frame;
 
-	*out = origin->stack;
-	if (!rows->stacks || *out != MT_STACK_NONE)
-		return true;
+	if (!rows->stacks || origin->stack != MT_STACK_NONE)
+		return origin->stack;
 	if (!*known) {
 		frame = mt_frames_words(mt_session_frames(rows->session), words[kind]);
-		*out = frame == MT_FRAME_NONE
-			       ? MT_STACK_NONE
-			       : mt_stacks_intern(mt_session_stacks(rows->session), &frame, 1);
-		if (*out == MT_STACK_NONE)
-			return false;
-		*known = *out + 1;
+		*known = mt_stacks_intern(mt_session_stacks(rows->session), &frame, 1) + 1;
 	}
-	*out = *known - 1;
-	return true;
+	return *known - 1;
 }
 
-static bool find_kind(struct mt_ledger_rows *rows, const struct mt_region_attrs *attrs,
-		      uint32_t *out)
+static uint32_t find_kind(struct mt_ledger_rows *rows, const struct mt_region_attrs *attrs)
 {
 	uint32_t *known = &rows->kinds[attrs->kind];
 	const char *name = mt_region_kind_name((enum mt_region_kind)attrs->kind);
 
-	if (!*known) {
-		*out = mt_strings_intern(mt_session_strings(rows->session), name, strlen(name));
-		if (*out == MT_STRING_NONE)
-			return false;
-		*known = *out + 1;
-	}
-	*out = *known - 1;
-	return true;
+	if (!*known)
+		*known = mt_strings_add(mt_session_strings(rows->session), name) + 1;
+	return *known - 1;
 }
 
-static bool find_file(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
-		      const struct mt_region_attrs *attrs, uint32_t *out)
+static uint32_t find_file(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
+			  const struct mt_region_attrs *attrs)
 {
 	struct mt_file_identity file = mt_attr_table_file_get(mt_ledger_attrs(ledger), attrs->file);
-	const char *name = mt_region_shown_name((enum mt_region_kind)attrs->kind, file.name);
 
-	*out = mt_strings_intern(mt_session_strings(rows->session), name, strlen(name));
-	return *out != MT_STRING_NONE;
+	return mt_strings_add(mt_session_strings(rows->session),
+			      mt_region_shown_name((enum mt_region_kind)attrs->kind, file.name));
 }
 
-/* Most calls concern the same kind of memory as the previous call. */
-static bool find_words(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
-		       const struct mt_region_attrs *attrs, struct mt_row_facts *out)
+struct mt_row_facts mt_origin_row_facts(struct mt_ledger_rows *rows, const struct mt_origin *origin)
 {
-	if (rows->last != attrs) {
-		rows->last = NULL;
-		if (!find_kind(rows, attrs, &rows->last_kind) ||
-		    !find_file(rows, ledger, attrs, &rows->last_file))
-			return false;
-		rows->last = attrs;
-	}
-	out->kind = rows->last_kind;
-	out->file = rows->last_file;
-	return true;
-}
-
-bool mt_origin_row_facts(struct mt_ledger_rows *rows, const struct mt_origin *origin,
-			 struct mt_row_facts *out)
-{
-	*out = (struct mt_row_facts){
+	return (struct mt_row_facts){
 		.event = origin->kind == MT_ORIGIN_CALL ? origin->event : MT_EVENT_NONE,
 		.pid = origin->pid,
 		.tid = origin->tid,
@@ -119,26 +90,32 @@ bool mt_origin_row_facts(struct mt_ledger_rows *rows, const struct mt_origin *or
 		.cgroup = origin->cgroup,
 		.exe = origin->exe,
 		.cpu = UINT32_MAX,
-		.stack = MT_STACK_NONE,
+		.stack = find_stack(rows, origin),
 	};
-	return find_stack(rows, origin, &out->stack);
 }
 
-bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
-			 const struct mt_origin *origin, const struct mt_region_attrs *attrs,
-			 uint32_t recording, uint64_t time, struct mt_row_facts *out)
+struct mt_row_facts mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
+					const struct mt_origin *origin,
+					const struct mt_region_attrs *attrs, uint32_t recording,
+					uint64_t time)
 {
 	uint64_t start = mt_session_facts(rows->session)->recordings.items[recording].start;
+	struct mt_row_facts facts = mt_origin_row_facts(rows, origin);
 
-	if (!mt_origin_row_facts(rows, origin, out))
-		return false;
-	out->time = time > start ? time - start : 0;
-	return find_words(rows, ledger, attrs, out);
+	if (rows->last != attrs) { /* most calls concern the same kind of memory as the last */
+		rows->last = attrs;
+		rows->last_kind = find_kind(rows, attrs);
+		rows->last_file = find_file(rows, ledger, attrs);
+	}
+	facts.kind = rows->last_kind;
+	facts.file = rows->last_file;
+	facts.time = time > start ? time - start : 0;
+	return facts;
 }
 
 enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *request)
 {
-	return request->compared			? MT_ENDED_SILENT
+	return request->compared || request->living	? MT_ENDED_SILENT
 	       : mt_by_has(&request->by, MT_BY_PROCESS) ? MT_ENDED_NAME
 							: MT_ENDED_REMARK;
 }
@@ -162,22 +139,22 @@ static uint32_t marked(struct mt_ledger_rows *rows, uint32_t process, bool exece
 	return rows->marked;
 }
 
-bool mt_row_mark_ended(struct mt_ledger_rows *rows, bool execed, struct mt_row_facts *facts)
+void mt_row_mark_ended(struct mt_ledger_rows *rows, bool execed, struct mt_row_facts *facts)
 {
 	if (rows->ended == MT_ENDED_SILENT)
-		return true;
+		return;
 	if (rows->ended == MT_ENDED_REMARK) {
 		mt_session_add_ended(rows->session);
-		return true;
+		return;
 	}
 	facts->process = marked(rows, facts->process, execed);
-	return facts->process != MT_STRING_NONE;
 }
 
-bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
+void mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
 			struct mt_row_facts *facts)
 {
-	return !space->ended || mt_row_mark_ended(rows, space->execed, facts);
+	if (space->ended)
+		mt_row_mark_ended(rows, space->execed, facts);
 }
 
 static uint64_t of_process(int32_t pid, uint32_t process)
@@ -191,20 +168,19 @@ static uint64_t of_space(const struct mt_ledger_space *space)
 	return 1ull << 63 | (uintptr_t)space;
 }
 
-bool mt_ledger_row_note(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
+void mt_ledger_row_note(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
 			const struct mt_row_facts *facts)
 {
 	if (rows->ended == MT_ENDED_SILENT)
-		return true;
+		return;
 	if (space == rows->noted && facts->process == rows->noted_name &&
 	    facts->pid == rows->noted_pid)
-		return true;
+		return;
 	rows->noted = space;
 	rows->noted_name = facts->process;
 	rows->noted_pid = facts->pid;
-	return mt_map64_put(&rows->spaces, of_space(space), 1) &&
-	       mt_map64_put(&rows->spaces, of_process(facts->pid, facts->process),
-			    (uintptr_t)space);
+	mt_map64_put(&rows->spaces, of_space(space), 1);
+	mt_map64_put(&rows->spaces, of_process(facts->pid, facts->process), (uintptr_t)space);
 }
 
 void mt_ledger_rows_add_remaining(struct mt_ledger_rows *rows, const struct mt_ledger_space *space)
@@ -221,21 +197,100 @@ static uint32_t name_of(void *context, int32_t pid, uint32_t process)
 	struct mt_ledger_rows *rows = context;
 	const struct mt_ledger_space *space;
 	uint64_t found;
-	uint32_t name;
 
 	if (!mt_map64_get(&rows->spaces, of_process(pid, process), &found))
 		return process;
 	space = (const struct mt_ledger_space *)(uintptr_t)found;
-	name = space->ended ? marked(rows, process, space->execed) : process;
-	return name == MT_STRING_NONE ? process : name;
+	return space->ended ? marked(rows, process, space->execed) : process;
 }
 
-bool mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_row_keys *grouping)
+void mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_row_keys *grouping)
 {
-	return rows->ended != MT_ENDED_NAME || mt_row_keys_name_processes(grouping, name_of, rows);
+	if (rows->ended == MT_ENDED_NAME)
+		mt_row_keys_name_processes(grouping, name_of, rows);
 }
 
 void mt_ledger_rows_deinit(struct mt_ledger_rows *rows)
 {
 	mt_map64_deinit(&rows->spaces);
+}
+
+/* ---- Analyses ---- */
+
+struct mt_ledger_change mt_ledger_access_from(const struct mt_ledger *ledger,
+					      const struct mt_ledger_change *post,
+					      struct mt_change *less)
+{
+	struct mt_ledger_change from = *post;
+
+	*less = *post->change;
+	less->sign = -1;
+	from.change = less;
+	from.origin = mt_ledger_origin(ledger, less->reserved_by);
+	return from;
+}
+
+static void run_destroy(struct mt_listener *listener)
+{
+	struct mt_ledger_run *run = (struct mt_ledger_run *)listener;
+
+	mt_ledger_destroy(run->ledger);
+	if (run->of->destroy)
+		run->of->destroy(run);
+	mt_ledger_rows_deinit(&run->rows);
+	mt_row_keys_destroy(run->grouping);
+	free(run);
+}
+
+static struct mt_error *run_end(struct mt_listener *listener, struct mt_table **out)
+{
+	struct mt_ledger_run *run = (struct mt_ledger_run *)listener;
+
+	mt_ledger_end(run->ledger);
+	if (run->of->end)
+		run->of->end(run);
+	mt_ledger_rows_mark(&run->rows, run->grouping);
+	return mt_row_keys_table(MT_TAKE(run->grouping), out);
+}
+
+struct mt_ledger_run *mt_ledger_run_create(const struct mt_analysis *analysis,
+					   struct mt_session *session,
+					   const struct mt_analysis_request *request)
+{
+	const struct mt_ledger_table *of = analysis->rows;
+	struct mt_ledger_run *run = mt_alloc(1, of->size);
+
+	run->listener = (struct mt_listener){.end = run_end, .destroy = run_destroy};
+	run->of = of;
+	run->analysis = analysis;
+	run->request = request;
+	run->timeline = mt_by_has(&request->by, MT_BY_TIME);
+	run->rows = (struct mt_ledger_rows){
+		.session = session,
+		.stacks = request->unwind,
+		.ended = mt_ledger_rows_ended(request),
+	};
+	run->value_count = of->value_count;
+	of->set_up(run);
+	run->grouping =
+		mt_row_keys_create(session, analysis->name, of->values, run->value_count, request);
+	for (size_t i = 0; i < run->value_count; i++) {
+		if (of->most >> i & 1)
+			mt_row_keys_most(run->grouping, i);
+	}
+	return run;
+}
+
+struct mt_listener *mt_ledger_run_begin(struct mt_ledger_run *run, bool alongside)
+{
+	run->ledger = mt_ledger_begin(run->rows.session, &run->options, alongside);
+	return &run->listener;
+}
+
+struct mt_listener *mt_ledger_table_listen(const struct mt_analysis *analysis,
+					   struct mt_session *session,
+					   const struct mt_analysis_request *request,
+					   bool alongside)
+{
+	return mt_ledger_run_begin(mt_ledger_run_create(analysis, session, request), alongside);
 }

@@ -7,10 +7,12 @@
 
 #include "formats/base/map64.h"
 #include "report/ledger/ledger.h"
+#include "report/sums/analysis.h"
 #include "report/sums/group_keys.h"
 #include "report/sums/row_keys.h"
 
 struct mt_analysis_request;
+struct mt_ledger_run;
 struct mt_session;
 struct mt_strings;
 
@@ -55,41 +57,83 @@ static inline struct mt_value mt_ledger_change_bytes(const struct mt_change *cha
 			    : (struct mt_value){.low = -size, .high = size};
 }
 
-/*
- * Makes the facts of a row about memory with this origin and these attributes; false out of memory.
- */
-bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
-			 const struct mt_origin *origin, const struct mt_region_attrs *attrs,
-			 uint32_t recording, uint64_t time, struct mt_row_facts *out);
+/* The facts of a row about memory with this origin and these attributes. */
+struct mt_row_facts mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
+					const struct mt_origin *origin,
+					const struct mt_region_attrs *attrs, uint32_t recording,
+					uint64_t time);
 
-/* The facts of a row about the task and the path of an origin; false out of memory. */
-bool mt_origin_row_facts(struct mt_ledger_rows *rows, const struct mt_origin *origin,
-			 struct mt_row_facts *out);
+/* The facts of a row about the task and the path of an origin. */
+struct mt_row_facts mt_origin_row_facts(struct mt_ledger_rows *rows,
+					const struct mt_origin *origin);
 
 /* How rows of this request show processes that ended. */
 enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *request);
 
-/* "ls [exited]" or "ls [exec]" of "ls": string ids; MT_STRING_NONE out of memory. */
+/* "ls [exited]" or "ls [exec]" of "ls": string ids. */
 uint32_t mt_ended_name(struct mt_strings *strings, uint32_t process, bool execed);
 
 /*
  * Marks a row whose process ended, as rows->ended says: "ls [exited]", "sh [exec]". Its values are
- * those of the moment before. False out of memory.
+ * those of the moment before.
  */
-bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
+void mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
 			struct mt_row_facts *facts);
 /* The same, with exec or exit given by the caller. */
-bool mt_row_mark_ended(struct mt_ledger_rows *rows, bool execed, struct mt_row_facts *facts);
+void mt_row_mark_ended(struct mt_ledger_rows *rows, bool execed, struct mt_row_facts *facts);
 
 /*
  * The same for rows made before the end of their space is known: note each row, call
- * mt_ledger_rows_add_remaining() for each space, and mark all rows after the ledger's run. False
- * out of memory.
+ * mt_ledger_rows_add_remaining() for each space, and mark all rows after the ledger's run.
  */
-bool mt_ledger_row_note(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
+void mt_ledger_row_note(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
 			const struct mt_row_facts *facts);
 /* Call for each space within the ledger's `stood`. */
 void mt_ledger_rows_add_remaining(struct mt_ledger_rows *rows, const struct mt_ledger_space *space);
-bool mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_row_keys *grouping);
+void mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_row_keys *grouping);
+
+/* An analysis of the ledger. Its struct begins with a struct mt_ledger_run. */
+struct mt_ledger_table {
+	size_t size; /* of that struct */
+	const struct mt_value_column *values;
+	size_t value_count;
+	uint32_t most; /* bit i: merging rows takes the largest of value i */
+	/* Sets run->options and the rest of the zeroed struct, which is the callbacks' context. */
+	void (*set_up)(struct mt_ledger_run *run);
+	void (*end)(struct mt_ledger_run *run);	    /* adds the last rows; or NULL */
+	void (*destroy)(struct mt_ledger_run *run); /* or NULL */
+};
+
+struct mt_ledger_run {
+	struct mt_listener listener; /* first: ops get a pointer to it */
+	const struct mt_ledger_table *of;
+	const struct mt_analysis *analysis;
+	const struct mt_analysis_request *request;
+	bool timeline; /* rows have intervals */
+	struct mt_ledger_rows rows;
+	struct mt_row_keys *grouping; /* taken at the end */
+	size_t value_count;	      /* set_up may reduce it */
+	struct mt_ledger_options options;
+	struct mt_ledger *ledger;
+};
+
+/* Makes a run, and begins its ledger, after which the caller reads the session to its end. */
+struct mt_ledger_run *mt_ledger_run_create(const struct mt_analysis *analysis,
+					   struct mt_session *session,
+					   const struct mt_analysis_request *request);
+struct mt_listener *mt_ledger_run_begin(struct mt_ledger_run *run, bool alongside);
+/* Both: for an analysis's `listen`, with such a table as analysis->rows. */
+struct mt_listener *mt_ledger_table_listen(const struct mt_analysis *analysis,
+					   struct mt_session *session,
+					   const struct mt_analysis_request *request,
+					   bool alongside);
+
+/*
+ * A call (mprotect) gave memory its first access, which moves it from the call that had reserved it
+ * to this call. The change of the former, in `less`; the change of the latter is `post`.
+ */
+struct mt_ledger_change mt_ledger_access_from(const struct mt_ledger *ledger,
+					      const struct mt_ledger_change *post,
+					      struct mt_change *less);
 
 #endif

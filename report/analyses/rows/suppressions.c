@@ -73,10 +73,8 @@ static struct mt_error *take_line(struct mt_suppressions *suppressions, const ch
 		return mt_error_create(MT_ERR_USAGE, "%s: more than %d patterns", path,
 				       PATTERNS_MOST);
 	pattern = mt_array_push(&suppressions->patterns);
-	if (!pattern)
-		return mt_error_nomem();
-	*pattern = (struct pattern){.text = strdup(line + strlen(PREFIX))};
-	return pattern->text ? NULL : mt_error_nomem();
+	*pattern = (struct pattern){.text = mt_copy_string(line + strlen(PREFIX))};
+	return NULL;
 }
 
 static struct mt_error *read_lines(struct mt_suppressions *suppressions, const char *path,
@@ -86,8 +84,6 @@ static struct mt_error *read_lines(struct mt_suppressions *suppressions, const c
 	struct mt_error *err = NULL;
 	size_t size, number = 0;
 
-	if (!text)
-		return mt_error_nomem();
 	size = fread(text, 1, SIZE_MOST + 1, from);
 	if (ferror(from))
 		return mt_error_create(MT_ERR_USAGE, "%s: %s", path, strerror(errno));
@@ -108,12 +104,10 @@ struct mt_error *mt_suppressions_read(const char *option, const char *path,
 				      struct mt_suppressions **out)
 {
 	MT_CLEANUP(mt_suppressions_destroy_p)
-	struct mt_suppressions *suppressions = calloc(1, sizeof(*suppressions));
+	struct mt_suppressions *suppressions = mt_alloc(1, sizeof(*suppressions));
 	struct mt_error *err;
 	FILE *from;
 
-	if (!suppressions)
-		return mt_error_nomem();
 	from = fopen(path, "re");
 	if (!from)
 		return mt_error_create(MT_ERR_USAGE, "%s %s: %s", option, path, strerror(errno));

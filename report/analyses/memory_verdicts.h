@@ -1,14 +1,11 @@
-/*
- * The table of --verdict, and of --leaks.
- */
-#ifndef MT_REPORT_ANALYSES_VERDICTS_MEMORY_VERDICTS_H
-#define MT_REPORT_ANALYSES_VERDICTS_MEMORY_VERDICTS_H
+/* The table of --verdict, and of --leaks. */
+#ifndef MT_REPORT_ANALYSES_MEMORY_VERDICTS_H
+#define MT_REPORT_ANALYSES_MEMORY_VERDICTS_H
 
 #include <stddef.h>
 
 struct mt_analysis_request;
 struct mt_error;
-struct mt_judgement;
 struct mt_session;
 struct mt_table;
 struct mt_verdict_row;
@@ -18,10 +15,5 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 				  const struct mt_analysis_request *request, const char *name,
 				  const struct mt_verdict_row *rows, size_t count,
 				  struct mt_table **out);
-
-/* Reads the whole session for the requested verdicts. */
-struct mt_error *mt_verdict_run(struct mt_session *session,
-				const struct mt_analysis_request *request,
-				struct mt_judgement **out);
 
 #endif

@@ -1,5 +1,7 @@
 /*
  * --verdict: how the memory of each path develops over time, with slope, confidence and evidence.
+ * --leaks: the verdicts that come from blocks: paths whose blocks stay live, by the age of the
+ * blocks, and the memory that the allocator has mapped for them.
  */
 #include <math.h>
 #include <string.h>
@@ -8,9 +10,9 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/memory_verdicts.h"
 #include "report/analyses/rows/ledger_rows.h"
 #include "report/analyses/rows/suppressions.h"
-#include "report/analyses/verdicts/memory_verdicts.h"
 #include "report/session/session.h"
 #include "report/stacks/stacks.h"
 #include "report/sums/sum_table.h"
@@ -18,7 +20,6 @@
 #include "report/verdicts/judgement.h"
 #include "report/verdicts/verdicts.h"
 
-MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
 MT_DEFINE_CLEANUP(mt_judgement, struct mt_judgement)
 
 enum key {
@@ -64,19 +65,15 @@ static struct mt_value per_second(const struct mt_verdict *verdict)
 	};
 }
 
-static bool intern(struct mt_session *session, const char *text, uint64_t *out)
-{
-	*out = mt_strings_intern(mt_session_strings(session), text, strlen(text));
-	return *out != MT_STRING_NONE;
-}
-
-static bool add_row(struct mt_session *session, const struct mt_analysis_request *request,
+static void add_row(struct mt_session *session, const struct mt_analysis_request *request,
 		    struct mt_sum_table *groups, const struct mt_verdict_row *row)
 {
 	const struct mt_verdict *verdict = &row->verdict;
+	struct mt_strings *strings = mt_session_strings(session);
 	uint64_t keys[KEYS] = {
 		[KEY_PID] = row->pid < 0 ? UINT64_MAX : (uint64_t)row->pid,
 		[KEY_PROCESS] = row->process,
+		[KEY_VERDICT] = mt_strings_add(strings, mt_verdict_name(verdict->kind)),
 		[KEY_STACK] = row->stack,
 	};
 	const struct mt_value values[VALUES] = {
@@ -86,18 +83,14 @@ static bool add_row(struct mt_session *session, const struct mt_analysis_request
 	};
 	char grounds[300];
 
-	if (request->living && row->ended_early) {
-		keys[KEY_PROCESS] = mt_ended_name(mt_session_strings(session), row->process, false);
-		if (keys[KEY_PROCESS] == MT_STRING_NONE)
-			return false;
-	}
+	if (request->living && row->ended_early)
+		keys[KEY_PROCESS] = mt_ended_name(strings, row->process, false);
 	if (row->heap.mapped > 0)
 		mt_heap_grounds(&row->heap, grounds, sizeof(grounds));
 	else
 		mt_verdict_grounds(verdict, grounds, sizeof(grounds));
-	return intern(session, mt_verdict_name(verdict->kind), &keys[KEY_VERDICT]) &&
-	       intern(session, grounds, &keys[KEY_GROUNDS]) &&
-	       mt_sum_table_add(groups, keys, values);
+	keys[KEY_GROUNDS] = mt_strings_add(strings, grounds);
+	mt_sum_table_add(groups, keys, values);
 }
 
 struct mt_error *mt_verdict_table(struct mt_session *session,
@@ -116,59 +109,45 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 		.stacks = mt_session_stacks(session),
 		.frames = mt_session_frames(session),
 	};
-	MT_CLEANUP(mt_sum_table_destroy_p)
 	struct mt_sum_table *groups = mt_sum_table_create(&shape);
 	struct mt_error *err;
 	size_t weight;
 
-	if (!groups)
-		return mt_error_nomem();
 	for (size_t i = 0; i < count; i++) {
 		if (!(request->living && rows[i].ended_early && rows[i].pid != request->kept &&
 		      rows[i].pid != request->kept_second) &&
 		    !mt_suppressions_match(request->suppress, mt_session_frames(session),
 					   mt_session_stacks(session), rows[i].stack,
-					   (double)rows[i].verdict.live, rows[i].verdict.bytes) &&
-		    !add_row(session, request, groups, &rows[i]))
-			return mt_error_nomem();
+					   (double)rows[i].verdict.live, rows[i].verdict.bytes))
+			add_row(session, request, groups, &rows[i]);
 	}
 	err = mt_table_weight(mt_sum_table_table(groups), request->weight, &weight);
-	if (err)
+	if (err) {
+		mt_sum_table_destroy(groups);
 		return err;
-	if (!mt_sum_table_sort(groups, weight))
-		return mt_error_nomem();
-	*out = mt_sum_table_table(MT_TAKE(groups));
+	}
+	mt_sum_table_sort(groups, weight);
+	*out = mt_sum_table_table(groups);
 	return NULL;
 }
 
-struct mt_error *mt_verdict_run(struct mt_session *session,
-				const struct mt_analysis_request *request,
-				struct mt_judgement **out)
+static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
+			    const struct mt_analysis_request *request, struct mt_table **out)
 {
 	MT_CLEANUP(mt_judgement_destroy_p) struct mt_judgement *judgement = NULL;
 	const struct mt_judgement_options options = {.stacks = request->stacks,
 						     .time = &request->time};
 	struct mt_error *err = mt_judgement_begin(session, &options, &judgement);
-
-	err = err ? err : mt_judgement_run(judgement);
-	err = err ? err : mt_judgement_end(judgement);
-	if (!err)
-		*out = MT_TAKE(judgement);
-	return err;
-}
-
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
-{
-	MT_CLEANUP(mt_judgement_destroy_p) struct mt_judgement *judgement = NULL;
-	struct mt_error *err = mt_verdict_run(session, request, &judgement);
 	const struct mt_verdict_row *rows;
 	size_t count;
 
+	err = err ? err : mt_judgement_run(judgement);
+	err = err ? err : mt_judgement_end(judgement);
 	if (err)
 		return err;
-	rows = mt_judgement_rows(judgement, &count);
-	return mt_verdict_table(session, request, mt_analysis_verdict.name, rows, count, out);
+	rows = analysis == &mt_analysis_leaks ? mt_judgement_leaks(judgement, &count)
+					      : mt_judgement_rows(judgement, &count);
+	return mt_verdict_table(session, request, analysis->name, rows, count, out);
 }
 
 const struct mt_analysis mt_analysis_verdict = {
@@ -181,6 +160,20 @@ const struct mt_analysis mt_analysis_verdict = {
 	.dumps = true,
 	.needs = MT_NEEDS_GROWTH | MT_NEEDS_BLOCKS,
 	.record = "vm",
+	.output = "paths",
+	.run = run,
+};
+
+const struct mt_analysis mt_analysis_leaks = {
+	.name = "leaks",
+	.help = "blocks by age: leak, bounded, kept by the allocator",
+	.groups = true,
+	.by = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_STACK),
+	.default_by = {{MT_BY_PROCESS, MT_BY_STACK}, 2},
+	.judges = true,
+	.dumps = true,
+	.needs = MT_NEEDS_BLOCKS,
+	.record = "vm,rss,malloc",
 	.output = "paths",
 	.run = run,
 };
