@@ -4,11 +4,9 @@
  */
 #include "record/recorder_parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/array.h"

@@ -6,8 +6,6 @@
 #define MT_RECORD_ALLOCATORS_ALLOCATOR_FILES_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 struct mt_elf;

@@ -5,7 +5,6 @@
 #define MT_RECORD_ALLOCATORS_ALLOCATORS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "record/tracepoints/tracepoint_source.h"
 

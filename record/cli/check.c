@@ -1,12 +1,10 @@
 /* The rows of --check. */
 #include "record/cli/check.h"
 
-#include <errno.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 

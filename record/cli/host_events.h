@@ -6,7 +6,6 @@
 #define MT_RECORD_CLI_HOST_EVENTS_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "record/open/perf_event.h"
 #include "record/open/trials.h"

@@ -3,7 +3,6 @@
  */
 #include "record/cli/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

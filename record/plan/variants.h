@@ -7,7 +7,6 @@
 #ifndef MT_RECORD_PLAN_VARIANTS_H
 #define MT_RECORD_PLAN_VARIANTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -11,7 +11,6 @@
 #define MT_RECORD_TRACEPOINTS_TRACEPOINT_SCAN_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct mt_error;
 struct mt_perf_features;

@@ -13,7 +13,6 @@
 #ifndef MT_RECORD_TRACEPOINTS_TRACEPOINTS_H
 #define MT_RECORD_TRACEPOINTS_TRACEPOINTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct mt_error;
