@@ -48,7 +48,7 @@ static bool a_signal_waits(void *context)
 {
 	const struct mt_recorder *r = context;
 
-	return mt_waiting_has_signal(&r->waiting);
+	return mt_waiting_for_signal(&r->waiting, 0);
 }
 
 /* Gives up at once if there is no room; a later poll writes the data. */

@@ -245,7 +245,7 @@ bool mt_recorder_wait_turn(struct mt_recorder *r)
 void mt_recorder_wait_for_command(struct mt_recorder *r)
 {
 	while (r->command.pid && !mt_command_poll(&r->command)) {
-		mt_waiting_poll_signals(&r->waiting);
+		(void)mt_waiting_for_signal(&r->waiting, -1);
 		take_signals(r);
 	}
 }

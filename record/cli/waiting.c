@@ -155,18 +155,11 @@ unsigned mt_waiting_poll(struct mt_waiting *waiting, uint64_t ns)
 	return causes | (mt_waiting_all_ended(waiting) ? MT_WAKE_GONE : 0);
 }
 
-void mt_waiting_poll_signals(struct mt_waiting *waiting)
+bool mt_waiting_for_signal(const struct mt_waiting *waiting, int ms)
 {
 	struct pollfd fd = {.fd = waiting->signals, .events = POLLIN};
 
-	poll(&fd, 1, -1);
-}
-
-bool mt_waiting_has_signal(const struct mt_waiting *waiting)
-{
-	struct pollfd fd = {.fd = waiting->signals, .events = POLLIN};
-
-	return poll(&fd, 1, 0) > 0;
+	return poll(&fd, 1, ms) > 0;
 }
 
 int mt_waiting_take_signal(struct mt_waiting *waiting, bool *by_terminal)

@@ -54,11 +54,8 @@ bool mt_waiting_all_ended(struct mt_waiting *waiting);
 /* Waits for at most ns nanoseconds. Returns a set of enum mt_wake, 0 on timeout. */
 unsigned mt_waiting_poll(struct mt_waiting *waiting, uint64_t ns);
 
-/* Waits for a signal only, SIGCHLD included. */
-void mt_waiting_poll_signals(struct mt_waiting *waiting);
-
-/* Returns true if a signal is pending. */
-bool mt_waiting_has_signal(const struct mt_waiting *waiting);
+/* Waits that long (-1: without limit) for a signal, SIGCHLD included. False if none is pending. */
+bool mt_waiting_for_signal(const struct mt_waiting *waiting, int ms);
 
 /*
  * Takes the next pending signal. Returns its number, or 0 for none. *by_terminal: the kernel sent

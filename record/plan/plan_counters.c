@@ -12,7 +12,6 @@
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
 #include "record/plan/planner.h"
-#include "record/plan/pmu.h"
 #include "record/probes/probe_word.h"
 #include "record/tracepoints/tracepoint_source.h"
 
@@ -33,45 +32,25 @@ static size_t stem_length(const char *text, size_t length)
 
 static bool modify(char letter, struct mt_counter *counter)
 {
-	switch (letter) {
-	case 'u':
-		counter->user = true;
-		return true;
-	case 'k':
-		counter->kernel = true;
-		return true;
-	case 'h':
-		counter->hypervisor = true;
-		return true;
-	case 'p':
+	const struct {
+		char letter;
+		bool *flag;
+	} flags[] = {
+		{'u', &counter->user},	  {'k', &counter->kernel},    {'h', &counter->hypervisor},
+		{'D', &counter->pinned},  {'e', &counter->exclusive}, {'S', &counter->read},
+		{'W', &counter->weak},	  {'H', &counter->host},      {'G', &counter->guest},
+		{'I', &counter->no_idle},
+	};
+
+	if (letter == 'p')
 		return ++counter->precise <= PRECISE_MAX;
-	case 'P':
+	if (letter == 'P')
 		counter->precise = PRECISE_MAX;
-		return true;
-	case 'D':
-		counter->pinned = true;
-		return true;
-	case 'e':
-		counter->exclusive = true;
-		return true;
-	case 'S':
-		counter->read = true;
-		return true;
-	case 'W':
-		counter->weak = true;
-		return true;
-	case 'H':
-		counter->host = true;
-		return true;
-	case 'G':
-		counter->guest = true;
-		return true;
-	case 'I':
-		counter->no_idle = true;
-		return true;
-	default:
-		return false;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		if (flags[i].letter == letter)
+			return *flags[i].flag = true;
 	}
+	return letter == 'P';
 }
 
 struct mt_error *mt_counter_modify(const char *text, size_t length, const char *letters,
@@ -118,26 +97,6 @@ static bool parse_raw(const char *text, size_t length, uint64_t *config)
 	return true;
 }
 
-static struct mt_error *find_pmu_event(const struct mt_planner *planner, const char *text,
-				       size_t length, struct mt_counter *out)
-{
-	const char *root = planner->tracepoints->pmu_root;
-	struct mt_pmu_event event;
-	struct mt_error *err = mt_pmu_find(root ? root : MT_PMU_ROOT, text, length, &event);
-
-	if (err)
-		return err;
-	*out = (struct mt_counter){
-		.type = event.type,
-		.config = {event.config[0], event.config[1], event.config[2]},
-		.period = event.period,
-		.frequency = event.frequency,
-		.by_time = true,
-		.core = event.core,
-	};
-	return NULL;
-}
-
 bool mt_planner_is_counter(const char *text, size_t length, const struct mt_event_def *def)
 {
 	uint64_t raw;
@@ -152,6 +111,7 @@ struct mt_error *mt_planner_find_counter(const struct mt_planner *planner, const
 					 struct mt_counter *out)
 {
 	size_t stem = stem_length(text, length);
+	const char *root = planner->tracepoints->pmu_root;
 	struct mt_counter counter = {.type = PERF_TYPE_RAW, .by_time = true};
 	struct mt_error *err = NULL;
 
@@ -159,7 +119,7 @@ struct mt_error *mt_planner_find_counter(const struct mt_planner *planner, const
 		counter = (struct mt_counter){
 			.type = def->type, .config = {def->config}, .by_time = def->by_time};
 	else if (!parse_raw(text, stem, &counter.config[0]))
-		err = find_pmu_event(planner, text, stem, &counter);
+		err = mt_pmu_find(root ? root : MT_PMU_ROOT, text, stem, &counter);
 	if (!err && stem < length)
 		err = parse_modifiers(text, length, stem, &counter);
 	counter.name_length = stem;

@@ -1,9 +1,9 @@
 /*
- * Shared by the files that plan the words of -e. Each uses only the files before it:
+ * Shared by the files that plan the words of -e. Each uses only the files before it: pmu.c,
  * plan_counters.c, planner.c, plan_calls.c, plan_blocks.c, plan_words.c, plan.c.
  */
-#ifndef MT_RECORD_PLAN_PLAN_PARTS_H
-#define MT_RECORD_PLAN_PLAN_PARTS_H
+#ifndef MT_RECORD_PLAN_PLANNER_H
+#define MT_RECORD_PLAN_PLANNER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,6 +69,18 @@ struct mt_counter {
 	bool core;	    /* event of the CPU's PMU, which can record branches */
 	size_t name_length; /* length of the word without its modifiers */
 };
+
+/* ---- pmu.c: PMU events with terms ---- */
+
+#define MT_PMU_ROOT "/sys/bus/event_source/devices"
+
+/*
+ * Parses "NAME/TERM[=VALUE],.../" (length bytes, both slashes included). The files below root
+ * describe which bits of the config fields each term sets. A term is a format or an event of the
+ * PMU, or config, config1, config2, period or freq. Sets these fields of *out, its type and core.
+ */
+struct mt_error *mt_pmu_find(const char *root, const char *text, size_t length,
+			     struct mt_counter *out);
 
 /* ---- plan_counters.c: parses counters ---- */
 

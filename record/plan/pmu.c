@@ -1,5 +1,5 @@
 /* Reads PMUs from sysfs: type, format/TERM and events/NAME, small files of one line each. */
-#include "record/plan/pmu.h"
+#include "record/plan/planner.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -90,7 +90,7 @@ static bool place(const char *format, uint64_t value, uint64_t config[3])
 }
 
 /* Returns the field of a term that sysfs does not describe, or NULL. */
-static uint64_t *common_term(const char *name, struct mt_pmu_event *event)
+static uint64_t *common_term(const char *name, struct mt_counter *event)
 {
 	const struct {
 		const char *name;
@@ -140,10 +140,10 @@ static struct mt_error *unknown_term(const struct pmu *pmu, const char *name)
 }
 
 static struct mt_error *take_terms(const struct pmu *pmu, const char *text, size_t length,
-				   int nested, struct mt_pmu_event *out);
+				   int nested, struct mt_counter *out);
 
 static struct mt_error *take_term(const struct pmu *pmu, const char *text, size_t length,
-				  int nested, struct mt_pmu_event *out)
+				  int nested, struct mt_counter *out)
 {
 	char term[LINE_MAX_SIZE], line[LINE_MAX_SIZE], name[NAME_MAX_SIZE], *equals;
 	uint64_t value = 1, *common;
@@ -174,7 +174,7 @@ static struct mt_error *take_term(const struct pmu *pmu, const char *text, size_
 }
 
 static struct mt_error *take_terms(const struct pmu *pmu, const char *text, size_t length,
-				   int nested, struct mt_pmu_event *out)
+				   int nested, struct mt_counter *out)
 {
 	struct mt_error *err = NULL;
 
@@ -223,10 +223,10 @@ static bool is_core(const struct pmu *pmu)
 }
 
 struct mt_error *mt_pmu_find(const char *root, const char *text, size_t length,
-			     struct mt_pmu_event *out)
+			     struct mt_counter *out)
 {
 	const char *slash = memchr(text, '/', length);
-	struct mt_pmu_event event = {0};
+	struct mt_counter event = {.by_time = true};
 	struct pmu pmu = {.root = root};
 	char line[LINE_MAX_SIZE];
 	struct mt_error *err;

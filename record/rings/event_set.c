@@ -4,7 +4,6 @@
  */
 #include "record/rings/event_set.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
 #include "record/plan/throttle.h"
+#include "record/proc/procfs.h"
 #include "record/proc/stopping.h"
 #include "record/rings/ring_sizes.h"
 
@@ -365,36 +365,30 @@ struct mt_error *mt_event_set_add_task(struct mt_event_set *opened, pid_t tid, b
 	return open_everywhere(opened, tid, on_exec);
 }
 
-/* Opens the threads in /proc/PID/task that are not open yet; *added: their number. */
-static struct mt_error *add_new_threads(struct mt_event_set *opened, DIR *tasks, size_t *added)
+/* A pass over /proc/PID/task. */
+struct pass {
+	struct mt_event_set *opened;
+	size_t threads, added; /* listed, and opened because they were not open yet */
+	struct mt_error *err;
+};
+
+static void count_thread(void *context, pid_t tid)
 {
-	struct mt_error *err = NULL;
-	struct dirent *entry;
+	struct pass *pass = context;
 
-	*added = 0;
-	rewinddir(tasks);
-	while (!err && (entry = readdir(tasks))) {
-		uint64_t tid, ignored;
-
-		if (!mt_parse_u64(entry->d_name, &tid) ||
-		    mt_map64_get(&opened->tasks, tid, &ignored))
-			continue;
-		(*added)++;
-		err = mt_event_set_add_task(opened, (pid_t)tid, false);
-	}
-	return err;
+	(void)tid;
+	pass->threads++;
 }
 
-/* Number of threads listed now. */
-static size_t count_threads(DIR *tasks)
+static void add_thread(void *context, pid_t tid)
 {
-	struct dirent *entry;
-	size_t count = 0;
+	struct pass *pass = context;
+	uint64_t ignored;
 
-	rewinddir(tasks);
-	while ((entry = readdir(tasks)))
-		count += entry->d_name[0] != '.';
-	return count;
+	if (pass->err || mt_map64_get(&pass->opened->tasks, (uint64_t)tid, &ignored))
+		return;
+	pass->added++;
+	pass->err = mt_event_set_add_task(pass->opened, tid, false);
 }
 
 /* The error that there are too few descriptors for every thread, CPU and event, with a hint. */
@@ -420,22 +414,20 @@ static bool fits_files(const struct mt_event_set *opened, size_t threads)
 
 struct mt_error *mt_event_set_add_process(struct mt_event_set *opened, pid_t pid)
 {
+	struct pass pass = {.opened = opened, .added = 1};
 	char path[64];
-	struct mt_error *err = NULL;
-	size_t added = 1;
-	DIR *tasks;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	tasks = opendir(path);
-	if (!tasks)
+	if (!mt_each_number(path, count_thread, &pass))
 		return mt_error_create(MT_ERR_NOT_FOUND,
 				       "-p: process %d had ended before recording began", pid);
-	if (!fits_files(opened, count_threads(tasks)))
-		err = too_many_files(opened, count_threads(tasks));
-	for (int i = 0; i < RESCANS_MAX && added && !err; i++)
-		err = add_new_threads(opened, tasks, &added);
-	closedir(tasks);
-	return err;
+	if (!fits_files(opened, pass.threads))
+		return too_many_files(opened, pass.threads);
+	for (int i = 0; i < RESCANS_MAX && pass.added && !pass.err; i++) {
+		pass.added = 0;
+		(void)mt_each_number(path, add_thread, &pass);
+	}
+	return pass.err;
 }
 
 /* Enables or disables an open event as is_on() requires. */

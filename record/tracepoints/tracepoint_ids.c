@@ -230,14 +230,10 @@ struct mt_error *mt_tracepoint_ids_read(const char *path, struct mt_tracepoint_i
 		    : mt_error_os(errno, "cannot read %s", path);
 }
 
-static struct mt_error *write_failed(int errnum, const char *path, const char *temporary, int fd)
+static struct mt_error *write_failed(int errnum, const char *path)
 {
 	struct mt_error *err = mt_error_os(errnum, "cannot write %s", path);
 
-	if (fd >= 0)
-		close(fd);
-	if (temporary)
-		unlink(temporary);
 	err->kind = MT_ERR_OUTPUT;
 	return err;
 }
@@ -250,39 +246,43 @@ static bool is_written_into(const char *path)
 	return !lstat(path, &status) && !S_ISREG(status.st_mode);
 }
 
-static struct mt_error *write_into(const struct mt_tracepoint_ids *ids, const char *path)
+/* Writes the list and closes the stream, which may be NULL. Returns 0, or errno. */
+static int write_to(const struct mt_tracepoint_ids *ids, FILE *to)
 {
-	FILE *to = fopen(path, "we");
 	int failed;
 
 	if (!to)
-		return write_failed(errno, path, NULL, -1);
+		return errno;
 	mt_tracepoint_ids_write(ids, to);
 	failed = fflush(to) || ferror(to) ? errno : 0;
-	fclose(to);
-	return failed ? write_failed(failed, path, NULL, -1) : NULL;
+	return fclose(to) && !failed ? errno : failed;
 }
 
 struct mt_error *mt_tracepoint_ids_save(const struct mt_tracepoint_ids *ids, const char *path,
 					unsigned mode)
 {
-	MT_CLEANUP_FREE char *temporary = NULL;
+	MT_CLEANUP_FREE char *temporary = mt_format("%s.XXXXXX", path);
 	FILE *to;
 	int fd, failed;
 
-	if (is_written_into(path))
-		return write_into(ids, path);
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+	if (!temporary)
 		return mt_error_nomem();
+	if (is_written_into(path)) {
+		failed = write_to(ids, fopen(path, "we"));
+		return failed ? write_failed(failed, path) : NULL;
+	}
 	fd = mkostemp(temporary, O_CLOEXEC);
-	to = fd < 0 || fchmod(fd, mode) ? NULL : fdopen(fd, "w");
+	if (fd < 0)
+		return write_failed(errno, path);
+	to = fchmod(fd, mode) ? NULL : fdopen(fd, "w");
+	failed = write_to(ids, to);
 	if (!to)
-		return write_failed(errno, path, temporary, fd);
-	mt_tracepoint_ids_write(ids, to);
-	failed = ferror(to);
-	if (fclose(to) || failed || rename(temporary, path))
-		return write_failed(errno, path, temporary, -1);
-	return NULL;
+		close(fd);
+	if (!failed && rename(temporary, path))
+		failed = errno;
+	if (failed)
+		unlink(temporary);
+	return failed ? write_failed(failed, path) : NULL;
 }
 
 void mt_tracepoint_ids_deinit(struct mt_tracepoint_ids *ids)

@@ -1,5 +1,5 @@
 /*
- * record/plan/plan_counters, pmu, branch_filter: the same words give the same attributes as in
+ * record/plan/plan_counters, pmu: the same words give the same attributes as in
  * perf.
  */
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "record/cli/options.h"
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
-#include "record/plan/pmu.h"
 #include "record/tracepoints/tracefs.h"
 #include "record/tracepoints/tracepoint_source.h"
 #include "tests/unit/unit.h"
