@@ -132,7 +132,7 @@ $(O)/obj/%.o: %.c $(O)/flags | $(O)/deps
 	$(Q)$(CC) $(compile_flags) $(dependencies) -c $< -o $@
 
 # The files of flame graphs and pages are read by the assembler (.incbin), which the compiler does not list.
-$(O)/obj/report/outputs/flame/flame_svg.o: report/outputs/flame/flame.js
+$(O)/obj/report/outputs/flame/flamegraph.o: report/outputs/flame/flame.js
 $(O)/obj/report/outputs/html/page.o: $(wildcard report/outputs/html/*.html report/outputs/html/*.css report/outputs/html/*.js)
 
 -include $(patsubst %.o,%.d,$(formats_objects) $(symbols_objects) $(unwind_objects) $(record_objects) $(report_objects) \

@@ -80,6 +80,18 @@ const char *mt_table_string(const struct mt_table *table, const struct mt_row *r
 		       : mt_strings_get(table->strings, (uint32_t)row->keys[column]);
 }
 
+const char *mt_table_text(const struct mt_table *table, const struct mt_row *row, const char *name)
+{
+	return mt_table_string(table, row, mt_table_key(table, name));
+}
+
+double mt_table_figure(const struct mt_table *table, const struct mt_row *row, const char *name)
+{
+	size_t column = mt_table_value(table, name);
+
+	return column == MT_COLUMN_NONE ? 0 : row->values[column].value;
+}
+
 void mt_table_add_values(const struct mt_table *table, struct mt_value *sums,
 			 const struct mt_value *values)
 {

@@ -180,4 +180,9 @@ void mt_table_add_values(const struct mt_table *table, struct mt_value *sums,
 /* The string of a row's MT_KEY_STRING column; "" for MT_COLUMN_NONE. */
 const char *mt_table_string(const struct mt_table *table, const struct mt_row *row, size_t column);
 
+/* A row's string and figure by the name of their column, for tables of few rows; "" and 0 without.
+ */
+const char *mt_table_text(const struct mt_table *table, const struct mt_row *row, const char *name);
+double mt_table_figure(const struct mt_table *table, const struct mt_row *row, const char *name);
+
 #endif

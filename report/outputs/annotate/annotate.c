@@ -4,25 +4,41 @@
  * stack). If the source is not available, lines only have their numbers, and the instructions of
  * their functions follow. --asm shows only instructions.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/map64.h"
 #include "formats/base/strings.h"
-#include "report/outputs/annotate/instructions.h"
 #include "report/outputs/annotate/source_file.h"
 #include "report/outputs/outputs.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/byte_runs.h"
+#include "report/tables/code_text.h"
 #include "report/tables/facts.h"
 #include "report/tables/table.h"
 #include "report/tables/text.h"
 
 enum {
 	SOURCE_COLUMNS_MOST = 400,
+	AROUND = 3, /* lines shown before and after one with a figure */
+};
+
+/* The figures of a line or an instruction. */
+struct figures {
+	double self, through, count;
+	uint64_t row; /* number of the last row that was added, from 1 on */
+};
+
+/* A row's figures at one place. */
+struct part {
+	double value, count;
+	uint64_t row;
+	bool self; /* the place calls no other function */
 };
 
 /* A line of a file, by the string ids of the files. */
@@ -32,7 +48,18 @@ struct place {
 
 struct annotated {
 	struct place place;
-	struct mt_annotate_figures figures;
+	struct figures figures;
+};
+
+/* A frame's place in its function. */
+struct frame_place {
+	uint32_t file;
+	uint32_t image;
+	bool known;	/* index of its function */
+	uint64_t start; /* the function's start, as an offset in the image's file */
+	uint64_t at;	/* after it */
+	const struct mt_frame_name *name;
+	struct figures figures;
 };
 
 struct annotation {
@@ -41,16 +68,16 @@ struct annotation {
 	FILE *to;
 	struct mt_strings *files;
 	struct mt_byte_runs *places;
-	struct mt_instructions *instructions;
-	MT_ARRAY(struct mt_annotate_figures) figures; /* by place */
-	MT_ARRAY(struct annotated) lines;	      /* sorted by file and line */
-	MT_ARRAY(bool) sourceless;		      /* by id of file */
-	size_t stack, count;   /* columns; count: MT_COLUMN_NONE without one */
-	double total, through; /* of all rows; of those with the subject */
+	MT_ARRAY(struct frame_place) frames;
+	struct mt_map64 by_frame;	  /* to an index of `frames` */
+	MT_ARRAY(struct figures) figures; /* by place */
+	MT_ARRAY(struct annotated) lines; /* sorted by file and line */
+	MT_ARRAY(bool) sourceless;	  /* by id of file */
+	size_t stack, count;		  /* columns; count: MT_COLUMN_NONE without one */
+	double total, through;		  /* of all rows; of those with the subject */
 };
 
 MT_DEFINE_CLEANUP(mt_byte_runs, struct mt_byte_runs)
-MT_DEFINE_CLEANUP(mt_instructions, struct mt_instructions)
 MT_DEFINE_CLEANUP(mt_strings, struct mt_strings)
 
 static void annotation_deinit(struct annotation *a)
@@ -58,6 +85,8 @@ static void annotation_deinit(struct annotation *a)
 	mt_array_deinit(&a->figures);
 	mt_array_deinit(&a->lines);
 	mt_array_deinit(&a->sourceless);
+	mt_array_deinit(&a->frames);
+	mt_map64_deinit(&a->by_frame);
 }
 
 /* ---- Selecting lines ---- */
@@ -91,9 +120,60 @@ static bool is_subject(const struct annotation *a, const struct mt_frame_name *n
 
 /* ---- Figures ---- */
 
+/* Adds a row, which counts once however often it passes through. */
+static void add_part(struct figures *figures, const struct part *part)
+{
+	if (part->self)
+		figures->self += part->value;
+	if (figures->row == part->row)
+		return;
+	figures->row = part->row;
+	figures->through += part->value;
+	figures->count += part->count;
+}
+
+/* Prints the columns, without an end of line; NULL: blanks. */
+static void print_figures(const struct annotation *a, const struct figures *figures)
+{
+	if (!figures)
+		fprintf(a->to, "%15s %15s %7s %9s", "", "", "", "");
+	else
+		fprintf(a->to, "%15s %15s %7s %9s", mt_text_count(figures->self).text,
+			mt_text_count(figures->through).text,
+			mt_text_percent(figures->through, a->total).text,
+			a->count != MT_COLUMN_NONE ? mt_text_count(figures->count).text : "-");
+}
+
+/* The function of a frame is the last of its names: the others are inlined into it. */
+static void fill_place(struct annotation *a, uint32_t frame, struct frame_place *place)
+{
+	const struct mt_frame_key *key = mt_frames_key(a->table->frames, frame);
+	size_t count;
+	const struct mt_frame_name *names = mt_frames_names(a->table->frames, frame, &count);
+
+	place->name = &names[count - 1];
+	place->image = key->image;
+	place->known = place->name->resolved && place->name->offset <= key->offset;
+	place->at = place->known ? place->name->offset : key->offset;
+	place->start = place->known ? key->offset - place->at : 0;
+}
+
+/* Adds a row to a frame, whose lines are in the file of this id. */
+static void add_instruction(struct annotation *a, uint32_t frame, uint32_t file,
+			    const struct part *part)
+{
+	struct frame_place *place = mt_map64_element(&a->by_frame, &a->frames, frame);
+
+	if (!place->name) {
+		fill_place(a, frame, place);
+		place->file = file;
+	}
+	add_part(&place->figures, part);
+}
+
 /* Adds a row to the line of a frame's function, and to the frame's instruction. */
 static void add_line(struct annotation *a, uint32_t frame, const struct mt_frame_name *name,
-		     const struct mt_annotate_part *part)
+		     const struct part *part)
 {
 	const char *file = name->file ? name->file : "";
 	struct place place = {
@@ -102,14 +182,14 @@ static void add_line(struct annotation *a, uint32_t frame, const struct mt_frame
 	};
 	uint32_t id = mt_byte_runs_intern(a->places, &place, sizeof(place));
 
-	mt_annotate_add(mt_array_at(&a->figures, id), part);
-	mt_instructions_add(a->instructions, frame, place.file, part);
+	add_part(mt_array_at(&a->figures, id), part);
+	add_instruction(a, frame, place.file, part);
 }
 
 /* Innermost first: the row's own figure belongs to the first function of the first frame. */
 static void add_row(struct annotation *a, const struct mt_row *row, uint64_t serial)
 {
-	struct mt_annotate_part part = {
+	struct part part = {
 		.value = row->values[a->view->value].value,
 		.count = a->count == MT_COLUMN_NONE ? 0 : row->values[a->count].value,
 		.row = serial,
@@ -160,8 +240,8 @@ static void sort_lines(struct annotation *a)
 
 /* ---- Text ---- */
 
-static void put_line(const struct annotation *a, const struct mt_annotate_figures *figures,
-		     uint32_t number, const struct mt_source_file *source)
+static void put_line(const struct annotation *a, const struct figures *figures, uint32_t number,
+		     const struct mt_source_file *source)
 {
 	const char *text = number && number <= source->count ? source->lines[number - 1] : "";
 	char fitted[4 * SOURCE_COLUMNS_MOST + 8], spaced[SOURCE_COLUMNS_MOST + 1];
@@ -175,7 +255,7 @@ static void put_line(const struct annotation *a, const struct mt_annotate_figure
 	}
 	spaced[used] = '\0';
 	mt_text_fit(spaced, SOURCE_COLUMNS_MOST, fitted, sizeof(fitted));
-	mt_annotate_print(figures, a->total, a->count != MT_COLUMN_NONE, a->to);
+	print_figures(a, figures);
 	if (number)
 		fprintf(a->to, " %6u%s%s\n", number, *fitted ? "  " : "", fitted);
 	else
@@ -215,20 +295,195 @@ static void put_file(struct annotation *a, size_t first, size_t end)
 	for (size_t i = first; i < end; i++) {
 		size_t line = a->lines.items[i].place.line;
 		size_t stop = i + 1 < end ? a->lines.items[i + 1].place.line : SIZE_MAX;
-		size_t from = line > MT_ANNOTATE_AROUND + next ? line - MT_ANNOTATE_AROUND : next;
+		size_t from = line > AROUND + next ? line - AROUND : next;
 
 		if (from > next && next > 1 && source.count)
 			fputs("...\n", a->to);
 		for (; source.count && from < line && from <= source.count; from++)
 			put_line(a, NULL, (uint32_t)from, &source);
 		put_line(a, &a->lines.items[i].figures, (uint32_t)line, &source);
-		for (next = line + 1;
-		     next <= line + MT_ANNOTATE_AROUND && next < stop && next <= source.count;
+		for (next = line + 1; next <= line + AROUND && next < stop && next <= source.count;
 		     next++)
 			put_line(a, NULL, (uint32_t)next, &source);
 	}
 	mt_source_file_deinit(&source);
 }
+
+/* ---- Instructions: functions with their code, and the figures of the frames there ---- */
+
+static bool same_function(const struct frame_place *x, const struct frame_place *y)
+{
+	return x->image == y->image && x->known == y->known && x->start == y->start &&
+	       x->name->name == y->name->name;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct frame_place *x = a, *y = b;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->name->name != y->name->name)
+		return x->name->name < y->name->name ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+struct function {
+	const struct annotation *of;
+	const struct frame_place *places; /* count of them, by address */
+	size_t count;
+	struct mt_code_text code;
+	struct figures *figures; /* indexed by line of the code */
+	FILE *to;
+};
+
+/*
+ * The line of the code at an address; NULL if its bytes are not available. A figure at the address
+ * after a system call belongs to the call, whose samples are taken when it returns.
+ */
+static struct figures *line_at(const struct function *f, uint64_t at)
+{
+	size_t low = 0, high = f->code.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (f->code.lines[middle].at + f->code.lines[middle].size <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == f->code.count || f->code.lines[low].at > at)
+		return NULL;
+	if (low && f->code.lines[low].at == at && f->code.lines[low - 1].is_syscall)
+		low--;
+	return &f->figures[low];
+}
+
+static void print_row(const struct function *f, const struct figures *figures, uint64_t address,
+		      const char *text)
+{
+	print_figures(f->of, figures);
+	fprintf(f->to, " %12" PRIx64 "  ", address);
+	mt_text_print_clean(text, f->to);
+	fputc('\n', f->to);
+}
+
+/* Figures without an available instruction are printed first, before the code. */
+static void take_figures(const struct function *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		const struct frame_place *place = &f->places[i];
+		struct figures *line = line_at(f, place->at);
+
+		if (!line) {
+			print_row(f, &place->figures, f->code.start + place->at, "-");
+			continue;
+		}
+		line->self += place->figures.self;
+		line->through += place->figures.through;
+		line->count += place->figures.count;
+		line->row = 1;
+	}
+}
+
+static bool is_near(const struct function *f, size_t line)
+{
+	size_t from = line > AROUND ? line - AROUND : 0;
+
+	for (size_t i = from; i <= line + AROUND && i < f->code.count; i++) {
+		if (f->figures[i].row)
+			return true;
+	}
+	return false;
+}
+
+static void print_code(const struct function *f)
+{
+	bool left_out = false;
+
+	for (size_t i = 0; i < f->code.count; i++) {
+		const struct mt_code_line *line = &f->code.lines[i];
+
+		if (!is_near(f, i)) {
+			left_out = true;
+			continue;
+		}
+		left_out |= i && line[-1].at + line[-1].size != line->at;
+		if (left_out)
+			fputs("...\n", f->to);
+		left_out = false;
+		print_row(f, f->figures[i].row ? &f->figures[i] : NULL, f->code.start + line->at,
+			  line->text);
+	}
+}
+
+static void print_head(const struct function *f)
+{
+	const struct frame_place *first = f->places;
+
+	fputc('\n', f->to);
+	mt_text_print_clean(
+		mt_strings_get(mt_frames_strings(f->of->table->frames), first->name->name), f->to);
+	fputs(" in ", f->to);
+	mt_text_print_clean(first->name->dso, f->to);
+	if (f->code.why) {
+		fputs(": no code: ", f->to);
+		mt_text_print_clean(f->code.why, f->to);
+	} else if (strcmp(f->code.from, first->name->dso) != 0) {
+		fputs(": code from ", f->to);
+		mt_text_print_clean(f->code.from, f->to);
+	}
+	fputc('\n', f->to);
+}
+
+static struct mt_error *print_function(struct function *f)
+{
+	const struct mt_view *view = f->of->view;
+	MT_CLEANUP(mt_code_text_deinit) struct mt_code_text code = {0};
+	MT_CLEANUP_FREE struct figures *figures = NULL;
+	struct mt_error *err = NULL;
+
+	if (f->places->known && !f->of->table->compared)
+		err = view->code.read(view->code.context, f->places->image, f->places->start,
+				      view->assembly == MT_ASM_ATT, &code);
+	else
+		code.why = f->places->known ? "a base is compared" : "no function is known there";
+	if (err)
+		return err;
+	figures = mt_alloc(code.count, sizeof(*figures));
+	f->code = code;
+	f->figures = figures;
+	print_head(f);
+	take_figures(f);
+	print_code(f);
+	return NULL;
+}
+
+/* Prints each function; with `shown` only those that have lines in these files. */
+static struct mt_error *print_instructions(struct annotation *a, const bool *shown)
+{
+	struct frame_place *places = a->frames.items;
+	struct mt_error *err = NULL;
+
+	if (a->frames.count)
+		qsort(places, a->frames.count, sizeof(*places), by_address);
+	for (size_t i = 0, end; i < a->frames.count && !err; i = end) {
+		bool wanted = !shown;
+
+		for (end = i; end < a->frames.count && same_function(&places[i], &places[end]);
+		     end++)
+			wanted |= shown && shown[places[end].file];
+		if (wanted)
+			err = print_function(&(struct function){
+				.of = a, .places = &places[i], .count = end - i, .to = a->to});
+	}
+	return err;
+}
+
+/* ---- The report ---- */
 
 static void put_head(const struct annotation *a)
 {
@@ -247,11 +502,9 @@ static void put_head(const struct annotation *a)
 /* Prints lines, and instructions of lines without source; or only instructions. */
 static struct mt_error *put_all(struct annotation *a)
 {
-	bool counted = a->count != MT_COLUMN_NONE;
-
 	put_head(a);
 	if (a->view->assembly)
-		return mt_instructions_print(a->instructions, a->total, counted, NULL, a->to);
+		return print_instructions(a, NULL);
 	mt_array_at(&a->sourceless, mt_strings_count(a->files));
 	for (size_t i = 0, end; i < a->lines.count; i = end) {
 		for (end = i + 1; end < a->lines.count &&
@@ -259,16 +512,13 @@ static struct mt_error *put_all(struct annotation *a)
 			end++;
 		put_file(a, i, end);
 	}
-	return mt_instructions_print(a->instructions, a->total, counted, a->sourceless.items,
-				     a->to);
+	return print_instructions(a, a->sourceless.items);
 }
 
 static struct mt_error *write_annotate(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
 	MT_CLEANUP(mt_strings_destroy_p) struct mt_strings *files = mt_strings_create();
 	MT_CLEANUP(mt_byte_runs_destroy_p) struct mt_byte_runs *places = mt_byte_runs_create();
-	MT_CLEANUP(mt_instructions_destroy_p)
-	struct mt_instructions *instructions = mt_instructions_create(view, table);
 	MT_CLEANUP(annotation_deinit)
 	struct annotation a = {
 		.view = view,
@@ -276,7 +526,6 @@ static struct mt_error *write_annotate(const struct mt_view *view, struct mt_tab
 		.to = to,
 		.files = files,
 		.places = places,
-		.instructions = instructions,
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
 		.count = mt_table_value(table, "count"),
 	};

@@ -4,6 +4,8 @@
  * data, never in the page's markup.
  */
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,7 @@
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
 #include "formats/base/strings.h"
+#include "report/outputs/annotate/source_file.h"
 #include "report/outputs/html/page_data.h"
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
@@ -203,6 +206,93 @@ __asm__(BEGIN("mt_page_script") FILE_OF("data.js") FILE_OF("model.js") FILE_OF("
 		FILE_OF("lists.js") FILE_OF("timeline.js") FILE_OF("page.js")
 			END("mt_page_script"));
 
+/* ---- Stacks: places, the tree of nodes through them, and source lines, column by column ---- */
+
+static void write_texts(const struct mt_places *places, struct mt_page_data *data)
+{
+	size_t count = mt_places_text_count(places);
+
+	mt_page_data_column(data, "texts", count);
+	for (uint32_t i = 0; i < count; i++)
+		mt_page_data_text(data, mt_places_get_text(places, i));
+	fputc(',', mt_page_data_json(data));
+}
+
+/* One field of all places as a column. */
+static void write_field(const struct mt_places *places, const char *name, size_t offset,
+			struct mt_page_data *data)
+{
+	size_t count = mt_places_count(places);
+
+	mt_page_data_column(data, name, count);
+	for (uint32_t i = 0; i < count; i++) {
+		const char *place = (const char *)mt_places_get(places, i);
+
+		mt_page_data_number(data, *(const uint32_t *)(place + offset));
+	}
+	fputc(',', mt_page_data_json(data));
+}
+
+/* A node comes after its parent, mostly immediately: the distance is stored. */
+static void write_nodes(const struct mt_places *places, struct mt_page_data *data)
+{
+	size_t count = mt_places_node_count(places);
+
+	mt_page_data_column(data, "parent", count);
+	for (uint32_t i = 1; i <= count; i++)
+		mt_page_data_number(data, i - mt_places_node(places, i).parent);
+	fputc(',', mt_page_data_json(data));
+	mt_page_data_column(data, "place", count);
+	for (uint32_t i = 1; i <= count; i++)
+		mt_page_data_number(data, mt_places_node(places, i).place);
+}
+
+static void write_stacks(const struct mt_places *places, struct mt_page_data *data)
+{
+	write_texts(places, data);
+	write_field(places, "name", offsetof(struct mt_stack_place, name), data);
+	write_field(places, "image", offsetof(struct mt_stack_place, image), data);
+	write_field(places, "file", offsetof(struct mt_stack_place, file), data);
+	write_field(places, "line", offsetof(struct mt_stack_place, line), data);
+	write_field(places, "kinds", offsetof(struct mt_stack_place, kinds), data);
+	write_nodes(places, data);
+}
+
+static void write_sources(const struct mt_source_lines *s, struct mt_page_data *data)
+{
+	FILE *json = mt_page_data_json(data);
+
+	fprintf(json, ",\"source_left\":%zu,\"source_changed\":[", s->left);
+	for (size_t i = 0; i < s->changed.count; i++)
+		fprintf(json, "%s%u", i ? "," : "", s->changed.items[i]);
+	fputs("],", json);
+	mt_page_data_column(data, "source_file", s->lines.count);
+	for (size_t i = 0; i < s->lines.count; i++)
+		mt_page_data_number(data, s->lines.items[i].file);
+	fputc(',', json);
+	mt_page_data_column(data, "source_line", s->lines.count);
+	for (size_t i = 0; i < s->lines.count; i++)
+		mt_page_data_number(data, s->lines.items[i].line);
+	fputc(',', json);
+	mt_page_data_column(data, "source_text", s->lines.count);
+	for (size_t i = 0; i < s->lines.count; i++)
+		mt_page_data_text(data, s->lines.items[i].text);
+}
+
+/*
+ * Columns "source_file" (ids of texts), "source_line" and "source_text", and members
+ * "source_changed" (ids of files that changed after the recording) and "source_left" (how many
+ * lines had no room).
+ */
+static void put_sources(const struct mt_places *places, const struct mt_source_paths *paths,
+			uint64_t recorded, struct mt_page_data *data)
+{
+	MT_CLEANUP(mt_source_lines_deinit) struct mt_source_lines lines = {0};
+
+	mt_source_lines_read(&lines, places, paths, recorded);
+	write_sources(&lines, data);
+}
+
 static struct mt_error *put_tables(const struct mt_view *view, struct mt_table *table,
 				   struct mt_places *places, struct mt_page_data *data)
 {
@@ -256,8 +346,8 @@ static struct mt_error *write_html(const struct mt_view *view, struct mt_table *
 	err = err ? err : put_tables(view, table, places, data);
 	if (err)
 		return err;
-	mt_page_stacks_write(places, data);
-	mt_page_sources_write(places, view->source_paths, recorded, data);
+	write_stacks(places, data);
+	put_sources(places, view->source_paths, recorded, data);
 	write_page(data, to);
 	return NULL;
 }

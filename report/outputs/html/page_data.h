@@ -18,9 +18,6 @@ struct mt_error;
 struct mt_named_table;
 struct mt_page_data;
 struct mt_places;
-struct mt_source_paths;
-struct mt_table;
-struct mt_view;
 
 /* Empty data. The caller destroys it. */
 struct mt_page_data *mt_page_data_create(void);
@@ -41,27 +38,11 @@ void mt_page_data_text(struct mt_page_data *data, const char *text);
 /* Ends the data and writes them. Call once. */
 void mt_page_data_write(struct mt_page_data *data, FILE *to);
 
-/* ---- The parts, each in the file named after it ---- */
-
 /*
  * Writes a table's rows as columns, and an object of the JSON that describes them. Rows are sorted,
  * so that they compress, and have coarser intervals if there are too many for a browser to sum up.
  */
 struct mt_error *mt_page_rows_write(const struct mt_named_table *named, struct mt_places *places,
 				    struct mt_page_data *data);
-
-/*
- * Texts, places and nodes, which the rows of all tables share, as columns and their members of the
- * JSON, without a comma after the last.
- */
-void mt_page_stacks_write(const struct mt_places *places, struct mt_page_data *data);
-
-/*
- * The lines of places, with the lines around them, as far as this host has the files: columns
- * "source_file" (ids of texts), "source_line" and "source_text", and members "source_changed" (the
- * ids of files that changed after the recording) and "source_left" (how many lines had no room).
- */
-void mt_page_sources_write(const struct mt_places *places, const struct mt_source_paths *paths,
-			   uint64_t recorded, struct mt_page_data *data);
 
 #endif

@@ -66,33 +66,6 @@ static void growers_deinit(struct growers *growers)
 	mt_array_deinit(&growers->items);
 }
 
-/* The columns of the table of --processes. */
-struct columns {
-	size_t pid, process, trend, life, group, before, now, change, mapped, mapped_now, reserved,
-		peak, processes, files, huge;
-};
-
-static struct columns find_columns(const struct mt_table *table)
-{
-	return (struct columns){
-		.group = mt_summary_group(table),
-		.pid = mt_table_key(table, "pid"),
-		.process = mt_table_key(table, "process"),
-		.trend = mt_table_key(table, "trend"),
-		.life = mt_table_key(table, "life"),
-		.before = mt_table_value(table, "before"),
-		.now = mt_table_value(table, "now"),
-		.change = mt_table_value(table, "change"),
-		.mapped = mt_table_value(table, "mapped"),
-		.mapped_now = mt_table_value(table, "mapped now"),
-		.processes = mt_table_value(table, "processes"),
-		.reserved = mt_table_value(table, "reserved"),
-		.peak = mt_table_value(table, "peak"),
-		.files = mt_table_value(table, "files"),
-		.huge = mt_table_value(table, "huge"),
-	};
-}
-
 static void add_ended(struct growers *growers, const char *name, double peak, size_t count)
 {
 	struct ended *ended = growers->ended;
@@ -135,35 +108,40 @@ static void add_grower(struct growers *growers, const struct grower *grower)
 	slot->ended += grower->ended;
 }
 
-static void add_row(struct growers *growers, struct mt_table *table, const struct columns *c,
+/* Takes a row of --processes. `group`: its key column that groups processes. */
+static void add_row(struct growers *growers, struct mt_table *table, size_t group,
 		    const struct mt_row *row)
 {
-	const char *process = mt_table_string(table, row, c->process);
-	const char *life = mt_table_string(table, row, c->life);
+	const char *process = mt_table_text(table, row, "process");
+	const char *life = mt_table_text(table, row, "life");
 	bool early = !strcmp(life, "ended largest");
-	size_t count = c->processes == MT_COLUMN_NONE ? 1 : (size_t)row->values[c->processes].value;
+	size_t pid = mt_table_key(table, "pid"),
+	       count = mt_table_value(table, "processes") == MT_COLUMN_NONE
+			       ? 1
+			       : (size_t)mt_table_figure(table, row, "processes");
+	double now = mt_table_figure(table, row, "now"),
+	       mapped_now = mt_table_figure(table, row, "mapped now");
 	const struct grower grower = {
-		.pid = (long)row->keys[c->pid],
+		.pid = pid == MT_COLUMN_NONE ? 0 : (long)row->keys[pid],
 		.processes = 1,
-		.name = growers->group ? mt_table_string(table, row, c->group) : process,
-		.trend = early ? "ended" : mt_table_string(table, row, c->trend),
-		.before = row->values[c->before].value,
-		.now = row->values[c->now].value,
-		.change = row->values[c->change].value,
-		.mapped = row->values[c->mapped].value -
-			  (c->reserved == MT_COLUMN_NONE ? 0 : row->values[c->reserved].value),
-		.files = c->files == MT_COLUMN_NONE ? 0 : row->values[c->files].value,
-		.huge = c->huge == MT_COLUMN_NONE ? 0 : row->values[c->huge].value,
+		.name = growers->group ? mt_table_string(table, row, group) : process,
+		.trend = early ? "ended" : mt_table_text(table, row, "trend"),
+		.before = mt_table_figure(table, row, "before"),
+		.now = now,
+		.change = mt_table_figure(table, row, "change"),
+		.mapped = mt_table_figure(table, row, "mapped") -
+			  mt_table_figure(table, row, "reserved"),
+		.files = mt_table_figure(table, row, "files"),
+		.huge = mt_table_figure(table, row, "huge"),
 		/* For an ended process, the last gauge may be long before its peak. */
-		.sized = row->values[c->mapped_now].value > 0 &&
-			 row->values[c->mapped_now].value >= row->values[c->now].value,
+		.sized = mapped_now > 0 && mapped_now >= now,
 		.ended = early || !strcmp(life, "ended last"),
 		.early = early,
 	};
 
 	growers->processes += count;
 	if (!strcmp(life, "ended"))
-		add_ended(growers, process, row->values[c->peak].value, count);
+		add_ended(growers, process, mt_table_figure(table, row, "peak"), count);
 	else
 		add_grower(growers, &grower);
 }
@@ -179,14 +157,14 @@ static int compare_growers(const void *a, const void *b)
 
 static struct mt_error *read_growers(struct mt_table *table, struct growers *out)
 {
-	struct columns columns = find_columns(table);
+	size_t group = mt_summary_group(table);
 	struct mt_error *err = mt_table_rewind(table);
 	struct mt_row row;
 
-	if (columns.group != MT_COLUMN_NONE)
-		out->group = table->keys[columns.group].name;
+	if (group != MT_COLUMN_NONE)
+		out->group = table->keys[group].name;
 	while (mt_table_read(table, &row, &err))
-		add_row(out, table, &columns, &row);
+		add_row(out, table, group, &row);
 	if (out->items.count)
 		qsort(out->items.items, out->items.count, sizeof(*out->items.items),
 		      compare_growers);
@@ -339,16 +317,15 @@ static size_t print_others(const struct mt_summary *s, const struct growers *gro
 /* Subtracts all live blocks, or those that processes of a name had when they ended. */
 static struct mt_error *subtract_blocks(struct mt_table *blocks, const char *ended, double *bytes)
 {
-	size_t value = mt_table_value(blocks, "bytes"), process = mt_table_key(blocks, "process");
 	struct mt_error *err = mt_table_rewind(blocks);
 	size_t length = ended ? strlen(ended) : 0;
 	struct mt_row row;
 
 	while (mt_table_read(blocks, &row, &err)) {
-		const char *name = ended ? mt_table_string(blocks, &row, process) : NULL;
+		const char *name = mt_table_text(blocks, &row, "process");
 
 		if (!ended || (!strncmp(name, ended, length) && name[length] == ' '))
-			*bytes -= row.values[value].value;
+			*bytes -= mt_table_figure(blocks, &row, "bytes");
 	}
 	return err;
 }
@@ -450,18 +427,16 @@ enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s)
 
 bool mt_summary_is_flat(const struct mt_summary *s, const char *name)
 {
-	struct mt_error *err = s->processes ? mt_table_rewind(s->processes) : NULL;
-	struct columns c;
+	struct mt_table *table = s->processes;
+	struct mt_error *err = table ? mt_table_rewind(table) : NULL;
 	struct mt_row row;
 	bool found = false, flat = true;
 
-	if (s->processes)
-		c = find_columns(s->processes);
-	while (s->processes && flat && mt_table_read(s->processes, &row, &err)) {
-		const char *life = mt_table_string(s->processes, &row, c.life);
-		const char *trend = mt_table_string(s->processes, &row, c.trend);
+	while (table && flat && mt_table_read(table, &row, &err)) {
+		const char *life = mt_table_text(table, &row, "life");
+		const char *trend = mt_table_text(table, &row, "trend");
 
-		if (strcmp(mt_table_string(s->processes, &row, c.process), name) != 0 ||
+		if (strcmp(mt_table_text(table, &row, "process"), name) != 0 ||
 		    !strcmp(life, "ended") || !strcmp(life, "ended largest"))
 			continue;
 		found = true;

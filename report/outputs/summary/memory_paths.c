@@ -382,29 +382,24 @@ static const char *title_of_pages(const struct mt_summary *s)
 
 /* ---- Verdicts ---- */
 
-/* A row of --verdict with its columns. */
-struct verdict_columns {
-	size_t pid, process, verdict, grounds, stack, bytes, per_second;
-};
-
 /*
  * A verdict on one path, merged with the same verdict on that path of other processes of the name.
  */
 struct judged {
 	uint32_t text; /* describe_path() */
-	bool grows;
+	bool grows;    /* which is the reader's question, however much memory others took at once */
 	bool is_whole; /* of an allocator's memory, which includes the blocks of the other rows */
 	double bytes;  /* of all */
 	size_t processes;
 	size_t name; /* of those shown: an index in struct names */
-	/* Of the heaviest. */
-	uint64_t keys[MT_GROUPS_COLUMNS];
-	struct mt_value values[MT_GROUPS_COLUMNS];
+	/* Of the heaviest; texts are string ids. */
+	uint32_t process, verdict, grounds, stack;
+	long pid;
+	double per_second;
 };
 
 struct judged_list {
 	MT_ARRAY(struct judged) items;
-	struct verdict_columns columns;
 	struct mt_top_paths top; /* paths of the table; its items stay empty */
 	struct mt_tierless_paths *tierless;
 	struct totals totals; /* by process name */
@@ -423,40 +418,24 @@ static void judged_deinit(struct judged_list *list)
 /* The path of the heaviest of several equal rows: process and stack. */
 static struct mt_top_path path_of(const struct judged_list *list, const struct judged *judged)
 {
-	struct mt_table *table = list->top.table;
-	const struct mt_row row = {.keys = judged->keys};
-	uint32_t stack = (uint32_t)judged->keys[list->columns.stack];
+	struct mt_strings *strings = list->top.table->strings;
 	char who[80];
-	int size = snprintf(who, sizeof(who), "%.60s",
-			    mt_table_string(table, &row, list->columns.process));
+	int size = snprintf(who, sizeof(who), "%.60s", mt_strings_get(strings, judged->process));
 
 	if (judged->processes > 1)
 		size += snprintf(who + size, sizeof(who) - (size_t)size, " x%zu",
 				 judged->processes);
 	return (struct mt_top_path){
-		.who = mt_strings_intern(table->strings, who, (size_t)size),
-		.path = mt_paths_of(list->top.paths, stack),
-		.stack = stack,
+		.who = mt_strings_intern(strings, who, (size_t)size),
+		.path = mt_paths_of(list->top.paths, judged->stack),
+		.stack = judged->stack,
 	};
 }
 
-static bool is_verdict(const struct mt_summary *s, const uint64_t *keys,
-		       const struct verdict_columns *c, enum mt_verdict_kind kind)
+static bool is_verdict(const struct mt_summary *s, const struct judged *judged,
+		       enum mt_verdict_kind kind)
 {
-	const struct mt_row row = {.keys = keys};
-
-	return !strcmp(mt_table_string(s->verdict, &row, c->verdict), mt_verdict_name(kind));
-}
-
-/*
- * Whether the path grows, which is the reader's question, however much memory others took at once.
- */
-static bool grows(const struct mt_summary *s, const struct mt_row *row,
-		  const struct verdict_columns *c)
-{
-	return is_verdict(s, row->keys, c, MT_VERDICT_LEAK) ||
-	       is_verdict(s, row->keys, c, MT_VERDICT_GROWS) ||
-	       is_verdict(s, row->keys, c, MT_VERDICT_HEAP);
+	return !strcmp(mt_strings_get(s->verdict->strings, judged->verdict), mt_verdict_name(kind));
 }
 
 /* Whether the row has no path: its verdict is only shown with --all. */
@@ -471,22 +450,33 @@ static bool is_stackless(const struct mt_table *table, uint32_t stack)
 			       MT_FRAME_STACKLESS);
 }
 
-static void add_judged(const struct mt_summary *s, const struct mt_row *row,
-		       struct judged_list *list)
+static struct judged judged_of(const struct mt_summary *s, const struct mt_row *row)
 {
-	const struct verdict_columns *c = &list->columns;
-	struct judged judged = {.grows = grows(s, row, c),
-				.is_whole = is_verdict(s, row->keys, c, MT_VERDICT_IN_USE),
-				.bytes = row->values[c->bytes].value};
-	size_t seen = list->seen.count;
-	struct mt_top_path path;
+	const struct mt_table *table = s->verdict;
+	struct judged judged = {
+		.bytes = mt_table_figure(table, row, "bytes"),
+		.process = (uint32_t)row->keys[mt_table_key(table, "process")],
+		.verdict = (uint32_t)row->keys[mt_table_key(table, "verdict")],
+		.grounds = (uint32_t)row->keys[mt_table_key(table, "rests-on")],
+		.stack = (uint32_t)row->keys[mt_table_key_of_kind(table, MT_KEY_STACK)],
+		.pid = (long)row->keys[mt_table_key(table, "pid")],
+		.per_second = mt_table_figure(table, row, "per-second"),
+	};
 
-	memcpy(judged.keys, row->keys, s->verdict->key_count * sizeof(*judged.keys));
-	memcpy(judged.values, row->values, s->verdict->value_count * sizeof(*judged.values));
-	path = path_of(list, &judged);
-	judged.text =
-		describe_path(s->verdict, list->tierless, &path, (uint32_t)row->keys[c->verdict]);
-	mt_map64_add(&list->seen, (uint64_t)judged.text << 32 | (uint32_t)row->keys[c->pid], 0);
+	judged.grows = is_verdict(s, &judged, MT_VERDICT_LEAK) ||
+		       is_verdict(s, &judged, MT_VERDICT_GROWS) ||
+		       is_verdict(s, &judged, MT_VERDICT_HEAP);
+	judged.is_whole = is_verdict(s, &judged, MT_VERDICT_IN_USE);
+	return judged;
+}
+
+static void add_judged(const struct mt_summary *s, struct judged judged, struct judged_list *list)
+{
+	size_t seen = list->seen.count;
+	const struct mt_top_path path = path_of(list, &judged);
+
+	judged.text = describe_path(s->verdict, list->tierless, &path, judged.verdict);
+	mt_map64_add(&list->seen, (uint64_t)judged.text << 32 | (uint32_t)judged.pid, 0);
 	judged.processes = list->seen.count - seen;
 	for (size_t i = 0; i < list->items.count; i++) {
 		struct judged *slot = &list->items.items[i];
@@ -516,19 +506,19 @@ static int compare_judged(const void *a, const void *b)
 /* Rows come with most bytes first: only the first ROWS_READ of them are shown. */
 static struct mt_error *read_judged(const struct mt_summary *s, struct judged_list *list)
 {
-	const struct verdict_columns *c = &list->columns;
 	struct mt_error *err = mt_table_rewind(s->verdict);
 	struct mt_row row;
 
 	mt_frames_resolve(s->verdict->frames);
 	for (size_t i = 0; i < ROWS_READ && mt_table_read(s->verdict, &row, &err); i++) {
-		if (row.values[c->bytes].value <= 0)
+		const struct judged judged = judged_of(s, &row);
+
+		if (judged.bytes <= 0)
 			break;
-		if (!s->view->all && is_stackless(s->verdict, (uint32_t)row.keys[c->stack]))
+		if (!s->view->all && is_stackless(s->verdict, judged.stack))
 			continue;
-		add_judged(s, &row, list);
-		add_total(&list->totals, (uint32_t)row.keys[c->process],
-			  row.values[c->bytes].value);
+		add_judged(s, judged, list);
+		add_total(&list->totals, judged.process, judged.bytes);
 	}
 	if (list->items.count)
 		qsort(list->items.items, list->items.count, sizeof(*list->items.items),
@@ -539,13 +529,11 @@ static struct mt_error *read_judged(const struct mt_summary *s, struct judged_li
 static bool is_worth_a_verdict(const struct mt_summary *s, const struct judged_list *list,
 			       const struct judged *judged)
 {
-	const struct verdict_columns *c = &list->columns;
-
 	if (s->view->all)
 		return true;
-	if (judged->grows || is_verdict(s, judged->keys, c, MT_VERDICT_SAWTOOTH))
+	if (judged->grows || is_verdict(s, judged, MT_VERDICT_SAWTOOTH))
 		return judged->bytes >= LEAST_COURSE;
-	return judged->bytes >= least_of(s, &list->totals, (uint32_t)judged->keys[c->process]);
+	return judged->bytes >= least_of(s, &list->totals, judged->process);
 }
 
 /* Keeps the rows to be shown. */
@@ -558,7 +546,7 @@ static void choose_judged(const struct mt_summary *s, struct judged_list *list, 
 
 		if (!is_worth_a_verdict(s, list, judged))
 			continue;
-		judged->name = add_name(names, (uint32_t)judged->keys[list->columns.stack]);
+		judged->name = add_name(names, judged->stack);
 		list->items.items[shown++] = *judged;
 	}
 	list->items.count = shown;
@@ -572,15 +560,6 @@ static struct mt_error *read_verdicts(const struct mt_summary *s, struct judged_
 
 	if (!table)
 		return NULL;
-	list->columns = (struct verdict_columns){
-		.pid = mt_table_key(table, "pid"),
-		.process = mt_table_key(table, "process"),
-		.verdict = mt_table_key(table, "verdict"),
-		.grounds = mt_table_key(table, "rests-on"),
-		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
-		.bytes = mt_table_value(table, "bytes"),
-		.per_second = mt_table_value(table, "per-second"),
-	};
 	list->top.table = table;
 	list->top.paths = mt_paths_create(table->stacks, table->frames, false);
 	list->tierless = mt_tierless_paths_create(table->stacks, table->frames);
@@ -590,10 +569,9 @@ static struct mt_error *read_verdicts(const struct mt_summary *s, struct judged_
 }
 
 /* The slope of other verdicts, as plateau or sawtooth, is only momentary: it is left out. */
-static void say_rate(const struct judged_list *list, const struct judged *judged, char *out,
-		     size_t size)
+static void say_rate(const struct judged *judged, char *out, size_t size)
 {
-	double per_second = judged->values[list->columns.per_second].value;
+	double per_second = judged->per_second;
 	bool has = judged->grows && isfinite(per_second) && fabs(per_second) >= 1;
 
 	snprintf(out, size, "%s%s%s", has ? ", " : "",
@@ -603,32 +581,27 @@ static void say_rate(const struct judged_list *list, const struct judged *judged
 static void print_verdict(const struct mt_summary *s, const struct judged_list *list,
 			  const struct judged *judged, const struct names *names)
 {
-	const struct verdict_columns *c = &list->columns;
-	const struct mt_row row = {.keys = judged->keys, .values = judged->values};
+	const struct mt_strings *strings = s->verdict->strings;
+	const struct mt_headline *headline = &names->headlines[judged->name];
 	const struct mt_top_path path = path_of(list, judged);
 	char text[512], rate[80], indent[INDENT + 1];
 
-	mt_summary_row(s, &(struct mt_summary_row){
-				  judged->processes == 1 ? (long)row.keys[c->pid] : 0,
-				  mt_table_string(s->verdict, &row, c->process), s->verdict,
-				  path.stack, names->headlines[judged->name].name});
+	mt_summary_row(s, &(struct mt_summary_row){judged->processes == 1 ? judged->pid : 0,
+						   mt_strings_get(strings, judged->process),
+						   s->verdict, path.stack, headline->name});
 	fprintf(s->to, "  %9s  ", mt_text_bytes(judged->bytes).text);
-	mt_top_path_print(&list->top, &path, &names->headlines[judged->name],
-			  s->view->width - INDENT, s->to);
-	say_rate(list, judged, rate, sizeof(rate));
-	snprintf(text, sizeof(text), "%.60s%s: %.300s",
-		 mt_table_string(s->verdict, &row, c->verdict), rate,
-		 mt_table_string(s->verdict, &row, c->grounds));
+	mt_top_path_print(&list->top, &path, headline, s->view->width - INDENT, s->to);
+	say_rate(judged, rate, sizeof(rate));
+	snprintf(text, sizeof(text), "%.60s%s: %.300s", mt_strings_get(strings, judged->verdict),
+		 rate, mt_strings_get(strings, judged->grounds));
 	snprintf(indent, sizeof(indent), "%*s", INDENT, "");
 	mt_text_print_wrapped(indent, indent, text, s->view->width, s->to);
 }
 
 /* "record 5 minutes": the last words of a verdict's evidence. */
-static const char *advice_of(const struct mt_summary *s, const struct judged_list *list,
-			     const struct judged *judged)
+static const char *advice_of(const struct mt_summary *s, const struct judged *judged)
 {
-	const struct mt_row row = {.keys = judged->keys};
-	const char *grounds = mt_table_string(s->verdict, &row, list->columns.grounds);
+	const char *grounds = mt_strings_get(s->verdict->strings, judged->grounds);
 	const char *last = strrchr(grounds, ';');
 
 	return last ? last + 2 : grounds;
@@ -656,20 +629,20 @@ static void print_answer(const struct mt_summary *s, const struct judged_list *l
 		const struct judged *judged = &list->items.items[i];
 
 		for (size_t k = 0; k < surest; k++) {
-			if (is_verdict(s, judged->keys, &list->columns, answers[k].kind)) {
+			if (is_verdict(s, judged, answers[k].kind)) {
 				surest = k;
 				best = judged;
 			}
 		}
 	}
 	if (best) {
-		say_rate(list, best, rate, sizeof(rate));
+		say_rate(best, rate, sizeof(rate));
 		name = names->headlines[best->name].name;
 		snprintf(text, sizeof(text), "%s%.100s%s%s", answers[surest].answer,
 			 name == MT_STRING_NONE
 				 ? "[unknown]"
 				 : mt_strings_get(mt_frames_strings(s->verdict->frames), name),
-			 answers[surest].course, best->grows ? rate : advice_of(s, list, best));
+			 answers[surest].course, best->grows ? rate : advice_of(s, best));
 	}
 	if (best || !list->items.items[0].is_whole)
 		mt_text_print_wrapped("  ", "  ", text, s->view->width, s->to);

@@ -158,16 +158,14 @@ struct gauge {
 static struct mt_error *read_gauges(struct mt_table *host, const char *const *names,
 				    struct gauge *out, size_t count)
 {
-	size_t name = mt_table_key(host, "gauge"), before = mt_table_value(host, "before"),
-	       now = mt_table_value(host, "now");
 	struct mt_error *err = mt_table_rewind(host);
 	struct mt_row row;
 
 	while (mt_table_read(host, &row, &err)) {
 		for (size_t i = 0; i < count; i++) {
-			if (!strcmp(names[i], mt_table_string(host, &row, name)))
-				out[i] = (struct gauge){true, row.values[before].value,
-							row.values[now].value};
+			if (!strcmp(names[i], mt_table_text(host, &row, "gauge")))
+				out[i] = (struct gauge){true, mt_table_figure(host, &row, "before"),
+							mt_table_figure(host, &row, "now")};
 		}
 	}
 	return err;
@@ -216,23 +214,24 @@ static void print_shared(const struct mt_summary *s, const struct gauge *shared)
 /* "        OOM-killed: java 4711 (peak 412.3 MB), and 2 others" */
 static struct mt_error *print_victims(const struct mt_summary *s, struct mt_table *victims)
 {
-	size_t pid = mt_table_key(victims, "pid"), name = mt_table_key(victims, "process"),
-	       peak = mt_table_value(victims, "peak"), others = 0;
+	size_t pid = mt_table_key(victims, "pid"), others = 0;
 	struct mt_error *err = mt_table_rewind(victims);
 	struct mt_row row;
-	char fitted[64];
+	char name[64];
 
 	for (size_t i = 0; mt_table_read(victims, &row, &err); i++) {
+		double peak = mt_table_figure(victims, &row, "peak");
+
 		if (i >= VICTIMS_SHOWN) {
 			others++;
 			continue;
 		}
-		mt_text_fit(mt_table_string(victims, &row, name), 16, fitted, sizeof(fitted));
-		fprintf(s->to, "%s %s", i ? "," : "        OOM-killed:", fitted);
+		mt_text_fit(mt_table_text(victims, &row, "process"), 16, name, sizeof(name));
+		fprintf(s->to, "%s %s", i ? "," : "        OOM-killed:", name);
 		if (row.keys[pid] != UINT64_MAX)
 			fprintf(s->to, " %" PRIu64, row.keys[pid]);
-		if (row.values[peak].value > 0)
-			fprintf(s->to, " (peak %s)", mt_text_bytes(row.values[peak].value).text);
+		if (peak > 0)
+			fprintf(s->to, " (peak %s)", mt_text_bytes(peak).text);
 	}
 	if (others)
 		fprintf(s->to, ", and %zu other%s", others, others == 1 ? "" : "s");
