@@ -6,8 +6,8 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/input.h"
-#include "formats/source.h"
+#include "formats/reading/input.h"
+#include "formats/reading/source.h"
 #include "formats/stacks/sample_record.h"
 
 #define DEFAULT_MEMORY_LIMIT ((size_t)256 << 20)

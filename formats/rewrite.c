@@ -12,9 +12,9 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/chunks/chunk.h"
-#include "formats/input.h"
 #include "formats/reader.h"
 #include "formats/reading/chunk_scan.h"
+#include "formats/reading/input.h"
 #include "formats/stacks/sample_record.h"
 #include "formats/writer.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/base/err.h"
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "formats/records/record.h"
 #include "report/analyses/analyses.h"
 #include "report/cli/options.h"

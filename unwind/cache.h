@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unwind/rule.h"
+#include "unwind/cfi/rule.h"
 
 #define MT_CACHE_BITS 16
 #define MT_CACHE_ENTRIES ((size_t)1 << MT_CACHE_BITS)

@@ -12,7 +12,7 @@
 #include "symbols/images/image_map.h"
 #include "symbols/jit/jitdump_index.h"
 #include "unwind/cfi/cfi_rules.h"
-#include "unwind/unwind.h"
+#include "unwind/walk.h"
 
 static void destroy_cfi(void *cfi)
 {
@@ -297,4 +297,43 @@ bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 		.size = end - start,
 	};
 	return true;
+}
+
+/* ---- The rule cache ---- */
+
+static inline bool cache_has(struct mt_cache_entry *cache, struct mt_cache_entry *entry,
+			     uint64_t tag)
+{
+	return entry->tag == tag || mt_cache_recall(cache, entry, tag);
+}
+
+/*
+ * A rule found where no code is mapped only holds for this version of the map: the version is its
+ * key.
+ */
+struct mt_rule mt_walk_rule_miss(struct mt_walk *walk, uint64_t address, uint64_t pc,
+				 struct mt_cache_entry *entry, uint64_t tag)
+{
+	struct mt_cache_entry *cache = walk->unwinder->cache;
+	uint64_t tag_here = mt_cache_tag(address, walk->version);
+	struct mt_cache_entry *here = mt_cache_entry(cache, address, tag_here);
+	struct mt_rule rule;
+	bool lasting;
+
+	if (mt_cache_recall(cache, entry, tag))
+		return entry->rule;
+	if (walk->unwinder->of_versions && cache_has(cache, here, tag_here)) {
+		walk->recalling.of_version = true;
+		return here->rule;
+	}
+	rule = mt_lookup_rule(walk->input->map, address, pc, &lasting);
+	walk->unwinder->counts.cache_misses++;
+	if (!lasting) {
+		walk->recalling.of_version = walk->unwinder->of_versions = true;
+		entry = here;
+		tag = tag_here;
+	}
+	mt_cache_move(cache, entry);
+	*entry = (struct mt_cache_entry){.tag = tag, .rule = rule};
+	return rule;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "unwind/cfi/cfi.h"
-#include "unwind/rule.h"
+#include "unwind/cfi/rule.h"
 
 struct mt_image;
 struct mt_image_map;

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/dump.h"
-#include "unwind/rule.h"
+#include "unwind/cfi/dump.h"
+#include "unwind/cfi/rule.h"
 #include "unwind/unwind.h"
 
 struct mt_recall;

@@ -10,12 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MT_RETURN_SLOTS 16 /* innermost ones of a thread that a stack can have restored */
+#include "unwind/cfi/dump.h"
 
-struct mt_return_slot {
-	uint64_t slot;	  /* stack address of the return address */
-	uint64_t address; /* the return address */
-};
+#define MT_RETURN_SLOTS 16 /* innermost ones of a thread that a stack can have restored */
 
 struct mt_return_slots;
 
@@ -36,11 +33,5 @@ const struct mt_return_slot *mt_return_slots_get(const struct mt_return_slots *s
 
 /* Drops all slots: records were lost, or another recording begins. */
 void mt_return_slots_clear(struct mt_return_slots *slots);
-
-/* True for an address that a trampoline can have. */
-static inline bool mt_may_be_trampoline(uint64_t address)
-{
-	return address && !(address & 4095);
-}
 
 #endif

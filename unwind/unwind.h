@@ -12,9 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unwind/cfi/rule.h"
+
 struct mt_branch;
 struct mt_image_map;
-struct mt_return_slot;
 struct mt_unwinder;
 
 /* The source of a frame's pc. */
@@ -30,35 +31,6 @@ enum mt_frame_source {
 	/* a scan for return addresses: a guess, as are all frames found from it */
 	MT_FRAME_SCANNED,
 	MT_FRAME_SOURCES
-};
-
-/*
- * Why a stack ends. The values are bytes of the file: FORMAT.md, sample_record.h, scripts/mtdump.
- */
-enum mt_stack_end {
-	MT_END_ROOT,	/* the outermost frame, by CFI or by a return address of 0 */
-	MT_END_NO_REGS, /* no user registers (a kernel thread, or not sampled) */
-	MT_END_NO_DUMP, /* registers, but no stack bytes */
-	MT_END_DUMP,	/* the dump ended; it has the requested size */
-	MT_END_PAGE,	/* the dump ended early: an absent stack page, or the end of the stack */
-	/* continues on a stack that was not dumped: past a signal on an alternate one */
-	MT_END_STACK,
-	/* no mapping covers the sampled pc, or the next return address, which is then no frame */
-	MT_END_NO_IMAGE,
-	MT_END_NO_ELF,	/* the mapping's image is not available, or its build id differs */
-	MT_END_NO_CFI,	/* no FDE covers pc, and no frame-pointer step held */
-	MT_END_BAD_CFI, /* the FDE is malformed */
-	/* the CFA left the stack, or no return address is there */
-	MT_END_BAD_CFA,
-	MT_END_LOOP, /* the CFA did not rise */
-	/* the callchain ended, with no proof that it is complete */
-	MT_END_CHAIN,
-	MT_END_LIMIT, /* --max-stack, or the caller's storage */
-	/* the hardware call stack ended: no more calls were kept */
-	MT_END_BRANCHES,
-	MT_END_NO_BRANCHES, /* a hardware call stack was asked for, and the sample has none */
-	MT_END_UNREPORTED,  /* from another unwinder, which gives no reason (oracle.h) */
-	MT_END_REASONS
 };
 
 struct mt_frame {
@@ -82,16 +54,6 @@ struct mt_stack {
 	 * and for every other end.
 	 */
 	uint64_t boundary;
-};
-
-/*
- * General registers by DWARF number (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7
- * rsp, 8-15 r8-r15, 16 rip).
- */
-#define MT_UNWIND_REGS 17
-struct mt_unwind_regs {
-	uint64_t value[MT_UNWIND_REGS];
-	uint32_t valid; /* bit n: value[n] is known */
 };
 
 struct mt_unwind_input {

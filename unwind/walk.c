@@ -8,14 +8,6 @@
 #include "symbols/images/image_map.h"
 #include "unwind/lookup.h"
 
-/*
- * Maximum size of a stack: a frame address further up is considered wrong, not beyond a small dump.
- */
-#define STACK_SPAN_MAX ((uint64_t)1 << 30)
-
-/* Nested signals and coroutine switches on one stack; more of them are a loop. */
-#define SWITCHES_MAX 16
-
 /* Distance from clone()'s system call to the child's own code: test, two jumps and a return. */
 #define CHILD_BYTES 16
 
@@ -60,80 +52,6 @@ bool mt_walk_push(struct mt_walk *walk, const struct mt_frame *frame)
 		return false;
 	walk->stack->frames[walk->stack->count++] = *frame;
 	return true;
-}
-
-bool mt_walk_switch(struct mt_walk *walk)
-{
-	return ++walk->switches <= SWITCHES_MAX;
-}
-
-enum mt_stack_end mt_walk_unreadable(const struct mt_walk *walk, uint64_t address)
-{
-	const struct mt_dump *dump = &walk->dump;
-	bool early = dump->size < walk->input->dump_asked;
-
-	if (!dump->size)
-		return MT_END_NO_DUMP;
-	if (address < dump->start || address - dump->start > STACK_SPAN_MAX)
-		return walk->switches ? MT_END_STACK : MT_END_BAD_CFA;
-	if (walk->switches && early && walk->at.sp - dump->start >= dump->size)
-		return MT_END_STACK;
-	return early ? MT_END_PAGE : MT_END_DUMP;
-}
-
-static inline bool cache_has(struct mt_cache_entry *cache, struct mt_cache_entry *entry,
-			     uint64_t tag)
-{
-	return entry->tag == tag || mt_cache_recall(cache, entry, tag);
-}
-
-/*
- * A rule found where no code is mapped only holds for this version of the map: the version is its
- * key.
- */
-static struct mt_rule __attribute__((noinline))
-rule_miss(struct mt_walk *walk, uint64_t address, uint64_t pc, struct mt_cache_entry *entry,
-	  uint64_t tag)
-{
-	struct mt_cache_entry *cache = walk->unwinder->cache;
-	uint64_t tag_here = mt_cache_tag(address, walk->version);
-	struct mt_cache_entry *here = mt_cache_entry(cache, address, tag_here);
-	struct mt_rule rule;
-	bool lasting;
-
-	if (mt_cache_recall(cache, entry, tag))
-		return entry->rule;
-	if (walk->unwinder->of_versions && cache_has(cache, here, tag_here)) {
-		walk->recalling.of_version = true;
-		return here->rule;
-	}
-	rule = mt_lookup_rule(walk->input->map, address, pc, &lasting);
-	walk->unwinder->counts.cache_misses++;
-	if (!lasting) {
-		walk->recalling.of_version = walk->unwinder->of_versions = true;
-		entry = here;
-		tag = tag_here;
-	}
-	mt_cache_move(cache, entry);
-	*entry = (struct mt_cache_entry){.tag = tag, .rule = rule};
-	return rule;
-}
-
-/* pc is plausible. */
-static inline struct mt_rule rule_get(struct mt_walk *walk, uint64_t pc, bool call_return)
-{
-	uint64_t address = pc - call_return, tag = mt_cache_tag(address, walk->generation);
-	struct mt_cache_entry *entry = mt_cache_entry(walk->unwinder->cache, address, tag);
-
-	if (__builtin_expect(entry->tag != tag, 0))
-		return rule_miss(walk, address, pc, entry, tag);
-	return entry->rule;
-}
-
-struct mt_rule mt_walk_rule(struct mt_walk *walk, uint64_t pc, bool call_return)
-{
-	return mt_pc_plausible(pc) ? rule_get(walk, pc, call_return)
-				   : mt_rule_none(MT_END_NO_IMAGE);
 }
 
 static int signal_step(struct mt_walk *walk, struct mt_rule rule)
@@ -334,7 +252,7 @@ static bool run_compact(struct mt_walk *walk, struct mt_rule *rule)
 			       walk->call_return);
 		if (mt_recall_has(recalling, &walk->at, walk->call_return))
 			frame += recall_callers(walk, frame);
-		*rule = rule_get(walk, walk->at.pc, walk->call_return);
+		*rule = mt_walk_cached_rule(walk, walk->at.pc, walk->call_return);
 		fp = walk->at.fp;
 		stepped = mt_rule_step(*rule, &dump, &walk->at);
 		if (stepped) {

@@ -8,9 +8,9 @@
 
 #include "unwind/cache.h"
 #include "unwind/cfi/cfi.h"
-#include "unwind/dump.h"
+#include "unwind/cfi/dump.h"
+#include "unwind/cfi/rule.h"
 #include "unwind/recall.h"
-#include "unwind/rule.h"
 #include "unwind/unwind.h"
 
 struct mt_oracle_spaces;
@@ -66,14 +66,57 @@ enum mt_stack_end mt_walk_fp(struct mt_walk *walk);
 /* Appends a frame; false if the stack is full. */
 bool mt_walk_push(struct mt_walk *walk, const struct mt_frame *frame);
 
-/* The rule for pc, through the cache. */
-struct mt_rule mt_walk_rule(struct mt_walk *walk, uint64_t pc, bool call_return);
+/* Finds the rule for pc, looked up at `address`, and puts it into the cache (lookup.c). */
+struct mt_rule mt_walk_rule_miss(struct mt_walk *walk, uint64_t address, uint64_t pc,
+				 struct mt_cache_entry *entry, uint64_t tag);
+
+/* The rule for a plausible pc, through the cache. */
+static inline struct mt_rule mt_walk_cached_rule(struct mt_walk *walk, uint64_t pc,
+						 bool call_return)
+{
+	uint64_t address = pc - call_return, tag = mt_cache_tag(address, walk->generation);
+	struct mt_cache_entry *entry = mt_cache_entry(walk->unwinder->cache, address, tag);
+
+	if (__builtin_expect(entry->tag != tag, 0))
+		return mt_walk_rule_miss(walk, address, pc, entry, tag);
+	return entry->rule;
+}
+
+/* The same for any pc. */
+static inline struct mt_rule mt_walk_rule(struct mt_walk *walk, uint64_t pc, bool call_return)
+{
+	return mt_pc_plausible(pc) ? mt_walk_cached_rule(walk, pc, call_return)
+				   : mt_rule_none(MT_END_NO_IMAGE);
+}
+
+/*
+ * Maximum size of a stack: a frame address further up is considered wrong, not beyond a small dump.
+ */
+#define MT_WALK_STACK_SPAN_MAX ((uint64_t)1 << 30)
 
 /* Why the word at an address cannot be read from the dump. */
-enum mt_stack_end mt_walk_unreadable(const struct mt_walk *walk, uint64_t address);
+static inline enum mt_stack_end mt_walk_unreadable(const struct mt_walk *walk, uint64_t address)
+{
+	const struct mt_dump *dump = &walk->dump;
+	bool early = dump->size < walk->input->dump_asked;
+
+	if (!dump->size)
+		return MT_END_NO_DUMP;
+	if (address < dump->start || address - dump->start > MT_WALK_STACK_SPAN_MAX)
+		return walk->switches ? MT_END_STACK : MT_END_BAD_CFA;
+	if (walk->switches && early && walk->at.sp - dump->start >= dump->size)
+		return MT_END_STACK;
+	return early ? MT_END_PAGE : MT_END_DUMP;
+}
+
+/* Nested signals and coroutine switches on one stack; more of them are a loop. */
+#define MT_WALK_SWITCHES_MAX 16
 
 /* Counts a move to another stack (a signal, a longjmp); false if there were too many. */
-bool mt_walk_switch(struct mt_walk *walk);
+static inline bool mt_walk_switch(struct mt_walk *walk)
+{
+	return ++walk->switches <= MT_WALK_SWITCHES_MAX;
+}
 
 /* One step from the newest frame with all registers (all_registers.c). */
 int mt_all_registers_step(struct mt_walk *walk);

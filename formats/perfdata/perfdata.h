@@ -18,7 +18,7 @@
 #include "formats/base/cursor.h"
 #include "formats/base/map64.h"
 #include "formats/chunks/chunk.h"
-#include "formats/reader.h"
+#include "formats/reading/source.h"
 #include "formats/records/attr.h"
 
 struct mt_error;

@@ -9,7 +9,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
-#include "formats/input.h"
+#include "formats/reading/input.h"
 #include "formats/perfdata/perfdata.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
-#include "formats/input.h"
+#include "formats/reading/input.h"
 #include "formats/perfdata/perfdata.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/base/memory.h"
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/records/sample_type.h"
 

@@ -16,9 +16,9 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/chunks/chunk.h"
-#include "formats/input.h"
-#include "formats/reader.h"
+#include "formats/reading/input.h"
 #include "formats/reading/payload.h"
+#include "formats/reading/source.h"
 
 /* Size of a FILE record before its content: record header, fields, and size of the content. */
 #define FRONT_SIZE (MT_RECORD_HEADER_SIZE + MT_FILE_FIELDS_MAX + 4)

@@ -10,7 +10,7 @@
 
 #include "formats/base/err.h"
 #include "formats/chunks/chunk.h"
-#include "formats/input.h"
+#include "formats/reading/input.h"
 #include "formats/records/record.h"
 
 #define SEARCH_SIZE ((size_t)262144)

@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 #include "formats/base/array.h"
-#include "formats/reader.h"
 #include "formats/reading/payload.h"
+#include "formats/reading/source.h"
 
 struct mt_error;
 

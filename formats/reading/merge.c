@@ -15,7 +15,7 @@
 #include "formats/base/err.h"
 #include "formats/base/pool.h"
 #include "formats/chunks/chunk.h"
-#include "formats/reader.h"
+#include "formats/reading/source.h"
 
 enum {
 	AHEAD_PER_WORKER = 2,	/* chunks */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "formats/base/array.h"
-#include "formats/reader.h"
+#include "formats/reading/source.h"
 
 struct mt_error;
 struct mt_input;

@@ -9,12 +9,11 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/chunks/chunk.h"
-#include "formats/input.h"
-#include "formats/reader.h"
 #include "formats/reading/carried.h"
 #include "formats/reading/chunk_scan.h"
+#include "formats/reading/input.h"
 #include "formats/reading/merge.h"
-#include "formats/source.h"
+#include "formats/reading/source.h"
 
 struct source {
 	const struct mt_input *input;

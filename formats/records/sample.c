@@ -8,7 +8,6 @@
 #include "formats/base/cursor.h"
 #include "formats/records/attr.h"
 #include "formats/records/sample_type.h"
-#include "formats/stacks/sample_record.h"
 
 /* One walk over one record. */
 struct walk {

@@ -57,11 +57,6 @@ static bool pieces_fit(const struct mt_sample_pieces *pieces)
 	       pieces->dump_size <= MT_CHUNK_RAW_MAX;
 }
 
-uint64_t mt_sample_pieces_address(const struct mt_sample_pieces *pieces)
-{
-	return mt_get_le64((const uint8_t *)pieces->head + pieces->head_size - pieces->sp_back);
-}
-
 /* Appends a PACKED record; false if the sample cannot be coded. There is room for it. */
 static bool put_packed(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces)
 {

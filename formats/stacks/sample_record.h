@@ -9,63 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/base/bytes.h"
+#include "formats/records/sample.h"
+
 struct mt_block;
 struct mt_stack_encoder;
 
 #define MT_SAMPLE_OFF_CODING 36 /* offset of `coding` in a SAMPLE, including the record header */
-
-enum mt_coding {
-	MT_CODING_PLAIN = 0,
-	MT_CODING_IMAGE = 1,  /* stack_decoder.h */
-	MT_CODING_PACKED = 2, /* not in SAMPLE records: for the dump of a PACKED record */
-};
-
-/* The codes in a FRAMES record are below these bounds; unwind/unwind.h has their names. */
-#define MT_UNWOUND_SOURCES 9u
-#define MT_UNWOUND_ENDS 17u
-#define MT_UNWOUND_END_UNREPORTED 16u
-#define MT_UNWOUND_RETURN 0x80u /* bit of a source: pc is a return address */
-#define MT_UNWOUND_MAX 65536u	/* most frames */
-
-/* The user stack of a FRAMES record, innermost frame first. */
-struct mt_unwound {
-	const uint64_t *pcs; /* NULL: not unwound yet */
-	const uint8_t *sources;
-	uint32_t count;
-	uint16_t end;
-	uint16_t walked_end; /* the end before the stack was joined with others of its thread */
-	/*
-	 * Frame positions on the stack, for joining; steps NULL: unknown. Read with
-	 * mt_unwound_sp().
-	 */
-	uint64_t sp;	   /* stack pointer of the innermost frame */
-	uint64_t boundary; /* as in struct mt_stack */
-	/*
-	 * a little-endian u32 a frame: its stack pointer less the inner frame's, or
-	 * MT_UNWOUND_NO_STEP
-	 */
-	const uint8_t *steps;
-};
-
-/* A step that is unknown, as are all steps after it. */
-#define MT_UNWOUND_NO_STEP UINT32_MAX
-
-/* A decoded KERNEL, SAMPLE, PACKED or FRAMES record. */
-struct mt_kernel_bytes {
-	uint32_t event;
-	const uint8_t *kernel; /* 8-byte aligned within the payload */
-	uint32_t kernel_size;
-	/* SAMPLE and PACKED; 0 and NULL for KERNEL. */
-	uint32_t cut;
-	uint32_t dump_asked;
-	const uint8_t *dump;
-	uint32_t dump_size;
-	uint32_t coding;
-	const uint8_t *coded; /* SAMPLE: the stored dump; the dump itself if plain */
-	uint32_t coded_size;
-	/* FRAMES only; `cut` and `dump_asked` as of a SAMPLE, or 0; dump is NULL. */
-	struct mt_unwound unwound;
-};
 
 /* Encoders append one record to the block; false if it does not fit. */
 
@@ -94,7 +44,10 @@ struct mt_sample_pieces {
 };
 
 /* Address of the dump's first byte; sp_back must not be 0. */
-uint64_t mt_sample_pieces_address(const struct mt_sample_pieces *pieces);
+static inline uint64_t mt_sample_pieces_address(const struct mt_sample_pieces *pieces)
+{
+	return mt_get_le64((const uint8_t *)pieces->head + pieces->head_size - pieces->sp_back);
+}
 
 /* Appends a PACKED record, or a SAMPLE or KERNEL record for a sample that cannot be packed. */
 bool mt_sample_put(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces);

@@ -15,12 +15,11 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "formats/chunks/chunk.h"
-#include "formats/events.h"
-#include "formats/input.h"
-#include "formats/reader.h"
+#include "formats/reading/input.h"
+#include "formats/reading/source.h"
+#include "formats/records/events.h"
 #include "formats/records/sample.h"
 #include "formats/records/sample_type.h"
-#include "formats/source.h"
 
 enum kind {
 	KIND_NONE,

@@ -9,7 +9,7 @@
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
 #include "record/probes/probe_files.h"
-#include "record/probes/probe_word.h"
+#include "record/plan/probe_word.h"
 
 #define NEW(mangled)                                              \
 	{                                                         \

@@ -11,7 +11,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "record/cli/host_events.h"
 #include "record/open/limits.h"
 #include "record/open/perf_event.h"

@@ -10,7 +10,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "record/cli/options.h"
 #include "record/open/limits.h"
 #include "record/open/perf_event.h"

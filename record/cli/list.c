@@ -11,7 +11,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "record/cli/host_events.h"
 #include "record/tracepoints/tracefs.h"
 

@@ -13,7 +13,7 @@
 #include "record/plan/filter.h"
 #include "record/plan/plan.h"
 #include "record/plan/planner.h"
-#include "record/probes/probe_word.h"
+#include "record/plan/probe_word.h"
 #include "record/tracepoints/tracepoint_source.h"
 
 void mt_plan_destroy(struct mt_plan *plan)

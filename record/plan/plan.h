@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "formats/base/array.h"
-#include "formats/events.h"
 #include "formats/records/attr.h"
+#include "formats/records/events.h"
 #include "formats/records/record.h"
 
 struct mt_error;

@@ -5,7 +5,7 @@
 
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "record/open/perf_event.h"
 #include "record/plan/filter.h"
 #include "record/plan/plan.h"

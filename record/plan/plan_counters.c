@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "formats/base/err.h"
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "record/cli/options.h"
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
 #include "record/plan/planner.h"
-#include "record/probes/probe_word.h"
+#include "record/plan/probe_word.h"
 #include "record/tracepoints/tracepoint_source.h"
 
 #define PRECISE_MAX 3

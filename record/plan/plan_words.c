@@ -11,12 +11,12 @@
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
 #include "formats/base/nearest.h"
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "record/cli/options.h"
 #include "record/open/perf_event.h"
 #include "record/plan/plan.h"
 #include "record/plan/planner.h"
-#include "record/probes/probe_word.h"
+#include "record/plan/probe_word.h"
 #include "record/tracepoints/tracepoint_source.h"
 
 size_t mt_planner_word_length(const char *list)

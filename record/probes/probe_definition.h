@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "record/probes/probe_word.h"
+#include "record/plan/probe_word.h"
 
 struct mt_error;
 

@@ -10,7 +10,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/nearest.h"
-#include "record/probes/probe_word.h"
+#include "record/plan/probe_word.h"
 #include "record/probes/usdt_notes.h"
 #include "symbols/elf/elf.h"
 #include "symbols/images/debug_file.h"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "record/open/ring.h"
 #include "record/rings/self_limits.h"
 #include "record/rings/stream.h"

@@ -12,7 +12,7 @@
 
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "record/open/ring.h"
 #include "record/proc/numbers.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/events.h"
+#include "formats/records/events.h"
 
 struct mt_plan;
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "formats/events.h"
+#include "formats/records/events.h"
 
 struct mt_prefault;
 struct mt_map64;

@@ -46,7 +46,7 @@ struct call {
 #define MT_SYSCALL(name, ...) {#name, SYS_##name},
 
 static const struct call syscalls[] = {
-#include "formats/events.def"
+#include "formats/records/events.def"
 };
 
 #define CALLS (sizeof(syscalls) / sizeof(*syscalls))

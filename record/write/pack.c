@@ -16,7 +16,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/chunks/chunk.h"
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "formats/records/record.h"
 #include "record/carry/carry_worker.h"
 #include "record/carry/carrying.h"

@@ -13,7 +13,7 @@
 #include "formats/records/attr.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
-#include "unwind/dump.h"
+#include "unwind/cfi/dump.h"
 
 enum {
 	DEPTH_MOST = 8, /* functions that a thread is in at once, nested */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "formats/base/strings.h"
-#include "formats/events.h"
 #include "formats/reader.h"
+#include "formats/records/events.h"
 #include "formats/records/record.h"
 #include "report/account/call.h"
 #include "report/account/calls.h"

@@ -17,7 +17,7 @@
 #include "tests/unit/elf_builder.h"
 #include "unwind/cfi/cfi.h"
 #include "unwind/cfi/cfi_rules.h"
-#include "unwind/rule.h"
+#include "unwind/cfi/rule.h"
 #include "unwind/unwind.h"
 
 #define BASE 0x400000

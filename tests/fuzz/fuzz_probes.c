@@ -7,9 +7,9 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "record/allocators/allocators.h"
+#include "record/plan/probe_word.h"
 #include "record/probes/probe_definition.h"
 #include "record/probes/probe_events.h"
-#include "record/probes/probe_word.h"
 #include "record/probes/usdt_notes.h"
 #include "symbols/elf/elf.h"
 

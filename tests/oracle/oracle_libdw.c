@@ -12,7 +12,7 @@
 #include "symbols/elf/elf.h"
 #include "symbols/images/image.h"
 #include "symbols/images/image_map.h"
-#include "unwind/dump.h"
+#include "unwind/cfi/dump.h"
 #include "unwind/oracle/oracle.h"
 #include "unwind/unwind.h"
 

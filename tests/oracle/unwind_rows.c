@@ -18,7 +18,7 @@
 #include "formats/base/err.h"
 #include "symbols/elf/elf.h"
 #include "unwind/cfi/cfi.h"
-#include "unwind/rule.h"
+#include "unwind/cfi/rule.h"
 
 struct tally {
 	size_t rows, differ, slow, broken;

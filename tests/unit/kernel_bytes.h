@@ -17,6 +17,7 @@
 #include "formats/base/bytes.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
+#include "formats/stacks/sample_record.h"
 
 struct kernel_bytes {
 	_Alignas(8) uint8_t bytes[2048];

@@ -2,7 +2,7 @@
 #include "record/allocators/allocators.h"
 
 #include "formats/base/cleanup.h"
-#include "record/probes/probe_word.h"
+#include "record/plan/probe_word.h"
 #include "tests/unit/unit.h"
 
 static const struct mt_allocator_function *row(const char *name)

@@ -1,7 +1,7 @@
 /* record/rings/drain: waiting for drains that do not respond. */
 #include "record/rings/drain.h"
 
-#include "formats/events.h"
+#include "formats/records/events.h"
 #include "record/open/clock.h"
 #include "record/open/ring.h"
 #include "tests/unit/unit.h"

@@ -3,7 +3,7 @@
 
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/unit.h"
-#include "unwind/dump.h"
+#include "unwind/cfi/dump.h"
 #include "unwind/unwind.h"
 
 static bool eval(const uint8_t *bytes, size_t size, const uint64_t *cfa, uint64_t *out)

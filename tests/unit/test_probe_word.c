@@ -1,5 +1,5 @@
-/* record/probes/probe_word: the parts of words of -e that name probes. */
-#include "record/probes/probe_word.h"
+/* record/plan/probe_word: the parts of words of -e that name probes. */
+#include "record/plan/probe_word.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* formats/reading/recording: a recording that is read while it is written. */
-#include "formats/input.h"
 #include "formats/reader.h"
+#include "formats/reading/input.h"
 #include "tests/unit/mt_builder.h"
 #include "tests/unit/unit.h"
 

@@ -2,7 +2,7 @@
 #include "unwind/return_slots.h"
 
 #include "tests/unit/unit.h"
-#include "unwind/dump.h"
+#include "unwind/cfi/dump.h"
 
 #define TRAMPOLINE 0x7ffff7fc1000ull
 

@@ -1,8 +1,8 @@
 /*
- * unwind/rule and unwind/cache: the rows that fit into 8 bytes, their rules, and the cache of
+ * unwind/cfi/rule and unwind/cache: the rows that fit into 8 bytes, their rules, and the cache of
  * rules.
  */
-#include "unwind/rule.h"
+#include "unwind/cfi/rule.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,6 @@
 #include "symbols/elf/cfi_entry.h"
 #include "unwind/cfi/cfi.h"
 #include "unwind/cfi/cfi_program.h"
-#include "unwind/unwind.h"
 
 /* In place of a rule kind: the row has to be read. */
 #define ASK_ROW UINT8_MAX

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/rule.h"
+#include "unwind/cfi/rule.h"
 
 struct mt_cfi_fde;
 struct mt_cfi_section;

@@ -5,8 +5,7 @@
 #include "unwind/cfi/dwarf_expr.h"
 
 #include "formats/base/leb128.h"
-#include "unwind/dump.h"
-#include "unwind/unwind.h"
+#include "unwind/cfi/dump.h"
 
 enum {
 	OP_ADDR = 0x03,

@@ -13,7 +13,7 @@
 #include "symbols/images/image.h"
 #include "symbols/images/image_map.h"
 #include "symbols/images/shared_library.h"
-#include "unwind/dump.h"
+#include "unwind/cfi/dump.h"
 #include "unwind/oracle/oracle.h"
 #include "unwind/unwind.h"
 

@@ -9,8 +9,8 @@
  * FIELD is [NAME=]FETCH[:TYPE] with the kernel's fetch expressions and types, or arg1, arg2, ...
  * Pure: nothing is looked up.
  */
-#ifndef MT_RECORD_PROBES_PROBE_WORD_H
-#define MT_RECORD_PROBES_PROBE_WORD_H
+#ifndef MT_RECORD_PLAN_PROBE_WORD_H
+#define MT_RECORD_PLAN_PROBE_WORD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,15 +3,44 @@
  * pointer. It fits all rows but a few hundredths of a percent. The return address is always at CFA
  * - 8, and the caller's stack pointer is the CFA.
  */
-#ifndef MT_UNWIND_RULE_H
-#define MT_UNWIND_RULE_H
+#ifndef MT_UNWIND_CFI_RULE_H
+#define MT_UNWIND_CFI_RULE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unwind/dump.h"
+#include "unwind/cfi/dump.h"
 
 struct mt_cfi_row;
+
+/*
+ * Why a stack ends. The values are bytes of the file: FORMAT.md, sample_record.h, scripts/mtdump.
+ */
+enum mt_stack_end {
+	MT_END_ROOT,	/* the outermost frame, by CFI or by a return address of 0 */
+	MT_END_NO_REGS, /* no user registers (a kernel thread, or not sampled) */
+	MT_END_NO_DUMP, /* registers, but no stack bytes */
+	MT_END_DUMP,	/* the dump ended; it has the requested size */
+	MT_END_PAGE,	/* the dump ended early: an absent stack page, or the end of the stack */
+	/* continues on a stack that was not dumped: past a signal on an alternate one */
+	MT_END_STACK,
+	/* no mapping covers the sampled pc, or the next return address, which is then no frame */
+	MT_END_NO_IMAGE,
+	MT_END_NO_ELF,	/* the mapping's image is not available, or its build id differs */
+	MT_END_NO_CFI,	/* no FDE covers pc, and no frame-pointer step held */
+	MT_END_BAD_CFI, /* the FDE is malformed */
+	/* the CFA left the stack, or no return address is there */
+	MT_END_BAD_CFA,
+	MT_END_LOOP, /* the CFA did not rise */
+	/* the callchain ended, with no proof that it is complete */
+	MT_END_CHAIN,
+	MT_END_LIMIT, /* --max-stack, or the caller's storage */
+	/* the hardware call stack ended: no more calls were kept */
+	MT_END_BRANCHES,
+	MT_END_NO_BRANCHES, /* a hardware call stack was asked for, and the sample has none */
+	MT_END_UNREPORTED,  /* from another unwinder, which gives no reason (oracle.h) */
+	MT_END_REASONS
+};
 
 enum mt_rule_kind {
 	MT_RULE_SP,	  /* CFA = sp + offset */

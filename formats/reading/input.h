@@ -1,8 +1,8 @@
 /*
  * A file read by offset. A pipe is first copied to an unlinked temporary file.
  */
-#ifndef MT_FORMATS_INPUT_H
-#define MT_FORMATS_INPUT_H
+#ifndef MT_FORMATS_READING_INPUT_H
+#define MT_FORMATS_READING_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

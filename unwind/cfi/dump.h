@@ -1,19 +1,44 @@
-/* A stack dump: bytes of the sampled thread's stack from its stack pointer up. */
-#ifndef MT_UNWIND_DUMP_H
-#define MT_UNWIND_DUMP_H
+/*
+ * The input of a step: registers, and a stack dump, which is bytes of the sampled thread's stack
+ * from its stack pointer up.
+ */
+#ifndef MT_UNWIND_CFI_DUMP_H
+#define MT_UNWIND_CFI_DUMP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "formats/base/bytes.h"
-#include "unwind/return_slots.h"
+
+/*
+ * General registers by DWARF number (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7
+ * rsp, 8-15 r8-r15, 16 rip).
+ */
+#define MT_UNWIND_REGS 17
+struct mt_unwind_regs {
+	uint64_t value[MT_UNWIND_REGS];
+	uint32_t valid; /* bit n: value[n] is known */
+};
+
+/* A return address that a return probe has replaced (unwind/return_slots.h). */
+struct mt_return_slot {
+	uint64_t slot;	  /* stack address of the return address */
+	uint64_t address; /* the return address */
+};
+
+/* True for an address that a trampoline can have. */
+static inline bool mt_may_be_trampoline(uint64_t address)
+{
+	return address && !(address & 4095);
+}
 
 struct mt_dump {
 	const uint8_t *bytes;
 	uint64_t start; /* address of the first byte */
 	uint64_t size;
-	const struct mt_return_slot *returns; /* replaced return addresses; see return_slots.h */
+	const struct mt_return_slot
+		*returns; /* replaced return addresses; see unwind/return_slots.h */
 	size_t return_count;
 };
 

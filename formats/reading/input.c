@@ -1,5 +1,5 @@
 /* Opens files and pipes for reading; does not interpret their bytes. */
-#include "formats/input.h"
+#include "formats/reading/input.h"
 
 #include <errno.h>
 #include <fcntl.h>

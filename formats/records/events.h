@@ -1,8 +1,8 @@
 /*
  * The event table of events.def as data: the events that `-e` can name.
  */
-#ifndef MT_FORMATS_EVENTS_H
-#define MT_FORMATS_EVENTS_H
+#ifndef MT_FORMATS_RECORDS_EVENTS_H
+#define MT_FORMATS_RECORDS_EVENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,12 +2,11 @@
  * Converts CFI rows to compact rules; recognizes the few expressions that compilers, linkers and
  * the C library emit.
  */
-#include "unwind/rule.h"
+#include "unwind/cfi/rule.h"
 
 #include "formats/base/leb128.h"
 #include "unwind/cfi/cfi.h"
 #include "unwind/cfi/dwarf_expr.h"
-#include "unwind/unwind.h"
 
 enum {
 	OP_DEREF = 0x06,

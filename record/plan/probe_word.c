@@ -1,5 +1,5 @@
 /* Splits the words of -e that name probes. Later steps look up the parts on this host. */
-#include "record/probes/probe_word.h"
+#include "record/plan/probe_word.h"
 
 #include <ctype.h>
 #include <errno.h>
