@@ -33,7 +33,7 @@ void mt_ledger_deliver(void *context, struct mt_account *account, const struct m
 	struct mt_ledger_change reported = {
 		.space = space,
 		.change = change,
-		.origin = mt_ledger_origin(ledger, change->origin),
+		.origin = mt_origins_get(ledger->origins, change->origin),
 		.attrs = attrs,
 	};
 
@@ -52,7 +52,7 @@ void mt_ledger_deliver_access(void *context, struct mt_account *account,
 	const struct mt_ledger_change reported = {
 		.space = ledger->posting,
 		.change = change,
-		.origin = mt_ledger_origin(ledger, change->origin),
+		.origin = mt_origins_get(ledger->origins, change->origin),
 		.attrs = mt_attrs_get(ledger->attr_table, change->attrs),
 	};
 

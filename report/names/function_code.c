@@ -11,7 +11,6 @@
 
 #include "formats/base/array.h"
 #include "formats/base/err.h"
-#include "report/names/naming.h"
 #include "report/stacks/frames.h"
 #include "symbols/carried/code_blocks.h"
 #include "symbols/images/disasm.h"
@@ -25,16 +24,21 @@ enum {
 };
 
 struct mt_function_code {
-	struct mt_naming *naming;
+	struct mt_image_set *images;
+	mt_function_namer *name;
+	void *naming; /* its argument */
 	struct mt_disasm *disasm;
 };
 
-struct mt_function_code *mt_function_code_create(struct mt_naming *naming)
+struct mt_function_code *mt_function_code_create(struct mt_image_set *images,
+						 mt_function_namer *name, void *naming)
 {
 	struct mt_function_code *code = calloc(1, sizeof(*code));
 
 	if (!code)
 		return NULL;
+	code->images = images;
+	code->name = name;
 	code->naming = naming;
 	code->disasm = mt_disasm_create();
 	if (code->disasm)
@@ -93,7 +97,7 @@ static char *text_of(const struct mt_function_code *code, const struct mt_image 
 {
 	const struct mt_frame_key key = {.image = image->id,
 					 .offset = insn->target - start + offset};
-	const struct mt_symbol *symbol = insn->target ? mt_naming_name(code->naming, &key) : NULL;
+	const struct mt_symbol *symbol = insn->target ? code->name(code->naming, &key) : NULL;
 	char *text;
 	int length;
 
@@ -176,9 +180,8 @@ static struct mt_error *read_code(void *context, uint32_t id, uint64_t offset, b
 				  struct mt_code_text *out)
 {
 	struct mt_function_code *code = context;
-	struct mt_image *image = id == MT_FRAME_NO_IMAGE
-					 ? NULL
-					 : mt_image_set_get(mt_naming_images(code->naming), id);
+	struct mt_image *image =
+		id == MT_FRAME_NO_IMAGE ? NULL : mt_image_set_get(code->images, id);
 	struct mt_error *err;
 
 	*out = (struct mt_code_text){.why = why_none(image)};

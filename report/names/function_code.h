@@ -7,14 +7,20 @@
 
 #include "report/tables/code_text.h"
 
+struct mt_frame_key;
 struct mt_function_code;
-struct mt_naming;
+struct mt_image_set;
+struct mt_symbol;
 
-/* Borrows the naming. NULL out of memory. */
-struct mt_function_code *mt_function_code_create(struct mt_naming *naming);
+/* Names a frame, as mt_naming_name() does. */
+typedef const struct mt_symbol *mt_function_namer(void *naming, const struct mt_frame_key *key);
+
+/* Borrows images and naming. NULL out of memory. */
+struct mt_function_code *mt_function_code_create(struct mt_image_set *images,
+						 mt_function_namer *name, void *naming);
 void mt_function_code_destroy(struct mt_function_code *code);
 
-/* The reader, borrowed. Images are those of the naming's frames. */
+/* The reader, borrowed.  */
 struct mt_code_reader mt_function_code_reader(struct mt_function_code *code);
 
 #endif

@@ -1,4 +1,8 @@
-/* Address spaces and their holders, and the final holdings. */
+/*
+ * Address spaces and their holders, pages taken from holders, and the final holdings. When a range
+ * is given back, its pages are taken from their holders at once. The kernel's count falls
+ * separately, and the difference stays with the cause.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -315,4 +319,92 @@ struct mt_holding mt_residence_get(const struct mt_residence *r, size_t index)
 		out.count -= holder->count_late;
 	}
 	return out;
+}
+
+/* ---- Pages given back ---- */
+
+struct taking {
+	struct mt_residence *r;
+	const struct mt_ledger *ledger;
+	uint32_t book, origin;
+	enum mt_origin_kind why;
+	uint32_t causes[MT_PAGES_MEMBERS]; /* holders, found on first use */
+	int64_t pages;
+};
+
+static void take_pages(void *context, uint64_t page, uint64_t count, uint32_t holder)
+{
+	struct taking *taking = context;
+	struct mt_residence *r = taking->r;
+	size_t size;
+	const struct mt_holder_key *key = mt_byte_runs_get(r->keys, holder - 1, &size);
+	uint32_t *cause = &taking->causes[key->member];
+
+	(void)page;
+	mt_residence_hold(r, taking->book, holder, -(int64_t)count);
+	taking->pages += (int64_t)count;
+	if (!r->each)
+		return;
+	if (!*cause)
+		*cause = mt_residence_cause(r, taking->ledger, taking->book, taking->origin,
+					    taking->why, key->member);
+	mt_residence_hold(r, taking->book, *cause, (int64_t)count);
+}
+
+/* The same holder, with small pages. */
+static uint32_t holder_split(struct mt_residence *r, uint32_t book, const struct mt_page_run *run)
+{
+	size_t size;
+	struct mt_holder_key key;
+	uint32_t id;
+
+	if (!r->holders.items[run->holder].huge)
+		return run->holder;
+	memcpy(&key, mt_byte_runs_get(r->keys, run->holder - 1, &size), sizeof(key));
+	key.huge = false;
+	id = mt_residence_holder(r, &key);
+	mt_residence_hold(r, book, run->holder, -(int64_t)run->pages);
+	mt_residence_hold(r, book, id, run->pages);
+	return id;
+}
+
+void mt_residence_split(struct mt_residence *r, uint32_t book, uint64_t first, uint64_t end)
+{
+	struct mt_page_map *map = &r->books.items[book]->map;
+	mt_page_runs runs = {0};
+
+	mt_page_map_clear(map, first, end, mt_page_runs_add, &runs);
+	for (size_t i = 0; i < runs.count; i++) {
+		const struct mt_page_run *run = &runs.items[i];
+
+		mt_page_map_fill(map, run->first, run->first + run->pages, run->pages,
+				 holder_split(r, book, run));
+	}
+	mt_array_deinit(&runs);
+}
+
+static void split_around(struct mt_residence *r, uint32_t book, uint64_t first, uint64_t end)
+{
+	const uint64_t inside = MT_HUGE_PAGES - 1;
+
+	if (r->books.items[book]->huge) {
+		if (first & inside)
+			mt_residence_split(r, book, first & ~inside, first);
+		if (end & inside)
+			mt_residence_split(r, book, end, (end | inside) + 1);
+	}
+}
+
+void mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
+			    uint64_t first, uint64_t end, uint32_t origin, enum mt_origin_kind why)
+{
+	struct mt_book *of = r->books.items[book];
+	struct taking taking = {
+		.r = r, .ledger = ledger, .book = book, .origin = origin, .why = why};
+
+	split_around(r, book, first, end);
+	mt_page_map_clear(&of->map, first, end, take_pages, &taking);
+	/* Without counts the pages are gone now; no later record reports it. */
+	if (!r->each)
+		mt_residence_note_total(of, -taking.pages);
 }

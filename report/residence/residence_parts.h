@@ -172,7 +172,8 @@ static inline void mt_residence_note(struct mt_residence *r, const struct mt_led
 	r->now = time;
 }
 
-/* ---- residence.c ---- */
+/* Makes the pages of a range small pages: a part of their huge page is removed. */
+void mt_residence_split(struct mt_residence *r, uint32_t book, uint64_t first, uint64_t end);
 
 /*
  * Takes the pages of a range from their holders; the kernel's counts say how many were resident.

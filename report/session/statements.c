@@ -266,13 +266,6 @@ static void find_task_fields(struct mt_local_event *local, const struct mt_event
 	}
 }
 
-struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32_t index)
-{
-	uint64_t at;
-
-	return mt_map64_get(&session->by_index, index, &at) ? session->local.items[at] : NULL;
-}
-
 /* Adds an event that is counted alongside the samples of its pair. */
 static bool add_member(struct mt_session *session, struct mt_local_event *local,
 		       const struct mt_event_record *record)
@@ -388,12 +381,6 @@ static bool take_blocks(struct mt_session *session, const struct mt_blocks_recor
 #define TAKE(member, get, take)                              \
 	(get(record->body, record->size, &r.member) ? (take) \
 						    : mt_session_count_undecodable(session))
-
-bool mt_session_count_undecodable(struct mt_session *session)
-{
-	session->facts.undecodable++;
-	return true;
-}
 
 static bool take_task(struct mt_session *session, const struct mt_task_record *record)
 {

@@ -59,6 +59,8 @@ struct growers {
 	size_t ended_names, ended_count;
 	size_t processes;
 	const char *group; /* the key that groups processes; NULL: each is its own row */
+	bool (*has)(const struct mt_memory_paths *paths, const char *process);
+	const struct mt_memory_paths *paths; /* NULL: none is shown */
 };
 
 static void growers_deinit(struct growers *growers)
@@ -171,14 +173,6 @@ static struct mt_error *read_growers(struct mt_table *table, struct growers *out
 	while (out->grew < out->items.count && out->items.items[out->grew].change >= GROWTH_LEAST)
 		out->grew++;
 	return err;
-}
-
-struct mt_snippet mt_summary_signed(double bytes)
-{
-	struct mt_snippet size = mt_text_bytes(fabs(bytes)), out;
-
-	snprintf(out.text, sizeof(out.text), "%c%.40s", bytes < 0 ? '-' : '+', size.text);
-	return out;
 }
 
 static void print_kind(const struct grower *grower, double bytes, const char *what, FILE *to)
@@ -295,14 +289,13 @@ static void print_peaks(const struct growers *growers, size_t shown, FILE *to)
  * Prints processes whose paths are shown and that did not grow as much. A path shows the memory
  * that a process touched, but not what it gave back before.
  */
-static size_t print_others(const struct mt_summary *s, const struct growers *growers, size_t shown,
-			   const struct mt_memory_paths *paths)
+static size_t print_others(const struct mt_summary *s, const struct growers *growers, size_t shown)
 {
 	const struct grower *items = growers->items.items;
 	size_t printed = 0; /* of those that grew */
 
-	for (size_t i = shown; paths && !growers->group && i < growers->items.count; i++) {
-		bool known = !mt_memory_paths_has(paths, items[i].name);
+	for (size_t i = shown; growers->paths && !growers->group && i < growers->items.count; i++) {
+		bool known = !growers->has(growers->paths, items[i].name);
 
 		for (size_t k = 0; k < i && !known; k++)
 			known = !strcmp(items[k].name, items[i].name);
@@ -374,8 +367,7 @@ static struct mt_error *print_outside(const struct mt_summary *s, const struct g
 	return NULL;
 }
 
-static void print_growers(const struct mt_summary *s, const struct growers *growers,
-			  const struct mt_memory_paths *paths)
+static void print_growers(const struct mt_summary *s, const struct growers *growers)
 {
 	size_t count = growers->grew, shown = count > GROWERS_SHOWN ? GROWERS_SHOWN : count;
 	size_t others = count - shown;
@@ -388,7 +380,7 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 		peaks ? "peak" : "now", "change", "mapped", growers->group ? "" : "  trend");
 	for (size_t i = 0; i < shown; i++)
 		print_grower(s, growers, &growers->items.items[i]);
-	others -= print_others(s, growers, shown, paths);
+	others -= print_others(s, growers, shown);
 	if (ended_of(growers, shown) == MT_SOME_ENDED)
 		print_peaks(growers, shown, s->to);
 	if (!count)
@@ -403,14 +395,16 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 }
 
 struct mt_error *mt_summary_print_growers(const struct mt_summary *s,
+					  bool (*has)(const struct mt_memory_paths *paths,
+						      const char *process),
 					  const struct mt_memory_paths *paths)
 {
-	MT_CLEANUP(growers_deinit) struct growers growers = {0};
+	MT_CLEANUP(growers_deinit) struct growers growers = {.has = has, .paths = paths};
 	struct mt_error *err = s->processes ? read_growers(s->processes, &growers) : NULL;
 
 	if (err || !growers.processes)
 		return err;
-	print_growers(s, &growers, paths);
+	print_growers(s, &growers);
 	err = print_freed(s, &growers);
 	return err ? err : print_outside(s, &growers);
 }

@@ -83,70 +83,6 @@ static void print_head(const struct mt_summary *s)
 		fprintf(s->to, "and %zu more recordings\n", facts->recordings.count - shown);
 }
 
-/* ---- For all blocks ---- */
-
-#define BOLD "\033[1m"
-#define YELLOW "\033[33m"
-#define PLAIN "\033[0m"
-
-void mt_summary_print_heading(const struct mt_summary *s, const char *heading)
-{
-	fprintf(s->to, "%s%s%s", s->view->colour ? BOLD : "", heading,
-		s->view->colour ? PLAIN : "");
-}
-
-void mt_summary_print_alongside(const struct mt_summary *s, const char *heading, const char *text)
-{
-	bool colour = s->view->colour;
-	char first[40];
-
-	snprintf(first, sizeof(first), "%s%-8s%s   ", colour ? BOLD : "", heading,
-		 colour ? PLAIN : "");
-	mt_text_print_wrapped(first, "           ", text, s->view->width, s->to);
-}
-
-void mt_summary_print_growth(const struct mt_summary *s, double bytes)
-{
-	bool colour = s->view->colour && bytes > 0;
-
-	fprintf(s->to, "%s%9s%s", colour ? YELLOW : "", mt_summary_signed(bytes).text,
-		colour ? PLAIN : "");
-}
-
-void mt_summary_row(const struct mt_summary *s, const struct mt_summary_row *row)
-{
-	if (s->view->on_row)
-		s->view->on_row(s->view->on_row_context, row);
-}
-
-size_t mt_summary_group(const struct mt_table *table)
-{
-	static const char *const names[] = {"image", "cgroup", "container"};
-	size_t column = MT_COLUMN_NONE;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && column == MT_COLUMN_NONE; i++)
-		column = mt_table_key(table, names[i]);
-	return column;
-}
-
-bool mt_summary_has_allocations(const struct mt_summary *s)
-{
-	const struct mt_facts *facts = s->view->facts;
-
-	for (size_t i = 0; i < facts->events.count; i++) {
-		if (*facts->events.items[i].account)
-			return true;
-	}
-	return false;
-}
-
-bool mt_summary_is_empty(const struct mt_summary *s)
-{
-	return !s->view->facts->selected && !s->view->facts->marks;
-}
-
-/* ---- The summary ---- */
-
 /* ---- The host ---- */
 
 struct gauge {
@@ -416,12 +352,14 @@ static void print_notes(const struct mt_summary *s)
 		fprintf(s->to, "  and %zu more: mtreport --info\n", printing.notes - NOTES_SHOWN);
 }
 
+/* ---- The summary ---- */
+
 static struct mt_error *print_memory(const struct mt_summary *s)
 {
 	MT_CLEANUP(mt_memory_paths_destroy_p) struct mt_memory_paths *paths = NULL;
 	struct mt_error *err = mt_memory_paths_read(s, &paths);
 
-	err = err ? err : mt_summary_print_growers(s, paths);
+	err = err ? err : mt_summary_print_growers(s, mt_memory_paths_has, paths);
 	if (!err)
 		mt_memory_paths_print(s, paths);
 	return err;
@@ -465,7 +403,7 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	err = print_host(&s);
 	print_notes(&s);
 	if (!err && mt_summary_is_empty(&s))
-		err = view->gauged ? mt_summary_print_growers(&s, NULL) : NULL;
+		err = view->gauged ? mt_summary_print_growers(&s, NULL, NULL) : NULL;
 	else if (!err)
 		err = s.growth || s.resident || s.blocks ? print_memory(&s) : print_counts(&s);
 	return err ? err : mt_summary_print_next(&s);

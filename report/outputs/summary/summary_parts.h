@@ -31,12 +31,15 @@ struct mt_summary {
 void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, const char *note),
 		      void *context);
 
-/*
- * WHO GREW: the processes that grew most, and the processes of the paths shown. paths: NULL for
- * none.
- */
 struct mt_memory_paths;
+
+/*
+ * WHO GREW: the processes that grew most, and those for which `has` is true: a path of theirs is
+ * shown. paths: its argument; NULL for none.
+ */
 struct mt_error *mt_summary_print_growers(const struct mt_summary *s,
+					  bool (*has)(const struct mt_memory_paths *paths,
+						      const char *process),
 					  const struct mt_memory_paths *paths);
 
 /* Which processes ended with the recording: their figures are as of their peak. */
