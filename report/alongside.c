@@ -6,6 +6,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "report/analyses/alongside/memory_alongside.h"
 #include "report/analyses/alongside/recording_tables.h"
 #include "report/analyses/analyses.h"
@@ -67,9 +68,7 @@ struct mt_error *mt_alongside_listen(const struct mt_report_options *options,
 	    !(options->output->needs & (MT_SHOWS_MEMORY | MT_MEMORY_ALONGSIDE)) ||
 	    options->analysis != mt_analyses[0])
 		return NULL;
-	alongside = calloc(1, sizeof(*alongside));
-	if (!alongside)
-		return mt_error_nomem();
+	alongside = mt_alloc(1, sizeof(*alongside));
 	alongside->options = options;
 	alongside->session = session;
 	alongside->baseline = baseline;

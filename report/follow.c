@@ -12,6 +12,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/chunks/chunk.h"
 #include "formats/reader.h"
 #include "formats/reading/input.h"
@@ -192,11 +193,9 @@ static struct mt_error *wait_for_more(void *context, struct mt_session *session,
 
 struct mt_error *mt_follow_create(const struct mt_follow_options *options, struct mt_follow **out)
 {
-	MT_CLEANUP(mt_follow_destroy_p) struct mt_follow *follow = calloc(1, sizeof(*follow));
+	MT_CLEANUP(mt_follow_destroy_p) struct mt_follow *follow = mt_alloc(1, sizeof(*follow));
 	struct mt_error *err;
 
-	if (!follow)
-		return mt_error_nomem();
 	follow->options = *options;
 	follow->input.fd = follow->input.pipe = -1;
 	follow->growth = (struct mt_session_growth){

@@ -260,12 +260,11 @@ static struct mt_error *write_json_line(const struct mt_report_options *options,
 {
 	MT_CLEANUP_FREE char *text = NULL;
 	size_t size = 0;
-	FILE *memory = open_memstream(&text, &size);
-	struct mt_error *err =
-		memory ? write_table(options, view, table, memory) : mt_error_nomem();
+	FILE *memory = mt_open_text(&text, &size);
+	struct mt_error *err = write_table(options, view, table, memory);
 
-	if (memory && fclose(memory))
-		err = err ? err : mt_error_nomem();
+	if (fclose(memory))
+		mt_memory_failed();
 	if (!err)
 		mt_json_line(text, to);
 	return err;

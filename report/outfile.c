@@ -14,6 +14,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 
 enum {
 	BUFFER_SIZE = 256 << 10,
@@ -48,15 +49,12 @@ static ssize_t write_all(void *cookie, const char *bytes, size_t size)
 	return out->errnum ? 0 : (ssize_t)size;
 }
 
-/* A name derived from path that no file has; NULL out of memory. */
+/* A name derived from path that no file has. */
 static char *temporary_name(const char *path)
 {
-	char *name = NULL;
-	int fd;
+	char *name = mt_format("%s.XXXXXX", path);
+	int fd = mkostemp(name, O_CLOEXEC);
 
-	if (asprintf(&name, "%s.XXXXXX", path) < 0)
-		return NULL;
-	fd = mkostemp(name, O_CLOEXEC);
 	if (fd >= 0) {
 		close(fd);
 		unlink(name);
@@ -70,8 +68,8 @@ static char *temporary_name(const char *path)
  */
 static int open_nameless(const char *path)
 {
-	MT_CLEANUP_FREE char *folder = strdup(path);
-	char *slash = folder ? strrchr(folder, '/') : NULL;
+	MT_CLEANUP_FREE char *folder = mt_copy_string(path);
+	char *slash = strrchr(folder, '/');
 
 	if (slash)
 		slash[slash == folder] = '\0';
@@ -82,8 +80,6 @@ static struct mt_error *open_temporary(struct mt_outfile *out)
 {
 	MT_CLEANUP_FREE char *name = temporary_name(out->target);
 
-	if (!name)
-		return mt_error_nomem();
 	out->fd = open_nameless(out->target);
 	out->nameless = out->fd >= 0;
 	if (!out->nameless)
@@ -131,8 +127,8 @@ static struct mt_error *open_fd(struct mt_outfile *out)
 		out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
 	} else {
 		if (!out->target)
-			out->target = strdup(out->path);
-		return out->target ? open_temporary(out) : mt_error_nomem();
+			out->target = mt_copy_string(out->path);
+		return open_temporary(out);
 	}
 	return out->fd < 0 ? failed(out->path, errno) : NULL;
 }
@@ -151,10 +147,8 @@ struct mt_error *mt_outfile_open(const char *path, struct mt_outfile *out)
 		return err;
 	}
 	out->file = fopencookie(out, "w", functions);
-	if (!out->file) {
-		mt_outfile_abandon(out);
-		return mt_error_nomem();
-	}
+	if (!out->file)
+		mt_memory_failed();
 	setvbuf(out->file, NULL, _IOFBF, BUFFER_SIZE);
 	opened = out;
 	return NULL;
@@ -162,12 +156,8 @@ struct mt_error *mt_outfile_open(const char *path, struct mt_outfile *out)
 
 static struct mt_error *put_in_place(struct mt_outfile *out)
 {
-	MT_CLEANUP_FREE char *old = NULL;
+	MT_CLEANUP_FREE char *old = mt_format("%s.old", out->target);
 
-	if (asprintf(&old, "%s.old", out->target) < 0) {
-		old = NULL;
-		return mt_error_nomem();
-	}
 	if (rename(out->target, old) && errno != ENOENT)
 		return failed(out->path, errno);
 	if (rename(out->temporary, out->target))
