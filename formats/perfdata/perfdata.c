@@ -14,10 +14,10 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
-#include "formats/reading/input.h"
 #include "formats/reading/held.h"
-#include "formats/records/sample.h"
+#include "formats/reading/input.h"
 #include "formats/reading/source.h"
+#include "formats/records/sample.h"
 
 enum {
 	KERNEL_WITHIN = 4096, /* records */

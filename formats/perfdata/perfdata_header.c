@@ -9,8 +9,8 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
-#include "formats/reading/input.h"
 #include "formats/perfdata/perfdata.h"
+#include "formats/reading/input.h"
 
 enum {
 	HEADER_MIN = 16, /* a pipe's */

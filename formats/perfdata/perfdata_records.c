@@ -10,8 +10,8 @@
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
-#include "formats/reading/input.h"
 #include "formats/perfdata/perfdata.h"
+#include "formats/reading/input.h"
 
 enum {
 	RECORD_HEADER = 8,

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "formats/base/memory.h"
-#include "formats/records/events.h"
 #include "formats/perfdata/perfdata.h"
+#include "formats/records/events.h"
 #include "formats/records/sample_type.h"
 
 enum {

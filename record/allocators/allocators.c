@@ -8,8 +8,8 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/memory.h"
-#include "record/probes/probe_files.h"
 #include "record/plan/probe_word.h"
+#include "record/probes/probe_files.h"
 
 #define NEW(mangled)                                              \
 	{                                                         \
