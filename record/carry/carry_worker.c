@@ -127,9 +127,9 @@ static void deliver(struct mt_carry_worker *embed, struct mt_carry_worker_chunk 
 }
 
 /* Queues a message for the user; drops it if memory runs out. */
-static void deliver_problem(struct mt_carry_worker *embed, const struct mt_text *path,
-			    const char *problem)
+static void deliver_problem(void *context, const struct mt_text *path, const char *problem)
 {
+	struct mt_carry_worker *embed = context;
 	struct mt_carry_worker_chunk *chunk = calloc(1, sizeof(*chunk));
 
 	if (!chunk)
@@ -180,11 +180,18 @@ static void report_no_room(struct mt_carry_worker *embed, const struct mt_text *
 		deliver_problem(embed, path, "no room within --embed-limit");
 }
 
-static bool put_content(struct mt_carry_worker *embed, uint64_t time,
-			const struct mt_file_record *file, const uint8_t *bytes)
+/* Carries a content in memory; false, and reported, without room. */
+static bool put_content(void *context, uint64_t time, const struct mt_file_record *file,
+			const uint8_t *bytes)
 {
+	struct mt_carry_worker *embed = context;
+	bool good;
+
 	mt_file_chunks_begin(embed->chunks, time, file);
-	return put_bytes(embed, bytes, file->size);
+	good = put_bytes(embed, bytes, file->size);
+	if (!good)
+		report_no_room(embed, &file->path);
+	return good;
 }
 
 /* Carries the whole vdso; the kernel's copy is in our memory. */
@@ -198,8 +205,7 @@ static void carry_vdso(struct mt_carry_worker *embed, struct mt_file_record *fil
 	file->kind = MT_FILE_VDSO;
 	file->kept = MT_KEPT_NAMES | MT_KEPT_UNWIND;
 	file->size = size;
-	if (!put_content(embed, 0, file, bytes))
-		report_no_room(embed, &file->path);
+	(void)put_content(embed, 0, file, bytes);
 }
 
 /* Reads the file and carries its skeleton: around places, or all of it if places is NULL. */
@@ -226,16 +232,6 @@ static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_re
 		report_no_room(embed, &file->path);
 }
 
-/* Flag of an image: all of it was carried. NULL out of memory. */
-static bool *whole_slot(struct mt_carry_worker *embed, uint32_t number)
-{
-	while (embed->whole.count <= number) {
-		if (!mt_array_push(&embed->whole))
-			return NULL;
-	}
-	return &embed->whole.items[number];
-}
-
 /*
  * Carries the image around places, or all of it if its file was deleted: the file may be gone at
  * the next offer.
@@ -244,7 +240,7 @@ static void carry_seen(struct mt_carry_worker *embed, const struct job *job,
 		       struct mt_file_record *file)
 {
 	const struct mt_embed_places places = {job->numbers, job->count};
-	bool *whole = whole_slot(embed, job->file->places);
+	bool *whole = mt_array_at(&embed->whole, job->file->places);
 	struct mt_skeleton_wish wish = embed->options.wish;
 	struct stat status;
 
@@ -261,22 +257,6 @@ static void carry_seen(struct mt_carry_worker *embed, const struct job *job,
 	if (wish.lines)
 		wish.names = wish.unwind = false;
 	carry_image(embed, job->fd, file, &wish, &places, job->time);
-}
-
-static bool put_names(void *context, uint64_t time, const struct mt_file_record *file,
-		      const uint8_t *bytes)
-{
-	struct mt_carry_worker *embed = context;
-	bool good = put_content(embed, time, file, bytes);
-
-	if (!good)
-		report_no_room(embed, &file->path);
-	return good;
-}
-
-static void report_of_names(void *context, const struct mt_text *path, const char *problem)
-{
-	deliver_problem(context, path, problem);
 }
 
 /* Takes the kernel addresses offered so far, and the time of the offer. */
@@ -502,7 +482,7 @@ struct mt_error *mt_carry_worker_create(const struct mt_embed_options *options,
 	embed->chunks = mt_file_chunks_create(&(struct mt_file_chunk_sink){embed, take_chunk});
 	embed->files = mt_file_worker_create();
 	embed->names = mt_embed_names_create(
-		&options->wish, &(struct mt_embed_names_sink){embed, put_names, report_of_names},
+		&options->wish, &(struct mt_embed_names_sink){embed, put_content, deliver_problem},
 		embed->files);
 	if (!embed->files || !embed->chunks || !embed->names)
 		return mt_error_nomem();

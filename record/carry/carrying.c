@@ -59,22 +59,6 @@ void mt_carrying_destroy(struct mt_carrying *carrying)
 
 /* ---- New images ---- */
 
-/* Marks the image as added; false if it was added before. */
-static bool take_new(struct mt_carrying *carrying, uint32_t number)
-{
-	bool *added;
-
-	while (carrying->added.count <= number) {
-		if (!mt_array_push(&carrying->added))
-			return false;
-	}
-	added = &carrying->added.items[number];
-	if (*added)
-		return false;
-	*added = true;
-	return true;
-}
-
 static bool add_parts(struct mt_carrying *carrying, const struct mt_image_file *file)
 {
 	const struct image image = {
@@ -96,8 +80,12 @@ static void add_image(void *context, const struct mt_image_file *file)
 {
 	struct mt_carrying *carrying = context;
 
-	if (file->places && !take_new(carrying, file->places))
+	bool *added = file->places ? mt_array_at(&carrying->added, file->places) : NULL;
+
+	if (file->places && (!added || *added))
 		return;
+	if (added)
+		*added = true;
 	if (carrying->whole || !file->places || !add_parts(carrying, file))
 		mt_carry_worker_offer(carrying->embed, file);
 }
@@ -118,21 +106,13 @@ static bool has_branches(const struct mt_plan *plan)
 	return false;
 }
 
-/*
- * With branch records all images are carried whole: a branch may be in code that no word of a dump
- * points to.
- */
-static bool is_whole(const struct mt_embed_options *options, const struct mt_plan *plan)
-{
-	return options->unsampled || has_branches(plan);
-}
-
 static bool create_parts(struct mt_carrying *carrying, const struct mt_embed_options *options,
 			 const struct mt_plan *plan, struct mt_image_files *files)
 {
 	const struct mt_carry_worker_offer offer = {carrying, add_image, offer_process};
 
-	carrying->whole = is_whole(options, plan);
+	/* a branch may be in code that no word of a dump points to */
+	carrying->whole = options->unsampled || has_branches(plan);
 	carrying->lines = options->wish.lines;
 	carrying->lines_elsewhere = options->lines_elsewhere;
 	carrying->first_due = UINT64_MAX;
@@ -253,11 +233,6 @@ struct mt_carry_worker *mt_carrying_embed(const struct mt_carrying *carrying)
 bool mt_carrying_wants_words(const struct mt_carrying *carrying)
 {
 	return !carrying->whole;
-}
-
-void mt_carrying_settle(struct mt_carrying *carrying, uint64_t complete_below)
-{
-	mt_sampled_places_settle(carrying->seen, complete_below);
 }
 
 void mt_carrying_offer_so_far(struct mt_carrying *carrying, struct mt_kernel_seen *kernel,

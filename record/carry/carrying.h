@@ -42,9 +42,6 @@ struct mt_carry_worker *mt_carrying_embed(const struct mt_carrying *carrying);
 /* True if the words of records are to be passed to its mt_sampled_places. */
 bool mt_carrying_wants_words(const struct mt_carrying *carrying);
 
-/* All records below that time have been passed. */
-void mt_carrying_settle(struct mt_carrying *carrying, uint64_t complete_below);
-
 /* Offers the images that are due. Borrows kernel for the call; now: the recording's time. */
 void mt_carrying_offer_so_far(struct mt_carrying *carrying, struct mt_kernel_seen *kernel,
 			      uint64_t now);

@@ -10,11 +10,11 @@
 #include "formats/base/cleanup.h"
 #include "formats/records/record.h"
 #include "record/carry/jit_files.h"
-#include "record/carry/kernel_text.h"
 #include "record/carry/perf_maps.h"
 #include "record/files/file_worker.h"
 #include "record/files/mapped_file.h"
 #include "record/open/clock.h"
+#include "record/proc/procfs.h"
 #include "symbols/names/kernel_lines.h"
 #include "symbols/tables/address_sort.h"
 
@@ -304,6 +304,43 @@ static void end_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_j
 }
 
 /* ---- Kernel symbols ---- */
+
+const struct mt_kernel_files mt_kernel_files = {"/proc/kallsyms", "/proc/modules"};
+
+void mt_kernel_text_deinit(struct mt_kernel_text *text)
+{
+	free(text->lines);
+	free(text->modules);
+	*text = (struct mt_kernel_text){0};
+}
+
+/*
+ * True if the lines were read with the modules that are loaded now. A kernel without modules has no
+ * such file.
+ */
+static bool is_current(const struct mt_kernel_text *text, const char *modules)
+{
+	return text->lines && (modules && text->modules ? !strcmp(modules, text->modules)
+							: !modules && !text->modules);
+}
+
+bool mt_kernel_text_update(struct mt_kernel_text *text, const struct mt_kernel_files *files)
+{
+	MT_CLEANUP_FREE char *modules = mt_read_text(files->modules, NULL);
+	char *lines, *exact;
+	size_t size;
+
+	if (is_current(text, modules))
+		return true;
+	lines = mt_read_text(files->symbols, &size);
+	if (!lines)
+		return false;
+	size = mt_kernel_lines_functions(lines, size);
+	exact = realloc(lines, size + 1);
+	mt_kernel_text_deinit(text);
+	*text = (struct mt_kernel_text){exact ? exact : lines, size, MT_TAKE(modules)};
+	return true;
+}
 
 static bool put_kernel(struct mt_embed_names *names, uint64_t time, const uint8_t *bytes,
 		       size_t size, bool continued)

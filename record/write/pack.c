@@ -412,7 +412,8 @@ static void put_marked(struct mt_pack *pack, const struct mt_block *block)
 	if (pack->strip)
 		mt_strip_put(pack->strip, mark.complete_below);
 	if (pack->carrying && known)
-		mt_carrying_settle(pack->carrying, mark.complete_below);
+		mt_sampled_places_settle(mt_carrying_code_seen(pack->carrying),
+					 mark.complete_below);
 }
 
 /*

@@ -1,8 +1,8 @@
 /*
- * record/carry/kernel_text: the kernel's lines are read once, and again when its modules have
+ * record/carry/embed_names: the kernel's lines are read once, and again when its modules have
  * changed.
  */
-#include "record/carry/kernel_text.h"
+#include "record/carry/embed_names.h"
 
 #include <errno.h>
 #include <stdio.h>
