@@ -16,6 +16,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/perfdata/perfdata.h"
 #include "formats/records/attr.h"
 #include "formats/records/sample.h"
@@ -60,7 +61,7 @@ void mt_perf_bytes_deinit(struct mt_perf_bytes *to)
 
 void mt_perf_put_bytes(struct mt_perf_bytes *to, const void *bytes, size_t size)
 {
-	to->bad |= !mt_array_extend(&to->data, bytes, to->bad ? 0 : size);
+	(void)mt_array_extend(&to->data, bytes, size);
 }
 
 void mt_perf_put_zeros(struct mt_perf_bytes *to, size_t count)
@@ -94,8 +95,7 @@ static size_t begin(struct mt_perf_bytes *to, uint32_t type, uint16_t misc)
 
 static void end(struct mt_perf_bytes *to, size_t start)
 {
-	if (!to->bad)
-		mt_put_le16(to->data.items + start + 6, (uint16_t)(to->data.count - start));
+	mt_put_le16(to->data.items + start + 6, (uint16_t)(to->data.count - start));
 }
 
 static void put_task(struct mt_perf_bytes *to, int32_t pid, int32_t tid)
@@ -259,9 +259,8 @@ static struct mt_error *write_all(int fd, const uint8_t *bytes, size_t size)
 
 static struct mt_error *flush(struct mt_perf_file *file)
 {
-	struct mt_error *err = file->buffer.bad ? mt_error_nomem()
-						: write_all(file->fd, file->buffer.data.items,
-							    file->buffer.data.count);
+	struct mt_error *err =
+		write_all(file->fd, file->buffer.data.items, file->buffer.data.count);
 
 	file->buffer.data.count = 0;
 	return err;
@@ -271,7 +270,7 @@ struct mt_error *mt_perf_file_write(struct mt_perf_file *file, const void *recor
 {
 	mt_perf_put_bytes(&file->buffer, records, size);
 	file->size += size;
-	return file->buffer.data.count >= BUFFER || file->buffer.bad ? flush(file) : NULL;
+	return file->buffer.data.count >= BUFFER ? flush(file) : NULL;
 }
 
 uint64_t mt_perf_file_size(const struct mt_perf_file *file)
@@ -291,18 +290,14 @@ MT_DEFINE_CLEANUP(mt_perf_file, struct mt_perf_file)
 
 struct mt_error *mt_perf_file_create(int fd, struct mt_perf_file **out)
 {
-	MT_CLEANUP(mt_perf_file_destroy_p) struct mt_perf_file *file = calloc(1, sizeof(*file));
+	MT_CLEANUP(mt_perf_file_destroy_p) struct mt_perf_file *file = mt_alloc(1, sizeof(*file));
 
-	if (!file)
-		return mt_error_nomem();
 	if (lseek(fd, 0, SEEK_CUR) || fcntl(fd, F_GETFL) & O_APPEND)
 		return mt_error_create(MT_ERR_OUTPUT,
 				       "perf.data is completed at its beginning: name a file");
 	file->fd = fd;
 	file->size = MT_PERF_HEADER_SIZE;
 	mt_perf_put_zeros(&file->buffer, MT_PERF_HEADER_SIZE);
-	if (file->buffer.bad)
-		return mt_error_nomem();
 	*out = MT_TAKE(file);
 	return NULL;
 }
@@ -425,18 +420,15 @@ static void put_clock(struct mt_perf_bytes *to, const struct mt_perf_closing *cl
 static char *made_format(const struct mt_perf_described *event)
 {
 	const char *colon = strchr(event->name, ':'), *name = colon ? colon + 1 : event->name;
-	char *text = NULL;
 
-	if (asprintf(&text,
-		     "name: %.*s\nID: %" PRIu64 "\nformat:\n"
-		     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-		     "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-		     "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-		     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-		     "\nprint fmt: \"\"\n",
-		     (int)strcspn(name, "/ \n"), name, event->attr->config) < 0)
-		return NULL;
-	return text;
+	return mt_format(
+		"name: %.*s\nID: %" PRIu64 "\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+		"\nprint fmt: \"\"\n",
+		(int)strcspn(name, "/ \n"), name, event->attr->config);
 }
 
 static void put_format(struct mt_perf_bytes *to, const struct mt_perf_described *event)
@@ -447,9 +439,6 @@ static void put_format(struct mt_perf_bytes *to, const struct mt_perf_described 
 
 	if (!format || !*format)
 		format = made = made_format(event);
-	to->bad |= !format;
-	if (to->bad)
-		return;
 	mt_perf_put_bytes(to, event->name, system);
 	mt_perf_put_u8(to, 0);
 	mt_perf_put_u32(to, 1);
@@ -548,8 +537,7 @@ static void features_deinit(struct features *features)
 	mt_perf_bytes_deinit(&features->table);
 }
 
-static struct mt_error *make_features(struct features *out, uint64_t at,
-				      const struct mt_perf_closing *closing)
+static void make_features(struct features *out, uint64_t at, const struct mt_perf_closing *closing)
 {
 	size_t starts[MT_PERF_FEATURE_CLOCK_DATA + 2], count = 0;
 
@@ -566,7 +554,6 @@ static struct mt_error *make_features(struct features *out, uint64_t at,
 		mt_perf_put_u64(&out->table, at + count * MT_PERF_SECTION_SIZE + starts[i]);
 		mt_perf_put_u64(&out->table, starts[i + 1] - starts[i]);
 	}
-	return out->bodies.bad || out->table.bad ? mt_error_nomem() : NULL;
 }
 
 /* Writes the ids, then an entry for each event: its attr and where its ids are. */
@@ -584,8 +571,7 @@ static struct mt_error *write_attrs(struct mt_perf_file *file,
 		mt_perf_put_u64(&bytes, ids + 8 * i);
 		mt_perf_put_u64(&bytes, 8);
 	}
-	return bytes.bad ? mt_error_nomem()
-			 : mt_perf_file_write(file, bytes.data.items, bytes.data.count);
+	return mt_perf_file_write(file, bytes.data.items, bytes.data.count);
 }
 
 static struct mt_error *write_header(struct mt_perf_file *file,
@@ -612,10 +598,10 @@ struct mt_error *mt_perf_file_close(struct mt_perf_file *file,
 {
 	MT_CLEANUP(features_deinit) struct features features = {0};
 	uint64_t records = file->size, attrs;
-	struct mt_error *err = make_features(&features, records, closing);
+	struct mt_error *err;
 
-	err = err ? err
-		  : mt_perf_file_write(file, features.table.data.items, features.table.data.count);
+	make_features(&features, records, closing);
+	err = mt_perf_file_write(file, features.table.data.items, features.table.data.count);
 	err = err ? err
 		  : mt_perf_file_write(file, features.bodies.data.items,
 				       features.bodies.data.count);

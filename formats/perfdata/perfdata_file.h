@@ -20,10 +20,9 @@ struct mt_sample;
 
 /* ---- Records, with sample_id_all trailers; each event has PERF_SAMPLE_IDENTIFIER ---- */
 
-/* Growing bytes; `bad` once memory ran out, then puts do nothing. */
+/* Growing bytes. */
 struct mt_perf_bytes {
 	MT_ARRAY(uint8_t) data;
-	bool bad;
 };
 
 void mt_perf_bytes_deinit(struct mt_perf_bytes *to);

@@ -14,6 +14,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/base/strings.h"
 #include "formats/perfdata/perfdata_file.h"
 #include "formats/records/attr.h"
@@ -90,7 +91,7 @@ static void put_task(struct perf_export *copy, const struct mt_task *task)
 }
 
 /* The build id of a mapping's image replaces device and inode, if it is known. */
-static bool find_build_id(const struct perf_export *copy, const struct mt_image_identity *identity,
+static void find_build_id(const struct perf_export *copy, const struct mt_image_identity *identity,
 			  struct mt_kernel_record *record)
 {
 	const struct mt_image *image =
@@ -101,18 +102,15 @@ static bool find_build_id(const struct perf_export *copy, const struct mt_image_
 		record->build_id = image->identity.build_id;
 		record->build_id_size = image->identity.build_id_size;
 	}
-	return image;
 }
 
-static bool put_map(struct perf_export *copy, const struct mt_map_record *map)
+static void put_map(struct perf_export *copy, const struct mt_map_record *map)
 {
 	struct mt_kernel_record record = record_of(copy, MT_KERNEL_MMAP2);
-	MT_CLEANUP_FREE char *path =
-		map->path.size ? strndup(map->path.bytes, map->path.size) : strdup("//anon");
+	MT_CLEANUP_FREE char *path = map->path.size ? mt_copy_bytes(map->path.bytes, map->path.size)
+						    : mt_copy_string("//anon");
 	struct mt_mapped mapped;
 
-	if (!path)
-		return false;
 	mapped = mt_mapped_by_state(map, path);
 	record.pid = record.tid = record.id_pid = record.id_tid = map->pid;
 	record.start = map->start;
@@ -124,24 +122,19 @@ static bool put_map(struct perf_export *copy, const struct mt_map_record *map)
 	record.minor = map->minor;
 	record.inode = map->inode;
 	record.name = path;
-	if (!find_build_id(copy, &mapped.identity, &record))
-		return false;
+	find_build_id(copy, &mapped.identity, &record);
 	mt_perf_put_record(&copy->waiting, &record, SIDEBAND_ID);
-	return true;
 }
 
-static bool put_kernel_record(struct perf_export *copy, const struct mt_kernel_record *from)
+static void put_kernel_record(struct perf_export *copy, const struct mt_kernel_record *from)
 {
 	struct mt_kernel_record record = *from;
 	struct mt_mapped mapped;
 
-	if (record.type == MT_KERNEL_MMAP || record.type == MT_KERNEL_MMAP2) {
-		if (mt_mapped_by_kernel(from, &mapped) && !record.build_id &&
-		    !find_build_id(copy, &mapped.identity, &record))
-			return false;
-	}
+	if ((record.type == MT_KERNEL_MMAP || record.type == MT_KERNEL_MMAP2) &&
+	    mt_mapped_by_kernel(from, &mapped) && !record.build_id)
+		find_build_id(copy, &mapped.identity, &record);
 	mt_perf_put_record(&copy->waiting, &record, SIDEBAND_ID);
-	return true;
 }
 
 static void put_loss(struct perf_export *copy, uint32_t event, const struct mt_loss_record *loss)
@@ -163,16 +156,15 @@ static bool observe(void *context, const struct mt_observed *observed)
 			put_task(copy, observed->task);
 		break;
 	case MT_OBSERVED_MAP:
-		if (!observed->again && !put_map(copy, observed->map))
-			return false;
+		if (!observed->again)
+			put_map(copy, observed->map);
 		break;
 	case MT_OBSERVED_LOSS:
 		put_loss(copy, observed->event, observed->loss);
 		break;
 	case MT_OBSERVED_KERNEL:
 		copy->now = observed->time;
-		if (!put_kernel_record(copy, observed->kernel))
-			return false;
+		put_kernel_record(copy, observed->kernel);
 		break;
 	case MT_OBSERVED_SAMPLE:
 		copy->now = observed->time;
@@ -180,7 +172,7 @@ static bool observe(void *context, const struct mt_observed *observed)
 	default:
 		break;
 	}
-	return !copy->waiting.bad;
+	return true;
 }
 
 /* Writes the records that wait, up to that time. */
@@ -236,10 +228,7 @@ static struct mt_error *put_kernel(struct perf_export *copy, const struct mt_ses
 		function = mt_strings_get(mt_frames_strings(frames), names->name);
 		record.offset = sample->pcs[i] - names->offset;
 	}
-	if (asprintf(&name, KERNEL "%s", function) < 0) {
-		name = NULL;
-		return mt_error_nomem();
-	}
+	name = mt_format(KERNEL "%s", function);
 	record.misc = MT_CPUMODE_KERNEL;
 	record.pid = -1;
 	record.start = KERNEL_START;
@@ -253,12 +242,11 @@ static struct mt_error *put_kernel(struct perf_export *copy, const struct mt_ses
 }
 
 /* Frames, with markers between the kernel's and the program's. */
-static bool make_chain(struct perf_export *copy, const struct mt_session_sample *sample)
+static void make_chain(struct perf_export *copy, const struct mt_session_sample *sample)
 {
 	uint64_t *to;
 
-	if (!mt_array_reserve(&copy->chain, (size_t)sample->frames + 2))
-		return false;
+	(void)mt_array_reserve(&copy->chain, (size_t)sample->frames + 2);
 	to = copy->chain.items;
 	for (size_t i = 0; i < sample->frames; i++) {
 		if (i == sample->kernel_frames)
@@ -268,7 +256,6 @@ static bool make_chain(struct perf_export *copy, const struct mt_session_sample 
 		*to++ = sample->addresses[i];
 	}
 	copy->chain.count = (size_t)(to - copy->chain.items);
-	return true;
 }
 
 /* Optional fields of a sample of that event. */
@@ -318,17 +305,14 @@ static struct mt_error *copy_sample(struct perf_export *copy,
 	copy->bytes.data.count = 0;
 	if (!err && sample->kernel_frames && !copy->kernel_reported)
 		err = put_kernel(copy, sample);
-	if (!err && !make_chain(copy, sample))
-		err = mt_error_nomem();
 	if (err)
 		return err;
+	make_chain(copy, sample);
 	put_sample(copy, sample);
 	if (!copy->first_time)
 		copy->first_time = sample->time;
 	copy->last_time = sample->time;
-	return copy->bytes.bad ? mt_error_nomem()
-			       : mt_perf_file_write(copy->file, copy->bytes.data.items,
-						    copy->bytes.data.count);
+	return mt_perf_file_write(copy->file, copy->bytes.data.items, copy->bytes.data.count);
 }
 
 static struct mt_error *copy_samples(struct perf_export *copy)
@@ -364,7 +348,7 @@ static void closing_deinit(struct closing *closing)
 }
 
 /* The events of samples, and the dummy event, which has all other records. */
-static bool describe_events(const struct mt_facts *facts, struct closing *out)
+static void describe_events(const struct mt_facts *facts, struct closing *out)
 {
 	out->dummy = (struct mt_attr){.type = TYPE_SOFTWARE, .config = SOFTWARE_DUMMY};
 	for (size_t i = 0; i < facts->events.count; i++) {
@@ -372,42 +356,41 @@ static bool describe_events(const struct mt_facts *facts, struct closing *out)
 
 		if (event->role != MT_ROLE_SAMPLE && !event->selected)
 			continue;
-		if (!mt_array_append(&out->events, (struct mt_perf_described){
-							   .attr = &event->attr,
-							   .id = i + FIRST_ID,
-							   .sample_type = mt_perf_sample_type |
-									  more_of(&event->attr),
-							   .name = event->name,
-							   .format = event->format,
-						   }))
-			return false;
+		(void)mt_array_append(&out->events, (struct mt_perf_described){
+							    .attr = &event->attr,
+							    .id = i + FIRST_ID,
+							    .sample_type = mt_perf_sample_type |
+									   more_of(&event->attr),
+							    .name = event->name,
+							    .format = event->format,
+						    });
 		out->dummy.clockid = event->attr.clockid;
 		out->dummy.flags = event->attr.flags & (uint64_t)1 << MT_ATTR_USE_CLOCKID;
 	}
-	return mt_array_append(&out->events, (struct mt_perf_described){
-						     .attr = &out->dummy,
-						     .id = SIDEBAND_ID,
-						     .sample_type = mt_perf_sideband_type,
-						     .name = "dummy",
-					     });
+	(void)mt_array_append(&out->events, (struct mt_perf_described){
+						    .attr = &out->dummy,
+						    .id = SIDEBAND_ID,
+						    .sample_type = mt_perf_sideband_type,
+						    .name = "dummy",
+					    });
 }
 
-static bool add_kernel_id(const char *hex, struct closing *out)
+static void add_kernel_id(const char *hex, struct closing *out)
 {
 	size_t size = hex ? strlen(hex) / 2 : 0;
 
 	if (!size || size > BUILD_ID_MOST)
-		return true;
+		return;
 	for (size_t i = 0; i < size; i++) {
 		const char byte[] = {hex[2 * i], hex[2 * i + 1], '\0'};
 
 		out->kernel_id[i] = (uint8_t)strtoul(byte, NULL, 16);
 	}
-	return mt_array_append(&out->images,
-			       (struct mt_perf_identified){KERNEL, out->kernel_id, size, true});
+	(void)mt_array_append(&out->images,
+			      (struct mt_perf_identified){KERNEL, out->kernel_id, size, true});
 }
 
-static bool identify_images(const struct perf_export *copy, struct closing *out)
+static void identify_images(const struct perf_export *copy, struct closing *out)
 {
 	const struct mt_image_set *images = mt_naming_images(mt_session_naming(copy->session));
 
@@ -415,13 +398,12 @@ static bool identify_images(const struct perf_export *copy, struct closing *out)
 		const struct mt_image *image = mt_image_set_get(images, i);
 		const struct mt_image_identity *identity = &image->identity;
 
-		if (identity->build_id_size && image->kind != MT_IMAGE_KERNEL &&
-		    !mt_array_append(&out->images,
-				     (struct mt_perf_identified){identity->path, identity->build_id,
-								 identity->build_id_size, false}))
-			return false;
+		if (identity->build_id_size && image->kind != MT_IMAGE_KERNEL)
+			(void)mt_array_append(
+				&out->images,
+				(struct mt_perf_identified){identity->path, identity->build_id,
+							    identity->build_id_size, false});
 	}
-	return true;
 }
 
 static struct mt_error *close_file(struct perf_export *copy)
@@ -449,10 +431,9 @@ static struct mt_error *close_file(struct perf_export *copy)
 			},
 	};
 
-	if (!describe_events(facts, &closing) ||
-	    !add_kernel_id(mt_facts_info(recording, "kernel-build-id"), &closing) ||
-	    !identify_images(copy, &closing))
-		return mt_error_nomem();
+	describe_events(facts, &closing);
+	add_kernel_id(mt_facts_info(recording, "kernel-build-id"), &closing);
+	identify_images(copy, &closing);
 	closing.facts.events = closing.events.items;
 	closing.facts.event_count = closing.events.count;
 	closing.facts.images = closing.images.items;

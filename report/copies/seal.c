@@ -15,6 +15,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/memory.h"
 #include "formats/chunks/chunk.h"
 #include "formats/file_chunks.h"
 #include "formats/records/jitdump.h"
@@ -77,75 +78,65 @@ static void seal_deinit(struct seal *s)
 
 /* ---- First pass: images and code in use ---- */
 
-/* True if the number is a new one; *good is false out of memory. */
-static bool is_new(struct mt_map64 *seen, uint64_t number, bool *good)
+/* True if the number is a new one. */
+static bool is_new(struct mt_map64 *seen, uint64_t number)
 {
-	uint64_t known;
+	size_t before = seen->count;
 
-	if (mt_map64_get(seen, number, &known))
-		return false;
-	*good &= mt_map64_put(seen, number, 1);
-	return true;
+	mt_map64_put(seen, number, 1);
+	return seen->count > before;
 }
 
-static bool touch_frame(struct seal *s, struct part *part, uint32_t frame)
+static void touch_frame(struct seal *s, struct part *part, uint32_t frame)
 {
 	const struct mt_frame_key *key = mt_frames_key(mt_session_frames(s->session), frame);
-	bool good = true;
 
 	if (key->flags & MT_FRAME_IN_KERNEL) {
 		part->in_kernel = true;
-		return !key->offset || mt_array_append(&part->kernel, key->offset);
+		if (key->offset)
+			(void)mt_array_append(&part->kernel, key->offset);
+	} else if (key->image != MT_FRAME_NO_IMAGE && is_new(&s->images, key->image)) {
+		(void)mt_array_append(&part->images, key->image);
 	}
-	if (key->image == MT_FRAME_NO_IMAGE || !is_new(&s->images, key->image, &good))
-		return good;
-	return mt_array_append(&part->images, key->image) && good;
 }
 
-static bool touch_stack(struct seal *s, struct part *part, uint32_t stack)
+static void touch_stack(struct seal *s, struct part *part, uint32_t stack)
 {
 	const uint32_t *frames;
-	bool good = true;
 	size_t count;
 
-	if (stack == MT_STACK_NONE || !is_new(&s->stacks, stack, &good))
-		return good;
+	if (stack == MT_STACK_NONE || !is_new(&s->stacks, stack))
+		return;
 	frames = mt_stacks_get(mt_session_stacks(s->session), stack, &count);
-	for (size_t i = 0; i < count && good; i++) {
-		if (is_new(&s->frames, frames[i], &good))
-			good = good && touch_frame(s, part, frames[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (is_new(&s->frames, frames[i]))
+			touch_frame(s, part, frames[i]);
 	}
-	return good;
 }
 
 /* The part for that recording; earlier parts are complete. */
 static struct part *part_of(struct seal *s, size_t recording)
 {
-	while (s->parts.count <= recording) {
-		if (!mt_array_push(&s->parts))
-			return NULL;
+	if (s->parts.count <= recording) {
 		mt_map64_deinit(&s->stacks);
 		mt_map64_deinit(&s->frames);
 		mt_map64_deinit(&s->images);
-		s->stacks = s->frames = s->images = (struct mt_map64){0};
 	}
-	return &s->parts.items[recording];
+	return mt_array_at(&s->parts, recording);
 }
 
 static struct mt_error *read_samples(struct seal *s)
 {
 	struct mt_session_sample sample;
 	struct mt_error *err;
-	struct part *part;
 	bool more = true;
 
 	while (more) {
 		err = mt_session_next(s->session, &sample, &more);
 		if (err)
 			return err;
-		part = more ? part_of(s, sample.recording) : NULL;
-		if (more && (!part || !touch_stack(s, part, sample.stack)))
-			return mt_error_nomem();
+		if (more)
+			touch_stack(s, part_of(s, sample.recording), sample.stack);
 	}
 	return NULL;
 }
@@ -164,10 +155,8 @@ static void lack(struct seal *s, const char *format, ...)
 	s->counts.lacking++;
 	va_start(arguments, format);
 	if (vasprintf(&line, format, arguments) < 0)
-		line = NULL;
+		mt_memory_failed();
 	va_end(arguments);
-	if (!line)
-		return;
 	note.text = (struct mt_text){.bytes = line, .size = strlen(line)};
 	(void)mt_note_put(&s->notes, &note);
 	if (s->options->deliver)
@@ -341,9 +330,7 @@ static struct mt_error *add_jit(struct seal *s, size_t recording, const struct m
 	span.size = file.original_size = file.size;
 	if (file.kind == MT_FILE_PERF_MAP)
 		return write_content(s, facts->end, &file, span.bytes);
-	bytes = malloc(span.size);
-	if (!bytes)
-		return mt_error_nomem();
+	bytes = mt_alloc(span.size, 1);
 	file.size = mt_jitdump_copy(&copy, span.size, bytes, span.size);
 	return file.size ? write_content(s, facts->end, &file, bytes) : NULL;
 }
@@ -470,10 +457,10 @@ struct mt_error *mt_seal(struct mt_session *session, const char *path,
 
 	if (err)
 		return err;
-	s.notes.bytes = malloc(s.notes.capacity);
+	s.notes.bytes = mt_alloc(s.notes.capacity, 1);
 	s.code = mt_code_notes_create();
 	s.chunks = mt_file_chunks_create(&(struct mt_file_chunk_sink){&s, write_chunk});
-	if (!s.notes.bytes || !s.code || !s.chunks)
+	if (!s.code || !s.chunks)
 		return mt_error_nomem();
 	mt_image_set_set_notes(images, s.code);
 	err = read_samples(&s);

@@ -67,7 +67,7 @@ static void strip_deinit(struct strip *s)
 
 /* ---- First pass: the stacks ---- */
 
-/* The user half of a sample's stack, as a FRAMES record has it. */
+/* The user half of a sample's stack, as a FRAMES record has it; false with too many frames. */
 static bool spell_stack(struct strip *s, const struct mt_session_sample *sample, size_t *size)
 {
 	size_t count = sample->frames - sample->kernel_frames;
@@ -76,8 +76,9 @@ static bool spell_stack(struct strip *s, const struct mt_session_sample *sample,
 	uint8_t *sources;
 
 	*size = sizeof(front) + count * 9;
-	if (count > MT_UNWOUND_MAX || !mt_array_reserve(&s->words, count * 2 + 2))
+	if (count > MT_UNWOUND_MAX)
 		return false;
+	(void)mt_array_reserve(&s->words, count * 2 + 2);
 	memcpy(s->words.items, &front, sizeof(front));
 	pcs = s->words.items + 1;
 	sources = (uint8_t *)(pcs + count);
@@ -93,14 +94,13 @@ static bool spell_stack(struct strip *s, const struct mt_session_sample *sample,
 
 static bool keep_stack(struct strip *s, const struct mt_session_sample *sample)
 {
-	struct stacked *stacked = mt_array_push(&s->samples);
+	struct stacked stacked = {.place = sample->place};
 	size_t size;
 
-	if (!stacked || !spell_stack(s, sample, &size))
+	if (!spell_stack(s, sample, &size))
 		return false;
-	stacked->place = sample->place;
-	stacked->stack = mt_byte_runs_intern(s->stacks, s->words.items, size);
-	return stacked->stack != MT_SEQUENCE_NONE;
+	stacked.stack = mt_byte_runs_intern(s->stacks, s->words.items, size);
+	return stacked.stack != MT_SEQUENCE_NONE && mt_array_append(&s->samples, stacked);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -148,7 +148,7 @@ static struct mt_error *learn_event(void *context, const struct mt_record *recor
 {
 	struct strip *s = context;
 	struct mt_event_record reported;
-	struct event event, *slot;
+	struct event event;
 	uint64_t unused;
 
 	if (record->type != MT_RECORD_EVENT ||
@@ -157,10 +157,7 @@ static struct mt_error *learn_event(void *context, const struct mt_record *recor
 	    !mt_attr_decode(reported.attr.bytes, reported.attr.size, &event.attr))
 		return NULL;
 	event.kept = mt_stripping_registers(&reported.name);
-	slot = mt_array_push(&s->events);
-	if (!slot || !mt_map64_put(&s->by_index, reported.index, s->events.count - 1))
-		return mt_error_nomem();
-	*slot = event;
+	*mt_map64_element(&s->by_index, &s->events, reported.index) = event;
 	return NULL;
 }
 
