@@ -14,7 +14,6 @@ extern const struct mt_analysis mt_analysis_compaction;
 extern const struct mt_analysis mt_analysis_faults;
 extern const struct mt_analysis mt_analysis_files;
 extern const struct mt_analysis mt_analysis_leaks;
-extern const struct mt_analysis mt_analysis_map;
 extern const struct mt_analysis mt_analysis_maps;
 extern const struct mt_analysis mt_analysis_mmaps;
 extern const struct mt_analysis mt_analysis_growth;

@@ -151,7 +151,7 @@ done
 expect 2 'what is mapped at a time after the end' "$report" --maps --time 100000,100001 stored.mtr
 says '... is an error' 'time begins at 100000 s'
 expect 2 '--hugepages has no --at' "$report" --hugepages --at 1s stored.mtr
-says '... and what has is named' '^mtreport: these do: .*--outstanding.*--blocks.*--map, .*--kernel-memory'
+says '... and what has is named' '^mtreport: these do: .*--outstanding.*--blocks.*--maps, .*--kernel-memory'
 expect 2 '--kernel-memory has no --all' "$report" --kernel-memory --all stored.mtr
 expect 4 'selectors that match nothing of what an analysis is about' "$report" --faults --pid 999999 stored.mtr
 says '... leave it at that' '^mtreport: of .* it has the events page-faults' "$err"

@@ -21,7 +21,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	feed_analysis(mt_builder_file(&b), &mt_analysis_outstanding, &old);
 	feed_analysis(mt_builder_file(&b), &mt_analysis_maps, &end);
 	feed_analysis(mt_builder_file(&b), &mt_analysis_maps, &moment);
-	feed_analysis(mt_builder_file(&b), &mt_analysis_map, &moment);
 	mt_builder_deinit(&b);
 	return 0;
 }

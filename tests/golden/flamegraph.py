@@ -27,7 +27,7 @@ ANALYSES = ("samples", "growth", "outstanding", "resident", "verdict", "faults",
 THOROUGH = ("memory_calls", "stored", "frames_in_the_place_of_dumps", "packed_samples_of_every_kind", "two_recordings", "odd_strings")
 RECORDED = os.path.join(HERE, "recorded")
 NAMES = ("--symfs", RECORDED, "--kallsyms", os.path.join(RECORDED, "stacks.kallsyms.txt"))
-OTHERS = ("processes", "map", "maps", "mmaps", "brks", "unwind-report")
+OTHERS = ("processes", "maps", "mmaps", "brks", "unwind-report")
 
 Frame = collections.namedtuple("Frame", "path value x width title color")
 

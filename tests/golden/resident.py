@@ -280,7 +280,7 @@ def check_map(tap, folder):
         path = os.path.join(folder, "made.mtr")
         with open(path, "wb") as f:
             f.write(recording(records, gauges=gauges))
-        run = subprocess.run([os.path.join(BUILD, "mtreport"), "--map", "--csv", *options, path], capture_output=True, text=True)
+        run = subprocess.run([os.path.join(BUILD, "mtreport"), "--maps", "--csv", *options, path], capture_output=True, text=True)
         figure = lambda row, name: int(row[name]) // PAGE if row[name] else "-"  # noqa: E731
         return {(int(row["start"], 16) - A) // PAGE if int(row["start"], 16) < B else -1:
                 tuple(figure(row, name) for name in ("bytes", "resident", "dirty", "touched"))
@@ -290,7 +290,7 @@ def check_map(tap, folder):
     once = walked(960, A, 32, Rss=20, Dirty=3) + walked(960, A + 32 * PAGE, 32, Rss=5)
     got, _ = map_of(touched, once, "--at", "@1050000")
     tap.same(got, {0: (32, 20, 3, 8), 32: (32, 5, 0, 0), -1: (1024, "-", "-", 0)},
-             "--map: the kernel's mappings, with what smaps said of each and what was touched until then")
+             "--maps: the kernel's mappings, with what smaps said of each and what was touched until then")
     got, _ = map_of(touched, once, "--at", "end")
     tap.same(got, {4: (60, "-", "-", 4), -1: (1024, "-", "-", 0)}, "... and of what a call changed since then nothing but that")
     far = walked(2000000, A, 64, Rss=9)

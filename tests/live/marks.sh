@@ -54,7 +54,7 @@ grew() {
 
 # mapped FILE PID: bytes that are mapped in that process as it ends; [vsyscall] is known only where /proc was read
 mapped() {
-	"$report" -q --maps --csv -p "$2" "$1" | awk -F, 'NR > 1 && !/vsyscall/ { n += $(NF - 1) } END { print n + 0 }'
+	"$report" -q --maps --csv -p "$2" "$1" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 && !/vsyscall/ { n += $at["bytes"] } END { print n + 0 }'
 }
 
 # size: VmSize of $server; nothing where there is none.

@@ -38,7 +38,7 @@ if command -v pmap >/dev/null; then
 		"$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { n += $at["bytes"] } END { printf "%d", n / 1024 }' maps.csv)" \
 		"$(pmap -x "$PID" | awk 'END { print $3 }')"
 	pmap -x "$PID" >pmap.txt
-	"$report" -q --map --csv still.mtr >map.csv
+	"$report" -q --maps --csv still.mtr >map.csv
 	awk -F, '
 		FNR == NR && FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		FNR == NR { key = $at["start"]; sub(/^0x0*/, "", key)
@@ -47,7 +47,7 @@ if command -v pmap >/dev/null; then
 		word[2] ~ /^[0-9]+$/ && word[1] ~ /^[0-9a-f]+$/ { lines++
 			if (ours[word[1]] != word[2] " " word[3] " " word[4]) print $0 " ours: " ours[word[1]] }
 		END { if (lines < 10) print "only " lines " lines" }' map.csv pmap.txt >wrong
-	is '... each mapping with its KiB mapped, resident and dirty, in --map' "$(cat wrong)" ''
+	is '... each mapping with its KiB mapped, resident and dirty' "$(cat wrong)" ''
 	"$report" -q --processes --csv still.mtr >sizes.csv
 	is '... resident, which --processes has' "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["now"] / 1024 }' sizes.csv)" \
 		"$(awk '/^VmRSS/ { print $2 }' "/proc/$PID/status")"
