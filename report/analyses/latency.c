@@ -63,14 +63,13 @@ static void add(struct latency *latency, const struct mt_session_sample *sample,
 	mt_row_keys_add(latency->grouping, &facts, values);
 }
 
-static bool take_sample(void *context, const struct mt_session_sample *sample)
+static void take_sample(void *context, const struct mt_session_sample *sample)
 {
 	struct latency *latency = context;
 	uint64_t ns;
 
 	if (mt_durations_take(latency->durations, sample, &ns))
 		add(latency, sample, ns);
-	return true;
 }
 
 static struct mt_error *check_known(const struct mt_durations *durations,

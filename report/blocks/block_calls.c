@@ -49,7 +49,7 @@ struct mt_block_calls {
 
 struct mt_block_calls *mt_block_calls_create(void)
 {
-	return calloc(1, sizeof(struct mt_block_calls));
+	return mt_alloc(1, sizeof(struct mt_block_calls));
 }
 
 void mt_block_calls_destroy(struct mt_block_calls *calls)
@@ -110,37 +110,37 @@ void mt_block_calls_set_sampled(struct mt_block_calls *calls)
 	calls->sampled = true;
 }
 
-bool mt_block_event_parse(const struct mt_event_record *record, struct mt_strings *strings,
-			  struct mt_block_event *out)
+struct mt_block_event mt_block_event_parse(const struct mt_event_record *record,
+					   struct mt_strings *strings)
 {
+	struct mt_block_event out = {0};
 	char account[512], *name;
 	size_t size = record->account.size;
 
-	*out = (struct mt_block_event){0};
 	size = size < sizeof(account) ? size : sizeof(account) - 1;
 	if (size)
 		memcpy(account, record->account.bytes, size);
 	account[size] = '\0';
-	out->operation = mt_block_operation_of(account);
-	if (record->role != (out->operation == MT_BLOCK_ALLOC ? MT_ROLE_SAMPLE : MT_ROLE_MARK))
-		out->operation = MT_BLOCK_NONE;
-	out->one_in = mt_block_one_in(account);
-	if (!mt_block_sizes(account, &out->least, &out->most))
-		out->most = 0;
+	out.operation = mt_block_operation_of(account);
+	if (record->role != (out.operation == MT_BLOCK_ALLOC ? MT_ROLE_SAMPLE : MT_ROLE_MARK))
+		out.operation = MT_BLOCK_NONE;
+	out.one_in = mt_block_one_in(account);
+	if (!mt_block_sizes(account, &out.least, &out.most))
+		out.most = 0;
 	name = strstr(account, " of=");
 	name = name ? name + strlen(" of=") : account + size;
-	out->function = mt_strings_intern(strings, name, strcspn(name, " "));
-	out->ptr = mt_field_find(&record->format, "ptr");
-	out->size = mt_field_find(&record->format, "size");
-	out->count = mt_field_find(&record->format, "count");
-	out->old = mt_field_find(&record->format, "old");
-	out->out = mt_field_find(&record->format, "out");
-	return out->function != MT_STRING_NONE;
+	out.function = mt_strings_intern(strings, name, strcspn(name, " "));
+	out.ptr = mt_field_find(&record->format, "ptr");
+	out.size = mt_field_find(&record->format, "size");
+	out.count = mt_field_find(&record->format, "count");
+	out.old = mt_field_find(&record->format, "old");
+	out.out = mt_field_find(&record->format, "out");
+	return out;
 }
 
 /* ---- Threads ---- */
 
-/* NULL out of memory. Valid until the next thread is created. */
+/* Valid until the next thread is created. */
 static struct thread *thread_of(struct mt_block_calls *calls, int32_t tid)
 {
 	uint64_t index;
@@ -151,13 +151,11 @@ static struct thread *thread_of(struct mt_block_calls *calls, int32_t tid)
 		index = calls->unused.items[--calls->unused.count];
 	} else {
 		index = calls->threads.count;
-		if (!mt_array_push(&calls->threads) ||
-		    !mt_array_reserve(&calls->unused, calls->threads.count))
-			return NULL;
+		mt_array_push(&calls->threads);
 	}
 	calls->threads.items[index] = (struct thread){0};
-	return mt_map64_put(&calls->by_tid, (uint32_t)tid, index) ? &calls->threads.items[index]
-								  : NULL;
+	mt_map64_put(&calls->by_tid, (uint32_t)tid, index);
+	return &calls->threads.items[index];
 }
 
 void mt_block_calls_end(struct mt_block_calls *calls, int32_t tid)
@@ -167,7 +165,7 @@ void mt_block_calls_end(struct mt_block_calls *calls, int32_t tid)
 	if (!mt_map64_get(&calls->by_tid, (uint32_t)tid, &index))
 		return;
 	mt_map64_remove(&calls->by_tid, (uint32_t)tid);
-	calls->unused.items[calls->unused.count++] = (uint32_t)index; /* reserved by thread_of() */
+	mt_array_append(&calls->unused, (uint32_t)index);
 }
 
 /* Removes the thread's entry of this function; false if no entry waits. */
@@ -343,24 +341,23 @@ static void take_alloc(struct thread *thread, const struct mt_block_event *event
 	thread->failed = time;
 }
 
-bool mt_block_calls_take(struct mt_block_calls *calls, const struct mt_block_event *event,
-			 const struct mt_attr *attr, const struct mt_sample *sample, uint64_t time,
-			 struct mt_block_call *out)
+struct mt_block_call mt_block_calls_take(struct mt_block_calls *calls,
+					 const struct mt_block_event *event,
+					 const struct mt_attr *attr, const struct mt_sample *sample,
+					 uint64_t time)
 {
+	struct mt_block_call out = {0};
 	struct thread *thread;
 	uint64_t address;
 
-	*out = (struct mt_block_call){0};
 	if (event->operation == MT_BLOCK_NONE)
-		return true;
+		return out;
 	thread = thread_of(calls, sample->tid);
-	if (!thread)
-		return false;
 	if (event->operation == MT_BLOCK_ENTER)
-		take_enter(thread, event, calls->sampled, sample, time, out);
+		take_enter(thread, event, calls->sampled, sample, time, &out);
 	else if (event->operation == MT_BLOCK_ALLOC)
-		take_alloc(thread, event, attr, sample, time, out);
+		take_alloc(thread, event, attr, sample, time, &out);
 	else if (mt_field_get(&event->ptr, sample, &address))
-		take_free(thread, event, address, out);
-	return true;
+		take_free(thread, event, address, &out);
+	return out;
 }

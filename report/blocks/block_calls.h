@@ -46,9 +46,9 @@ struct mt_block_event {
 	struct mt_field ptr, size, count, old, out;
 };
 
-/* False out of memory. */
-bool mt_block_event_parse(const struct mt_event_record *record, struct mt_strings *strings,
-			  struct mt_block_event *out);
+/* The calls that an EVENT describes. */
+struct mt_block_event mt_block_event_parse(const struct mt_event_record *record,
+					   struct mt_strings *strings);
 
 enum mt_block_effect {
 	MT_BLOCK_NOTHING,
@@ -65,7 +65,7 @@ struct mt_block_call {
 	bool resizes;	/* the freed block continues with another size, as in realloc */
 };
 
-/* The calls of threads that have not returned. NULL out of memory. */
+/* The calls of threads that have not returned. */
 struct mt_block_calls *mt_block_calls_create(void);
 void mt_block_calls_destroy(struct mt_block_calls *calls);
 
@@ -76,8 +76,7 @@ void mt_block_calls_destroy(struct mt_block_calls *calls);
 void mt_block_calls_set_sampled(struct mt_block_calls *calls);
 
 /*
- * Takes a sample or mark of a thread; `attr` is the attributes of its event. False out of memory.
- * Rules:
+ * Takes a sample or mark of a thread; `attr` is the attributes of its event. Rules:
  *
  * 1. An entry belongs to the thread's next return from the same function.
  * 2. If the caller passes `out`, the function returns an error number, 0: none, and the address is
@@ -90,9 +89,10 @@ void mt_block_calls_set_sampled(struct mt_block_calls *calls);
  *    allocate them, but a block that the call freed is still freed. The size is the requested one,
  *    else the usable one.
  */
-bool mt_block_calls_take(struct mt_block_calls *calls, const struct mt_block_event *event,
-			 const struct mt_attr *attr, const struct mt_sample *sample, uint64_t time,
-			 struct mt_block_call *out);
+struct mt_block_call mt_block_calls_take(struct mt_block_calls *calls,
+					 const struct mt_block_event *event,
+					 const struct mt_attr *attr, const struct mt_sample *sample,
+					 uint64_t time);
 
 /* Forgets a thread that ended or called exec. */
 void mt_block_calls_end(struct mt_block_calls *calls, int32_t tid);

@@ -45,10 +45,9 @@ struct mt_block_map {
 
 struct mt_block_map *mt_block_map_create(bool has_peak)
 {
-	struct mt_block_map *map = calloc(1, sizeof(*map));
+	struct mt_block_map *map = mt_alloc(1, sizeof(*map));
 
-	if (map)
-		map->has_peak = has_peak;
+	map->has_peak = has_peak;
 	return map;
 }
 
@@ -102,22 +101,15 @@ static void note_peak(struct mt_block_map *map, uint64_t time)
 	map->departed.count = 0;
 }
 
-/*
- * Removes a block from the sums, and keeps a copy if it was live at the peak. False out of memory.
- */
-static bool depart(struct mt_block_map *map, const struct mt_block *block)
+/* Removes a block from the sums, and keeps a copy if it was live at the peak. */
+static void depart(struct mt_block_map *map, const struct mt_block *block)
 {
-	struct mt_block *kept;
+	struct mt_block kept = *block;
 
 	map->held -= block->bytes;
-	if (!map->has_peak || mt_block_last(block) > map->peak_time)
-		return true;
-	kept = mt_array_push(&map->departed);
-	if (!kept)
-		return false;
-	*kept = *block;
-	kept->sizes = NULL;
-	return true;
+	kept.sizes = NULL;
+	if (map->has_peak && mt_block_last(block) <= map->peak_time)
+		mt_array_append(&map->departed, kept);
 }
 
 static void set_sizes(struct mt_block *block, const struct mt_block_given *given)
@@ -147,19 +139,15 @@ bool mt_block_map_freed_within(struct mt_block_map *map, uint64_t address, uint6
 	return true;
 }
 
-/*
- * Marks the free of an address that was returned without a free as possibly the missing one. False
- * out of memory.
- */
-static bool note_doubt(struct mt_block_map *map, const struct mt_block *block,
+/* Marks the free of an address that was returned without a free as possibly the missing one. */
+static void note_doubt(struct mt_block_map *map, const struct mt_block *block,
 		       const struct mt_block_freeing *freeing)
 {
 	uint64_t time;
 
-	if (!mt_map64_get(&map->replaced, block->address, &time) || time & IN_DOUBT)
-		return true;
-	return freeing->tid == block->tid || freeing->time > time + DOUBT_NS ||
-	       mt_map64_put(&map->replaced, block->address, time | IN_DOUBT);
+	if (mt_map64_get(&map->replaced, block->address, &time) && !(time & IN_DOUBT) &&
+	    freeing->tid != block->tid && freeing->time <= time + DOUBT_NS)
+		mt_map64_put(&map->replaced, block->address, time | IN_DOUBT);
 }
 
 /* The kind of a free at an address without a live block. */
@@ -202,8 +190,8 @@ static void merge_growths(struct mt_block_sizes *sizes)
 	sizes->count--;
 }
 
-/* The capacity doubles with the count. False out of memory. */
-static bool add_growth(struct mt_block_sizes **out, uint64_t time, uint64_t bytes)
+/* The capacity doubles with the count. */
+static void add_growth(struct mt_block_sizes **out, uint64_t time, uint64_t bytes)
 {
 	struct mt_block_sizes *sizes = *out;
 	uint32_t count = sizes ? sizes->count : 0;
@@ -211,20 +199,18 @@ static bool add_growth(struct mt_block_sizes **out, uint64_t time, uint64_t byte
 	if (count == GROWTHS_MOST) {
 		merge_growths(sizes);
 	} else if (!(count & (count - 1))) {
-		sizes = realloc(sizes,
-				sizeof(*sizes) + (count ? 2 * count : 1) * sizeof(*sizes->growths));
-		if (!sizes)
-			return false;
+		sizes = mt_resize(sizes, 1,
+				  sizeof(*sizes) +
+					  (count ? 2 * count : 1) * sizeof(*sizes->growths));
 		if (!count)
 			*sizes = (struct mt_block_sizes){0};
 		*out = sizes;
 	}
 	sizes->growths[sizes->count++] = (struct mt_block_growth){time, bytes};
-	return true;
 }
 
-/* Notes the block's bytes from a time on; false out of memory. */
-static bool note_size(struct mt_block_sizes **sizes, uint64_t time, uint64_t bytes)
+/* Notes the block's bytes from a time on. */
+static void note_size(struct mt_block_sizes **sizes, uint64_t time, uint64_t bytes)
 {
 	struct mt_block_sizes *now = *sizes;
 	uint64_t had = 0, less;
@@ -232,164 +218,142 @@ static bool note_size(struct mt_block_sizes **sizes, uint64_t time, uint64_t byt
 	for (uint32_t i = 0; i < now->count; i++)
 		had += now->growths[i].bytes;
 	now->last = time;
-	if (bytes > had)
-		return add_growth(sizes, time, bytes - had);
+	if (bytes > had) {
+		add_growth(sizes, time, bytes - had);
+		return;
+	}
 	for (uint32_t i = now->count; had > bytes && i--; had -= less) {
 		less = had - bytes < now->growths[i].bytes ? had - bytes : now->growths[i].bytes;
 		now->growths[i].bytes -= less;
 		now->count -= i && !now->growths[i].bytes;
 	}
-	return true;
 }
 
-/* Moves the history of a block that a thread resizes to map->resizing. False out of memory. */
-static bool begin_resizing(struct mt_block_map *map, struct mt_block *block, int32_t tid)
+/* Moves the history of a block that a thread resizes to map->resizing. */
+static void begin_resizing(struct mt_block_map *map, struct mt_block *block, int32_t tid)
 {
-	struct resizing *resizing;
-	uint64_t index;
+	struct resizing *resizing =
+		mt_map64_element(&map->resizing_of, &map->resizing, (uint32_t)tid);
 
-	if (mt_map64_get(&map->resizing_of, (uint32_t)tid, &index)) {
-		resizing = &map->resizing.items[index];
-		free(resizing->sizes); /* the last resizing did not finish */
-	} else {
-		resizing = mt_array_push(&map->resizing);
-		if (!resizing ||
-		    !mt_map64_put(&map->resizing_of, (uint32_t)tid, map->resizing.count - 1)) {
-			map->resizing.count -= resizing != NULL;
-			return false;
-		}
-	}
+	free(resizing->sizes); /* the last resizing did not finish */
 	*resizing =
 		(struct resizing){block->address, block->time, block->bytes, MT_TAKE(block->sizes)};
-	return true;
 }
 
 /* If the block is the result of a resizing by its thread, it gets the history of the old block. */
-static bool end_resizing(struct mt_block_map *map, struct mt_block *block,
+static void end_resizing(struct mt_block_map *map, struct mt_block *block,
 			 const struct mt_block_given *given)
 {
 	struct resizing *resizing;
 	uint64_t index;
 
 	if (!given->was || !mt_map64_get(&map->resizing_of, (uint32_t)given->tid, &index))
-		return true;
+		return;
 	resizing = &map->resizing.items[index];
 	if (resizing->address != given->was)
-		return true;
+		return;
 	resizing->address = 0;
 	free(block->sizes);
 	block->time = resizing->time;
 	block->sizes = MT_TAKE(resizing->sizes);
-	if (!block->sizes && !add_growth(&block->sizes, resizing->time, resizing->bytes))
-		return false;
+	if (!block->sizes)
+		add_growth(&block->sizes, resizing->time, resizing->bytes);
 	block->sizes->resized++;
-	return true;
 }
 
 /* ---- Allocating and freeing ---- */
 
-/* A new block, or NULL out of memory. */
 static struct mt_block *add(struct mt_block_map *map, uint64_t address)
 {
-	struct mt_block *block = mt_array_push(&map->blocks);
 	uint64_t time;
 
-	if (!block)
-		return NULL;
-	if (!mt_map64_put(&map->by_address, address, map->blocks.count - 1)) {
-		map->blocks.count--;
-		return NULL;
-	}
+	mt_map64_put(&map->by_address, address, map->blocks.count);
 	mt_map64_remove(&map->freed[0], address);
 	mt_map64_remove(&map->freed[1], address);
 	if (mt_map64_get(&map->replaced, address, &time) && time & IN_DOUBT)
-		(void)mt_map64_put(&map->replaced, address, time & ~(uint64_t)IN_DOUBT);
-	return block;
+		mt_map64_put(&map->replaced, address, time & ~(uint64_t)IN_DOUBT);
+	return mt_array_push(&map->blocks);
 }
 
-bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *given,
-		       bool *unseen_free)
+bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *given)
 {
 	struct mt_block *block = find(map, given->address);
+	bool same = block && is_same(block, given), replaces = block && !same;
 
-	if (block && is_same(block, given)) {
+	if (same) {
 		map->held -= block->bytes;
 	} else if (block) {
-		*unseen_free = true;
-		if (!depart(map, block) || !mt_map64_put(&map->replaced, given->address,
-							 given->time & ~(uint64_t)IN_DOUBT))
-			return false;
+		depart(map, block);
+		mt_map64_put(&map->replaced, given->address, given->time & ~(uint64_t)IN_DOUBT);
 		free(block->sizes);
 		*block = (struct mt_block){.time = given->time};
 	} else {
 		block = add(map, given->address);
-		if (!block)
-			return false;
-		*block = (struct mt_block){.time = given->time};
+		block->time = given->time;
 	}
 	block->address = given->address;
 	block->origin = given->origin;
 	block->tid = given->tid;
 	set_sizes(block, given);
 	map->held += block->bytes;
-	if (!end_resizing(map, block, given) ||
-	    (block->sizes && !note_size(&block->sizes, given->time, block->bytes)))
-		return false;
+	end_resizing(map, block, given);
+	if (block->sizes)
+		note_size(&block->sizes, given->time, block->bytes);
 	note_peak(map, given->time);
-	return true;
+	return replaces;
 }
 
-/* Remembers a freed address; false out of memory. */
-static bool remember(struct mt_block_map *map, uint64_t address, uint32_t origin)
+/* Remembers a freed address. */
+static void remember(struct mt_block_map *map, uint64_t address, uint32_t origin)
 {
 	if (map->freed[0].count >= FREED_MOST) {
 		mt_map64_deinit(&map->freed[1]);
 		map->freed[1] = map->freed[0];
 		map->freed[0] = (struct mt_map64){0};
 	}
-	return mt_map64_put(&map->freed[0], address, origin);
+	mt_map64_put(&map->freed[0], address, origin);
 }
 
-bool mt_block_map_free(struct mt_block_map *map, const struct mt_block_freeing *freeing,
-		       enum mt_block_freed *out, uint32_t *origin)
+enum mt_block_freed mt_block_map_free(struct mt_block_map *map,
+				      const struct mt_block_freeing *freeing, uint32_t *origin)
 {
 	uint64_t address = freeing->address;
 	struct mt_block *block = find(map, address), *last;
 	uint64_t before = MT_BLOCK_NO_ORIGIN;
+	enum mt_block_freed freed = MT_FREED_LIVE;
 
 	if (!block) {
-		*out = freed_again(map, address, &before);
+		freed = freed_again(map, address, &before);
 		*origin = (uint32_t)before;
-		return remember(map, address, *origin);
+		remember(map, address, *origin);
+		return freed;
 	}
-	*out = MT_FREED_LIVE;
 	*origin = block->origin;
-	if (!depart(map, block) || !note_doubt(map, block, freeing) ||
-	    (freeing->resizes && !begin_resizing(map, block, freeing->tid)))
-		return false;
+	depart(map, block);
+	note_doubt(map, block, freeing);
+	if (freeing->resizes)
+		begin_resizing(map, block, freeing->tid);
 	last = &map->blocks.items[map->blocks.count - 1];
-	if (last != block &&
-	    !mt_map64_put(&map->by_address, last->address, (uint64_t)(block - map->blocks.items)))
-		return false;
+	if (last != block)
+		mt_map64_put(&map->by_address, last->address,
+			     (uint64_t)(block - map->blocks.items));
 	mt_map64_remove(&map->by_address, address);
 	free(block->sizes);
 	*block = *last;
 	map->blocks.count--;
-	return remember(map, address, *origin);
+	remember(map, address, *origin);
+	return freed;
 }
 
-bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,
-		       bool (*deliver)(void *context, const struct mt_block *block), void *context)
+void mt_block_map_each(const struct mt_block_map *map, bool at_peak,
+		       void (*deliver)(void *context, const struct mt_block *block), void *context)
 {
-	bool good = true;
-
-	for (size_t i = 0; good && i < map->blocks.count; i++) {
+	for (size_t i = 0; i < map->blocks.count; i++) {
 		const struct mt_block *block = &map->blocks.items[i];
 
 		if (!at_peak || mt_block_last(block) <= map->peak_time)
-			good = deliver(context, block);
+			deliver(context, block);
 	}
-	for (size_t i = 0; good && at_peak && i < map->departed.count; i++)
-		good = deliver(context, &map->departed.items[i]);
-	return good;
+	for (size_t i = 0; at_peak && i < map->departed.count; i++)
+		deliver(context, &map->departed.items[i]);
 }

@@ -63,20 +63,19 @@ enum mt_block_freed {
 
 #define MT_BLOCK_NO_ORIGIN UINT32_MAX
 
-/* NULL out of memory. has_peak: keep the live blocks at the peak. */
+/* has_peak: keep the live blocks at the peak. */
 struct mt_block_map *mt_block_map_create(bool has_peak);
 void mt_block_map_destroy(struct mt_block_map *map);
 
 /*
  * Adds a block. If the thread began to resize a block at `was`, the new block takes over its time
- * and growth. False out of memory. If the address is live:
+ * and growth. If the address is live:
  *
  * 1. The block is from the same thread, returned since `enter` or with `enter` unknown: functions
  *    that call each other. It stays one block, of the outermost function.
- * 2. Else the free of the block was missed: the block is replaced. *unseen_free is set to true.
+ * 2. Else the free of the block was missed: the block is replaced. The result is true.
  */
-bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *given,
-		       bool *unseen_free);
+bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *given);
 
 /*
  * True if the missing free at an address that was returned again is the free by a function which
@@ -95,11 +94,11 @@ struct mt_block_freeing {
 };
 
 /*
- * Frees the block at an address; false out of memory. *origin: of the block that is or was live
- * there; MT_BLOCK_NO_ORIGIN if no block was seen.
+ * Frees the block at an address. *origin: of the block that is or was live there;
+ * MT_BLOCK_NO_ORIGIN if no block was seen.
  */
-bool mt_block_map_free(struct mt_block_map *map, const struct mt_block_freeing *freeing,
-		       enum mt_block_freed *out, uint32_t *origin);
+enum mt_block_freed mt_block_map_free(struct mt_block_map *map,
+				      const struct mt_block_freeing *freeing, uint32_t *origin);
 
 /* The live block at an address; NULL: none. Valid until the next change. */
 const struct mt_block *mt_block_map_at(const struct mt_block_map *map, uint64_t address);
@@ -108,10 +107,10 @@ size_t mt_block_map_count(const struct mt_block_map *map);
 
 /*
  * Calls `deliver` for each live block, or with at_peak for each block that was live at the peak and
- * was not replaced before it. False if `deliver` returned false.
+ * was not replaced before it.
  */
-bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,
-		       bool (*deliver)(void *context, const struct mt_block *block), void *context);
+void mt_block_map_each(const struct mt_block_map *map, bool at_peak,
+		       void (*deliver)(void *context, const struct mt_block *block), void *context);
 
 /* ns; 0 without blocks. */
 uint64_t mt_block_map_peak_time(const struct mt_block_map *map);

@@ -16,7 +16,6 @@
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
 #include "report/blocks/block_calls.h"
-#include "report/blocks/block_queue.h"
 #include "report/blocks/kernel_calls.h"
 #include "report/ledger/losses.h"
 #include "report/session/session.h"
@@ -47,6 +46,23 @@ struct pending_free {
 	uint32_t calls;
 };
 
+enum queued_kind {
+	QUEUED_CALL,
+	QUEUED_END,  /* the end of a space */
+	QUEUED_LAST, /* a thread ended that is not the process's first */
+};
+
+/* An effect on an account, which the session defers. */
+struct queued {
+	enum queued_kind kind;
+	bool execed; /* END */
+	uint64_t time;
+	struct mt_block_account *account;
+	int32_t tid; /* CALL, LAST */
+	struct mt_block_call call;
+	struct mt_origin origin; /* of GIVES and FAILS */
+};
+
 struct mt_blocks {
 	struct mt_session *session;
 	const struct mt_blocks_options *options;
@@ -56,7 +72,6 @@ struct mt_blocks {
 	MT_ARRAY(struct mt_kernel_event) kernel_events; /* with options->kernel: likewise */
 	/* Of the present recording: */
 	struct mt_block_calls *calls;
-	struct mt_block_queue queue;
 	struct mt_losses losses;
 	MT_ARRAY(struct mt_block_account *) accounts;
 	struct mt_map64 by_space; /* id of a struct mt_space to index in accounts */
@@ -86,7 +101,6 @@ static void forget_recording(struct mt_blocks *blocks)
 {
 	mt_block_calls_destroy(blocks->calls);
 	blocks->calls = NULL;
-	mt_block_queue_deinit(&blocks->queue);
 	mt_losses_deinit(&blocks->losses);
 	for (size_t i = 0; i < blocks->accounts.count; i++)
 		account_destroy(blocks->accounts.items[i]);
@@ -118,28 +132,19 @@ void mt_blocks_destroy(struct mt_blocks *blocks)
 
 MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
 
-/* The account `id`: of a space, or one of the kernel's accounts. NULL out of memory. */
+/* The account `id`: of a space, or one of the kernel's accounts. */
 static struct mt_block_account *account_of(struct mt_blocks *blocks, const struct mt_space *space,
 					   uint64_t id, uint32_t recording)
 {
-	struct mt_block_account *account, **slot;
+	struct mt_block_account *account;
 	uint64_t index;
 
 	if (mt_map64_get(&blocks->by_space, id, &index))
 		return blocks->accounts.items[index];
-	slot = mt_array_push(&blocks->accounts);
-	if (!slot)
-		return NULL;
-	*slot = account = calloc(1, sizeof(*account));
-	if (account)
-		account->map = mt_block_map_create(blocks->options->at.when == MT_AT_PEAK);
-	if (!account || !account->map ||
-	    !mt_map64_put(&blocks->by_space, id, blocks->accounts.count - 1)) {
-		if (account)
-			account_destroy(account);
-		blocks->accounts.count--;
-		return NULL;
-	}
+	account = mt_alloc(1, sizeof(*account));
+	account->map = mt_block_map_create(blocks->options->at.when == MT_AT_PEAK);
+	mt_map64_put(&blocks->by_space, id, blocks->accounts.count);
+	mt_array_append(&blocks->accounts, account);
 	account->space = (struct mt_blocks_space){
 		.recording = recording, .pid = space->pid, .generation = space->generation};
 	return account;
@@ -147,32 +152,31 @@ static struct mt_block_account *account_of(struct mt_blocks *blocks, const struc
 
 /* ---- Anomalies ---- */
 
-static bool count_anomaly(struct mt_block_account *account, enum mt_block_anomaly anomaly,
+static void count_anomaly(struct mt_block_account *account, enum mt_block_anomaly anomaly,
 			  uint32_t origin, uint64_t calls)
 {
 	uint64_t before = 0;
 
 	mt_map64_get(&account->anomaly[anomaly], origin, &before);
-	return mt_map64_put(&account->anomaly[anomaly], origin, before + calls);
+	mt_map64_put(&account->anomaly[anomaly], origin, before + calls);
 }
 
-static bool settle_free(struct mt_blocks *blocks, const struct pending_free *free)
+static void settle_free(struct mt_blocks *blocks, const struct pending_free *free)
 {
 	blocks->counts.twice += free->anomaly == MT_ANOMALY_TWICE ? free->calls : 0;
 	blocks->counts.unknown += free->anomaly == MT_ANOMALY_UNKNOWN ? free->calls : 0;
-	return !blocks->options->anomaly ||
-	       count_anomaly(free->account, free->anomaly, free->origin, free->calls);
+	if (blocks->options->anomaly)
+		count_anomaly(free->account, free->anomaly, free->origin, free->calls);
 }
 
 /*
  * Removes the pending frees of a thread, or of an account if it is not NULL. `count`: counts them
  * first.
  */
-static bool end_pending(struct mt_blocks *blocks, int32_t tid,
+static void end_pending(struct mt_blocks *blocks, int32_t tid,
 			const struct mt_block_account *account, bool count)
 {
 	size_t kept = 0;
-	bool good = true;
 
 	for (size_t i = 0; i < blocks->pending.count; i++) {
 		struct pending_free *free = &blocks->pending.items[i];
@@ -180,51 +184,41 @@ static bool end_pending(struct mt_blocks *blocks, int32_t tid,
 		if (account ? free->account != account : free->tid != tid)
 			blocks->pending.items[kept++] = *free;
 		else if (count)
-			good = settle_free(blocks, free) && good;
+			settle_free(blocks, free);
 	}
 	blocks->pending.count = kept;
-	return good;
 }
 
 /* Ends the pending frees of a thread that did something else, or ended. */
-static bool end_frees(struct mt_blocks *blocks, int32_t tid, bool count)
+static void end_frees(struct mt_blocks *blocks, int32_t tid, bool count)
 {
-	uint64_t none;
-
-	if (!blocks->pending.count || !mt_map64_get(&blocks->pending_of, (uint32_t)tid, &none))
-		return true;
-	mt_map64_remove(&blocks->pending_of, (uint32_t)tid);
-	return end_pending(blocks, tid, NULL, count);
+	if (blocks->pending.count && mt_map64_remove(&blocks->pending_of, (uint32_t)tid))
+		end_pending(blocks, tid, NULL, count);
 }
 
 /*
  * Anomalous frees right before a thread's end are by glibc, which empties the thread's cache of
  * free blocks. So each free is pending until the thread does something else.
  */
-static bool add_pending(struct mt_blocks *blocks, const struct pending_free *free)
+static void add_pending(struct mt_blocks *blocks, const struct pending_free *free)
 {
 	size_t count = blocks->pending.count;
-	struct pending_free *last = count ? &blocks->pending.items[count - 1] : NULL, *slot;
+	struct pending_free *last = count ? &blocks->pending.items[count - 1] : NULL;
 
 	if (last && last->account == free->account && last->tid == free->tid &&
 	    last->origin == free->origin && last->anomaly == free->anomaly &&
 	    last->calls < UINT32_MAX) {
 		last->calls++;
-		return true;
+		return;
 	}
 	if (count == PENDING_MOST) {
-		for (size_t i = 0; i < count; i++) {
-			if (!settle_free(blocks, &blocks->pending.items[i]))
-				return false;
-		}
+		for (size_t i = 0; i < count; i++)
+			settle_free(blocks, &blocks->pending.items[i]);
 		blocks->pending.count = 0;
 		mt_map64_deinit(&blocks->pending_of);
-		blocks->pending_of = (struct mt_map64){0};
 	}
-	slot = mt_array_push(&blocks->pending);
-	if (slot)
-		*slot = *free;
-	return slot && mt_map64_put(&blocks->pending_of, (uint32_t)free->tid, 0);
+	mt_array_append(&blocks->pending, *free);
+	mt_map64_put(&blocks->pending_of, (uint32_t)free->tid, 0);
 }
 
 /* ---- Delivering ---- */
@@ -235,72 +229,65 @@ struct delivery {
 	uint64_t until;
 };
 
-static bool report_block(void *context, const struct mt_block *block)
+static void report_block(void *context, const struct mt_block *block)
 {
 	const struct delivery *delivery = context;
 	struct mt_blocks *blocks = delivery->blocks;
 	const struct mt_origin *origin = mt_origins_get(blocks->origins, block->origin);
 
-	return !origin->selected ||
-	       blocks->options->block(
-		       blocks->options->context, &delivery->account->space, origin, block,
-		       mt_losses_between(&blocks->losses, mt_block_last(block), delivery->until));
+	if (origin->selected)
+		blocks->options->block(
+			blocks->options->context, &delivery->account->space, origin, block,
+			mt_losses_between(&blocks->losses, mt_block_last(block), delivery->until));
 }
 
 /* Origins and anomalies are few, so a scan is fast enough. */
-static bool report_anomaly(const struct mt_blocks *blocks, const struct mt_block_account *account,
+static void report_anomaly(const struct mt_blocks *blocks, const struct mt_block_account *account,
 			   enum mt_block_anomaly anomaly)
 {
-	bool good = true;
 	uint64_t calls;
 
 	if (!blocks->options->anomaly || !account->anomaly[anomaly].count)
-		return true;
-	for (uint32_t id = 0; good && id < mt_origins_count(blocks->origins); id++) {
+		return;
+	for (uint32_t id = 0; id < mt_origins_count(blocks->origins); id++) {
 		const struct mt_origin *origin = mt_origins_get(blocks->origins, id);
 
 		if (origin->selected && mt_map64_get(&account->anomaly[anomaly], id, &calls))
-			good = blocks->options->anomaly(blocks->options->context, &account->space,
-							origin, anomaly, calls);
+			blocks->options->anomaly(blocks->options->context, &account->space, origin,
+						 anomaly, calls);
 	}
-	return good;
 }
 
 /* Delivers an account as of its end or its peak, and ends it. */
-static bool deliver(struct mt_blocks *blocks, struct mt_block_account *account, uint64_t time)
+static void end_account(struct mt_blocks *blocks, struct mt_block_account *account, uint64_t time)
 {
 	struct delivery delivery = {.blocks = blocks, .account = account, .until = time};
-	bool at_peak = blocks->options->at.when == MT_AT_PEAK, good;
+	bool at_peak = blocks->options->at.when == MT_AT_PEAK;
 
 	account->space.time = at_peak ? mt_block_map_peak_time(account->map) : time;
-	good = end_pending(blocks, 0, account, true) &&
-	       (!blocks->options->block ||
-		mt_block_map_each(account->map, at_peak, report_block, &delivery));
+	end_pending(blocks, 0, account, true);
+	if (blocks->options->block)
+		mt_block_map_each(account->map, at_peak, report_block, &delivery);
 	for (enum mt_block_anomaly anomaly = 0; anomaly < MT_BLOCK_ODDS; anomaly++)
-		good = good && report_anomaly(blocks, account, anomaly);
-	if (good && blocks->options->remaining)
-		good = blocks->options->remaining(blocks->options->context, &account->space,
-						  account->map);
+		report_anomaly(blocks, account, anomaly);
+	if (blocks->options->remaining)
+		blocks->options->remaining(blocks->options->context, &account->space, account->map);
 	mt_block_map_destroy(account->map);
 	account->map = NULL;
-	return good;
 }
 
-static bool report_all(struct mt_blocks *blocks, uint64_t time)
+static void report_all(struct mt_blocks *blocks, uint64_t time)
 {
-	bool good = true;
-
-	for (size_t i = 0; good && i < blocks->accounts.count; i++) {
+	for (size_t i = 0; i < blocks->accounts.count; i++) {
 		if (blocks->accounts.items[i]->map)
-			good = deliver(blocks, blocks->accounts.items[i], time);
+			end_account(blocks, blocks->accounts.items[i], time);
 	}
-	return good;
 }
 
 /* ---- Effects, in order ---- */
 
 /* Compares a block that a thread frees with the one that the thread allocated last. */
-static void compare_with_last(const struct mt_blocks *blocks, const struct mt_queued *queued,
+static void compare_with_last(const struct mt_blocks *blocks, const struct queued *queued,
 			      const struct mt_block *block, struct mt_block_end *end)
 {
 	const struct mt_block *last;
@@ -316,7 +303,7 @@ static void compare_with_last(const struct mt_blocks *blocks, const struct mt_qu
 }
 
 /* Reports the end of the block at an address. */
-static bool report_gone(struct mt_blocks *blocks, const struct mt_queued *queued, uint64_t address,
+static void report_gone(struct mt_blocks *blocks, const struct queued *queued, uint64_t address,
 			bool freed)
 {
 	struct mt_block_account *account = queued->account;
@@ -325,20 +312,21 @@ static bool report_gone(struct mt_blocks *blocks, const struct mt_queued *queued
 	struct mt_block_end end = {.time = queued->time};
 
 	if (!block || !blocks->options->gone)
-		return true;
+		return;
 	account->space.time = queued->time;
 	origin = mt_origins_get(blocks->origins, block->origin);
 	end.resized = freed && queued->call.resizes;
 	if (freed)
 		compare_with_last(blocks, queued, block, &end);
-	return !origin->selected || blocks->options->gone(blocks->options->context, &account->space,
-							  origin, block, &end);
+	if (origin->selected)
+		blocks->options->gone(blocks->options->context, &account->space, origin, block,
+				      &end);
 }
 
 /*
  * Notes a free of an address without a live block. `allocated`: the origin of the block, if known.
  */
-static bool note_anomaly_free(struct mt_blocks *blocks, const struct mt_queued *queued,
+static void note_anomaly_free(struct mt_blocks *blocks, const struct queued *queued,
 			      enum mt_block_freed freed, uint32_t allocated)
 {
 	struct pending_free free = {
@@ -357,10 +345,10 @@ static bool note_anomaly_free(struct mt_blocks *blocks, const struct mt_queued *
 		origin.selected = known->selected;
 	}
 	free.origin = mt_origins_intern(blocks->origins, &origin);
-	return free.origin != UINT32_MAX && add_pending(blocks, &free);
+	add_pending(blocks, &free);
 }
 
-static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
+static void apply_free(struct mt_blocks *blocks, const struct queued *queued)
 {
 	struct mt_block_account *account = queued->account;
 	uint64_t address = queued->call.freed;
@@ -373,16 +361,17 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 		.resizes = queued->call.resizes,
 	};
 
-	if (!report_gone(blocks, queued, address, true) ||
-	    !mt_block_map_free(account->map, &freeing, &freed, &allocated))
-		return false;
+	report_gone(blocks, queued, address, true);
+	freed = mt_block_map_free(account->map, &freeing, &allocated);
 	blocks->counts.unseen_frees -= freed == MT_FREED_OUT_OF_TURN;
-	if (freed == MT_FREED_LIVE || freed == MT_FREED_OUT_OF_TURN)
-		return end_frees(blocks, queued->tid, true);
+	if (freed == MT_FREED_LIVE || freed == MT_FREED_OUT_OF_TURN) {
+		end_frees(blocks, queued->tid, true);
+		return;
+	}
 	if (freed == MT_FREED_UNKNOWN && account->forked)
-		return true;
+		return;
 	if (blocks->one_in > 1 || blocks->limited)
-		return true; /* most blocks that are freed were not chosen */
+		return; /* most blocks that are freed were not chosen */
 	/*
 	 * The block may have been allocated in between: in bulk, at an address that no sample
 	 * shows, in a lost record, or by a child of vfork, if its first allocation was not seen
@@ -394,26 +383,23 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 		freed = MT_FREED_UNKNOWN;
 		allocated = MT_BLOCK_NO_ORIGIN;
 	}
-	return note_anomaly_free(blocks, queued, freed, allocated);
+	note_anomaly_free(blocks, queued, freed, allocated);
 }
 
 /*
  * Applies the free by realloc. Before realloc returned, another thread may have got the address and
  * freed it again: then this is the missing free.
  */
-static bool apply_old(struct mt_blocks *blocks, struct mt_queued *queued)
+static void apply_old(struct mt_blocks *blocks, struct queued *queued)
 {
 	struct mt_block_account *account = queued->account;
 	const struct mt_block_call *call = &queued->call;
 	const struct mt_block *old = mt_block_map_at(account->map, call->freed);
 
-	if (call->freed &&
-	    mt_block_map_freed_within(account->map, call->freed, call->given.enter)) {
+	if (call->freed && mt_block_map_freed_within(account->map, call->freed, call->given.enter))
 		blocks->counts.unseen_frees--;
-		return true;
-	}
-	return !call->freed || (old && mt_block_last(old) > call->given.enter) ||
-	       apply_free(blocks, queued);
+	else if (call->freed && !(old && mt_block_last(old) > call->given.enter))
+		apply_free(blocks, queued);
 }
 
 static void note_rate(struct mt_blocks *blocks, uint32_t one_in)
@@ -427,80 +413,64 @@ static void note_rate(struct mt_blocks *blocks, uint32_t one_in)
 		counts->one_in_least = one_in;
 }
 
-static bool apply_given(struct mt_blocks *blocks, const struct mt_queued *queued)
+static void apply_given(struct mt_blocks *blocks, const struct queued *queued)
 {
 	const struct mt_block_given *given = &queued->call.given;
 	struct mt_block_map *map = queued->account->map;
-	bool unseen_free = false;
 
-	if (mt_block_map_replaces(map, given) &&
-	    !report_gone(blocks, queued, given->address, false))
-		return false;
-	if (!mt_block_map_give(map, given, &unseen_free))
-		return false;
-	blocks->counts.unseen_frees += unseen_free;
+	if (mt_block_map_replaces(map, given))
+		report_gone(blocks, queued, given->address, false);
+	blocks->counts.unseen_frees += mt_block_map_give(map, given);
 	note_rate(blocks, blocks->options->kernel
 				  ? blocks->kernel_events.items[queued->origin.event].one_in
 				  : blocks->events.items[queued->origin.event].one_in);
-	return !blocks->options->gone ||
-	       mt_map64_put(&blocks->last_given, (uint32_t)queued->tid, given->address);
+	if (blocks->options->gone)
+		mt_map64_put(&blocks->last_given, (uint32_t)queued->tid, given->address);
 }
 
-static bool apply_call(struct mt_blocks *blocks, struct mt_queued *queued)
+static void apply_call(struct mt_blocks *blocks, struct queued *queued)
 {
 	struct mt_block_call *call = &queued->call;
-	uint32_t origin;
 
-	if (call->effect == MT_BLOCK_FREES)
-		return apply_free(blocks, queued);
-	if (!end_frees(blocks, queued->tid, true))
-		return false;
-	origin = mt_origins_intern(blocks->origins, &queued->origin);
-	if (origin == UINT32_MAX || !apply_old(blocks, queued))
-		return false;
-	if (call->effect == MT_BLOCK_FAILS)
-		return !blocks->options->anomaly ||
-		       count_anomaly(queued->account, MT_ANOMALY_FAILED, origin, 1);
+	if (call->effect == MT_BLOCK_FREES) {
+		apply_free(blocks, queued);
+		return;
+	}
+	end_frees(blocks, queued->tid, true);
+	call->given.origin = mt_origins_intern(blocks->origins, &queued->origin);
+	apply_old(blocks, queued);
 	blocks->counts.unreadable += call->effect == MT_BLOCK_UNREADABLE;
-	if (call->effect == MT_BLOCK_UNREADABLE)
-		return true;
-	call->given.origin = origin;
-	return apply_given(blocks, queued);
+	if (call->effect == MT_BLOCK_FAILS && blocks->options->anomaly)
+		count_anomaly(queued->account, MT_ANOMALY_FAILED, call->given.origin, 1);
+	if (call->effect == MT_BLOCK_GIVES)
+		apply_given(blocks, queued);
 }
 
-static bool apply(struct mt_blocks *blocks, struct mt_queued *queued)
+static void deliver(void *context, void *item, uint32_t stack, bool selected)
 {
+	struct mt_blocks *blocks = context;
+	struct queued *queued = item;
 	struct mt_block_account *account = queued->account;
 
+	queued->origin.stack = stack;
+	queued->origin.selected |= selected;
 	if (!blocks->frozen && queued->time > blocks->at) {
 		blocks->frozen = true;
-		if (!report_all(blocks, blocks->at))
-			return false;
+		report_all(blocks, blocks->at);
 	}
-	if (queued->kind == MT_QUEUED_LAST) {
+	if (queued->kind == QUEUED_LAST) {
 		end_frees(blocks, queued->tid, false);
 		mt_map64_remove(&blocks->last_given, (uint32_t)queued->tid);
 	}
-	if (queued->kind == MT_QUEUED_LAST || !account->map)
-		return true;
-	if (queued->kind == MT_QUEUED_CALL)
-		return apply_call(blocks, queued);
+	if (queued->kind == QUEUED_LAST || !account->map)
+		return;
+	if (queued->kind == QUEUED_CALL) {
+		apply_call(blocks, queued);
+		return;
+	}
 	account->space.ended = true;
 	account->space.execed = queued->execed;
-	return deliver(blocks, account, queued->time);
-}
-
-/* Applies items until one waits for its stack; with `all`, every item. */
-static bool drain(struct mt_blocks *blocks, bool all)
-{
-	struct mt_queued *first;
-	bool good = true;
-
-	while (good && (first = mt_block_queue_first(&blocks->queue)) && (all || !first->waits)) {
-		mt_block_queue_drop(&blocks->queue);
-		good = apply(blocks, first);
-	}
-	return good;
+	end_account(blocks, account, queued->time);
 }
 
 /* ---- Records from the session ---- */
@@ -513,43 +483,28 @@ static bool wants(void *context, const struct mt_facts_event *event)
 				       : mt_block_operation_of(event->account) == MT_BLOCK_ALLOC;
 }
 
-static bool take_kernel_event(struct mt_blocks *blocks, const struct mt_observed *observed)
+static void take_kernel_event(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
 	const struct mt_facts_event *facts =
 		&mt_session_facts(blocks->session)->events.items[observed->event];
-	struct mt_kernel_event *event;
+	struct mt_kernel_event *event = mt_array_at(&blocks->kernel_events, observed->event);
 
-	while (blocks->kernel_events.count <= observed->event) {
-		if (!mt_array_push(&blocks->kernel_events))
-			return false;
-	}
-	event = &blocks->kernel_events.items[observed->event];
 	*event = mt_kernel_event_parse(facts->name, &observed->described->format);
 	event->one_in = mt_block_one_in(facts->account);
 	if (event->allocator && event->one_in > blocks->one_in)
 		blocks->one_in = event->one_in;
-	return true;
 }
 
-static bool take_event(struct mt_blocks *blocks, const struct mt_observed *observed)
+static void take_event(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
-	struct mt_block_event *event;
+	struct mt_block_event *event = mt_array_at(&blocks->events, observed->event);
 
-	if (blocks->options->kernel)
-		return take_kernel_event(blocks, observed);
-	while (blocks->events.count <= observed->event) {
-		if (!mt_array_push(&blocks->events))
-			return false;
-	}
-	event = &blocks->events.items[observed->event];
-	if (!mt_block_event_parse(observed->described, mt_session_strings(blocks->session), event))
-		return false;
+	*event = mt_block_event_parse(observed->described, mt_session_strings(blocks->session));
 	if (event->one_in > 1)
 		mt_block_calls_set_sampled(blocks->calls);
 	if (event->operation != MT_BLOCK_NONE && event->one_in > blocks->one_in)
 		blocks->one_in = event->one_in;
 	blocks->limited |= event->most;
-	return true;
 }
 
 static bool is_ours(const struct mt_blocks *blocks, uint32_t event)
@@ -565,7 +520,7 @@ static bool is_ours(const struct mt_blocks *blocks, uint32_t event)
  * The kernel names the event that first found room again in a shared buffer, so any event may have
  * lost the records.
  */
-static bool take_loss(struct mt_blocks *blocks, const struct mt_observed *observed)
+static void take_loss(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
 	const struct mt_loss_record *loss = observed->loss;
 	bool ours = false;
@@ -574,9 +529,9 @@ static bool take_loss(struct mt_blocks *blocks, const struct mt_observed *observ
 		ours |= is_ours(blocks, i);
 	if (!ours || (observed->event != MT_EVENT_NONE && loss->source != MT_LOSS_KERNEL &&
 		      !is_ours(blocks, observed->event)))
-		return true;
+		return;
 	blocks->lost += loss->count * blocks->one_in;
-	return mt_losses_add(&blocks->losses, loss->from, loss->to);
+	mt_losses_add(&blocks->losses, loss->from, loss->to);
 }
 
 /* The account of a call, and the kernel's object cache, a string id. */
@@ -585,50 +540,45 @@ struct place {
 	uint32_t cache;
 };
 
-static bool take_kernel_call(struct mt_blocks *blocks, const struct mt_observed *observed,
-			     struct mt_block_call *call, struct place *place)
+static struct mt_block_call take_kernel_call(struct mt_blocks *blocks,
+					     const struct mt_observed *observed,
+					     struct place *place)
 {
+	struct mt_block_call call;
 	const char *cache;
 	uint32_t length;
 
-	place->space = UINT64_MAX -
-		       mt_kernel_call_take(&blocks->kernel_events.items[observed->event],
-					   observed->sample, observed->time, call, &cache, &length);
+	place->space =
+		UINT64_MAX - mt_kernel_call_take(&blocks->kernel_events.items[observed->event],
+						 observed->sample, observed->time, &call, &cache,
+						 &length);
 	place->cache = mt_strings_intern(mt_session_strings(blocks->session), cache, length);
-	return place->cache != MT_STRING_NONE;
+	return call;
 }
 
-static bool take_sample(struct mt_blocks *blocks, const struct mt_observed *observed)
+static void take_sample(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
 	const struct mt_task *task = observed->task;
-	struct mt_queued *queued;
+	struct queued *queued;
 	struct mt_block_call call;
 	struct place place = {.space = task->space->id};
 
 	if (!is_ours(blocks, observed->event))
-		return true;
-	if (!(blocks->options->kernel
-		      ? take_kernel_call(blocks, observed, &call, &place)
-		      : mt_block_calls_take(blocks->calls, &blocks->events.items[observed->event],
-					    observed->attr, observed->sample, observed->time,
-					    &call)))
-		return false;
-	/* A selected sample's stack still comes; no item waits for it. */
+		return;
+	call = blocks->options->kernel
+		       ? take_kernel_call(blocks, observed, &place)
+		       : mt_block_calls_take(blocks->calls, &blocks->events.items[observed->event],
+					     observed->attr, observed->sample, observed->time);
 	if (call.effect == MT_BLOCK_NOTHING)
-		return true;
-	queued = mt_block_queue_add(&blocks->queue);
-	if (!queued)
-		return false;
+		return;
+	queued = mt_session_defer(blocks->session, &blocks->observer, observed);
 	queued->call = call;
 	queued->tid = task->tid;
 	queued->time = observed->time;
-	queued->serial = observed->serial;
-	queued->waits = observed->selected;
 	queued->account = account_of(blocks, task->space, place.space, observed->recording);
 	queued->origin = (struct mt_origin){
 		.kind = MT_ORIGIN_CALL,
 		.event = observed->event,
-		.stack = MT_STACK_NONE,
 		.comm = task->comm,
 		.process = task->space->comm,
 		.cgroup = task->space->cgroup,
@@ -639,95 +589,78 @@ static bool take_sample(struct mt_blocks *blocks, const struct mt_observed *obse
 		.selected = call.effect == MT_BLOCK_FREES &&
 			    mt_session_selects(blocks->session, task, observed->time),
 	};
-	return queued->account;
 }
 
-static bool take_fork(struct mt_blocks *blocks, const struct mt_observed *observed)
+static void take_fork(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
-	struct mt_block_account *child;
-
-	if (observed->kernel->pid == observed->kernel->ppid || !observed->task)
-		return true;
-	child = account_of(blocks, observed->task->space, observed->task->space->id,
-			   observed->recording);
-	if (child)
-		child->forked = true;
-	return child;
+	if (observed->kernel->pid != observed->kernel->ppid && observed->task)
+		account_of(blocks, observed->task->space, observed->task->space->id,
+			   observed->recording)
+			->forked = true;
 }
 
 /* Queues the end of a space without threads. */
-static bool take_end(struct mt_blocks *blocks, const struct mt_observed *observed, bool execed)
+static void take_end(struct mt_blocks *blocks, const struct mt_observed *observed, bool execed)
 {
 	struct mt_block_account *account;
-	struct mt_queued *queued;
+	struct queued *queued;
 
 	if (!observed->space || observed->space->threads)
-		return true;
+		return;
 	account = account_of(blocks, observed->space, observed->space->id, observed->recording);
-	if (!account || account->closed)
-		return account;
-	queued = mt_block_queue_add(&blocks->queue);
-	if (!queued)
-		return false;
+	if (account->closed)
+		return;
+	queued = mt_session_defer(blocks->session, &blocks->observer, observed);
 	account->closed = true;
-	queued->kind = MT_QUEUED_END;
+	queued->kind = QUEUED_END;
 	queued->time = observed->time;
 	queued->account = account;
 	queued->execed = execed;
-	return true;
 }
 
-static bool take_thread_end(struct mt_blocks *blocks, const struct mt_observed *observed)
+static void take_thread_end(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
 	int32_t tid = observed->kernel->tid;
-	struct mt_queued *queued;
+	struct queued *queued;
 
 	mt_block_calls_end(blocks->calls, tid);
 	if (tid != observed->kernel->pid) {
-		queued = mt_block_queue_add(&blocks->queue);
-		if (!queued)
-			return false;
-		queued->kind = MT_QUEUED_LAST;
+		queued = mt_session_defer(blocks->session, &blocks->observer, observed);
+		queued->kind = QUEUED_LAST;
 		queued->time = observed->time;
 		queued->tid = tid;
 	}
-	return take_end(blocks, observed, false);
+	take_end(blocks, observed, false);
 }
 
-static bool take_exec(struct mt_blocks *blocks, const struct mt_observed *observed)
+static void take_kernel(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
-	mt_block_calls_end(blocks->calls, observed->kernel->tid);
-	return take_end(blocks, observed, true);
-}
+	uint32_t type = observed->kernel->type;
 
-static bool take_kernel(struct mt_blocks *blocks, const struct mt_observed *observed)
-{
-	switch (observed->kernel->type) {
-	case MT_KERNEL_FORK:
-		return take_fork(blocks, observed);
-	case MT_KERNEL_COMM:
-		return !observed->kernel->exec || take_exec(blocks, observed);
-	case MT_KERNEL_EXIT:
-		return take_thread_end(blocks, observed);
-	default:
-		return true;
+	if (type == MT_KERNEL_FORK) {
+		take_fork(blocks, observed);
+	} else if (type == MT_KERNEL_COMM && observed->kernel->exec) {
+		mt_block_calls_end(blocks->calls, observed->kernel->tid);
+		take_end(blocks, observed, true);
+	} else if (type == MT_KERNEL_EXIT) {
+		take_thread_end(blocks, observed);
 	}
 }
 
-static bool take(struct mt_blocks *blocks, const struct mt_observed *observed)
+static void take(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
-	switch (observed->kind) {
-	case MT_OBSERVED_EVENT:
-		return take_event(blocks, observed);
-	case MT_OBSERVED_LOSS:
-		return take_loss(blocks, observed);
-	case MT_OBSERVED_KERNEL: /* the kernel's allocators have no spaces */
-		return blocks->options->kernel || take_kernel(blocks, observed);
-	case MT_OBSERVED_SAMPLE:
-		return take_sample(blocks, observed);
-	default:
-		return true;
-	}
+	bool kernel = blocks->options->kernel;
+
+	if (observed->kind == MT_OBSERVED_EVENT && kernel)
+		take_kernel_event(blocks, observed);
+	else if (observed->kind == MT_OBSERVED_EVENT)
+		take_event(blocks, observed);
+	else if (observed->kind == MT_OBSERVED_LOSS)
+		take_loss(blocks, observed);
+	else if (observed->kind == MT_OBSERVED_SAMPLE)
+		take_sample(blocks, observed);
+	else if (observed->kind == MT_OBSERVED_KERNEL && !kernel) /* kernel: without spaces */
+		take_kernel(blocks, observed);
 }
 
 static void begin_recording(struct mt_blocks *blocks, uint32_t recording)
@@ -745,48 +678,31 @@ static void begin_recording(struct mt_blocks *blocks, uint32_t recording)
 }
 
 /* Blocks stay live while nothing is recorded. */
-static bool end_recording(struct mt_blocks *blocks, uint32_t recording)
+static void end_recording(struct mt_blocks *blocks, uint32_t recording)
 {
 	uint64_t end = mt_facts_observed_end(
 		&mt_session_facts(blocks->session)->recordings.items[recording], 0);
-	bool good;
 
 	end = blocks->now > end ? blocks->now : end; /* damaged times */
-	good = drain(blocks, true) && report_all(blocks, end < blocks->at ? end : blocks->at);
+	report_all(blocks, end < blocks->at ? end : blocks->at);
 	forget_recording(blocks);
-	return good;
 }
 
-static bool observe(void *context, const struct mt_observed *observed)
+static void observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_blocks *blocks = context;
 	bool data = observed->kind == MT_OBSERVED_KERNEL || observed->kind == MT_OBSERVED_SAMPLE;
 
-	if (!blocks->calls) {
+	if (!blocks->calls)
 		blocks->calls = mt_block_calls_create();
-		if (!blocks->calls)
-			return false;
-	}
 	if (data && !blocks->begun)
 		begin_recording(blocks, observed->recording);
 	if (data && observed->time > blocks->now)
 		blocks->now = observed->time;
 	if (observed->kind == MT_OBSERVED_END)
-		return end_recording(blocks, observed->recording);
-	return take(blocks, observed) && drain(blocks, false);
-}
-
-static bool take_stack(void *context, uint64_t serial, uint32_t stack, bool wanted)
-{
-	struct mt_blocks *blocks = context;
-	struct mt_queued *first = mt_block_queue_first(&blocks->queue);
-
-	if (!first || first->serial != serial)
-		return true;
-	first->waits = false;
-	first->origin.stack = stack;
-	first->origin.selected = wanted;
-	return drain(blocks, false);
+		end_recording(blocks, observed->recording);
+	else
+		take(blocks, observed);
 }
 
 struct mt_blocks *mt_blocks_begin(struct mt_session *session,
@@ -801,7 +717,8 @@ struct mt_blocks *mt_blocks_begin(struct mt_session *session,
 		.context = blocks,
 		.wants = options->alongside ? NULL : wants,
 		.observe = observe,
-		.stack = take_stack,
+		.deliver = deliver,
+		.item_size = sizeof(struct queued),
 	};
 	blocks->origins = mt_origins_create();
 	mt_session_observe(session, &blocks->observer);

@@ -109,9 +109,8 @@ static void put_map(struct perf_export *copy, const struct mt_map_record *map)
 	struct mt_kernel_record record = record_of(copy, MT_KERNEL_MMAP2);
 	MT_CLEANUP_FREE char *path = map->path.size ? mt_copy_bytes(map->path.bytes, map->path.size)
 						    : mt_copy_string("//anon");
-	struct mt_mapped mapped;
+	struct mt_mapped mapped = mt_mapped_by_state(map, path);
 
-	mapped = mt_mapped_by_state(map, path);
 	record.pid = record.tid = record.id_pid = record.id_tid = map->pid;
 	record.start = map->start;
 	record.length = map->end - map->start;
@@ -146,7 +145,7 @@ static void put_loss(struct perf_export *copy, uint32_t event, const struct mt_l
 	mt_perf_put_record(&copy->waiting, &record, SIDEBAND_ID);
 }
 
-static bool observe(void *context, const struct mt_observed *observed)
+static void observe(void *context, const struct mt_observed *observed)
 {
 	struct perf_export *copy = context;
 
@@ -172,7 +171,6 @@ static bool observe(void *context, const struct mt_observed *observed)
 	default:
 		break;
 	}
-	return true;
 }
 
 /* Writes the records that wait, up to that time. */
@@ -463,8 +461,7 @@ struct mt_error *mt_perf_export(struct mt_session *session, const char *path, in
 	err = err ? err : mt_perf_file_create(fd, &copy.file);
 	if (err)
 		return err;
-	if (!mt_session_observe(session, &observer))
-		return mt_error_nomem();
+	mt_session_observe(session, &observer);
 	err = copy_samples(&copy);
 	mt_session_ignore(session, &observer);
 	if (!err && !copy.counts.samples)

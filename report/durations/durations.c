@@ -1,15 +1,10 @@
-/*
- * Records are observed when they are read; the sample of an end is given later, in the same order.
- * Ended durations wait in a queue between both.
- */
+/* Matches each record of an end with a begin as it is read, and keeps the last one delivered. */
 #include "report/durations/durations.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/array.h"
-#include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
@@ -18,10 +13,6 @@
 #include "report/tables/facts.h"
 #include "report/tables/trace_fields.h"
 
-enum {
-	QUEUE_PAST = 1024, /* passed items that the queue may keep */
-};
-
 /* The role of an event in the rules, as bits. */
 struct part {
 	bool known, seed, mark;
@@ -29,7 +20,7 @@ struct part {
 	struct mt_field fields[MT_DURATION_RULES]; /* for rules with a field */
 };
 
-/* An ended duration whose sample is not given yet. */
+/* An ended duration. */
 struct ended {
 	uint32_t recording;
 	uint64_t serial, ns;
@@ -43,13 +34,10 @@ struct mt_durations {
 	struct mt_map64 begun[MT_DURATION_RULES]; /* by thread or value: ns */
 	uint64_t first_end[MT_DURATION_RULES];	  /* ns; 0: none yet */
 	MT_ARRAY(struct part) parts;		  /* by event */
-	MT_ARRAY(struct ended) queue;
-	size_t from;	 /* the first item in the queue */
+	struct ended last;			  /* delivered; serial 0: none */
 	uint32_t chains; /* rules, as bits, whose end is also the begin of the next */
 	struct mt_facts_durations facts;
 };
-
-MT_DEFINE_CLEANUP(mt_durations, struct mt_durations)
 
 static bool is_kernel_name(const char *kernel, const char *name)
 {
@@ -124,19 +112,13 @@ static bool ends(const struct mt_facts_event *event, const struct mt_duration_ru
 	       names(event, rule->end);
 }
 
-/* NULL out of memory. */
 static const struct part *part_of(struct mt_durations *durations, uint32_t event)
 {
 	const struct mt_facts *facts = mt_session_facts(durations->session);
 	const struct mt_facts_event *of = &facts->events.items[event];
 	struct mt_text format = {.bytes = of->format, .size = strlen(of->format)};
-	struct part *part;
+	struct part *part = mt_array_at(&durations->parts, event);
 
-	while (durations->parts.count <= event) {
-		if (!mt_array_push(&durations->parts))
-			return NULL;
-	}
-	part = &durations->parts.items[event];
 	for (size_t i = 0; !part->known && i < durations->count; i++) {
 		const struct mt_duration_rule *rule = &durations->rules[i];
 
@@ -160,7 +142,7 @@ static bool key_of(const struct mt_durations *durations, const struct part *part
 	       mt_field_get(&part->fields[rule], observed->sample, out);
 }
 
-static bool end(struct mt_durations *durations, size_t rule, uint64_t key, bool seed,
+static void end(struct mt_durations *durations, size_t rule, uint64_t key, bool seed,
 		const struct mt_observed *observed)
 {
 	struct ended *ended;
@@ -170,27 +152,39 @@ static bool end(struct mt_durations *durations, size_t rule, uint64_t key, bool 
 		durations->first_end[rule] = observed->time;
 	if (!mt_map64_get(&durations->begun[rule], key, &begun)) {
 		durations->facts.unbegun += observed->selected && !seed;
-		return true;
+		return;
 	}
 	mt_map64_remove(&durations->begun[rule], key);
 	if (!observed->selected || seed)
-		return true;
-	ended = mt_array_push(&durations->queue);
-	if (!ended)
-		return false;
-	*ended = (struct ended){
-		.recording = observed->recording,
-		.serial = observed->serial,
-		.ns = observed->time > begun ? observed->time - begun : 0,
-	};
-	return true;
+		return;
+	ended = mt_session_defer(durations->session, &durations->observer, observed);
+	ended->recording = observed->recording;
+	ended->serial = observed->serial;
+	ended->ns = observed->time > begun ? observed->time - begun : 0;
+}
+
+static bool is_of(const struct ended *ended, uint32_t recording, uint64_t serial)
+{
+	return ended->recording == recording && ended->serial == serial;
+}
+
+/* Of the durations that one sample ends, the one of the first rule counts. */
+static void deliver(void *context, void *item, uint32_t stack, bool selected)
+{
+	struct mt_durations *durations = context;
+	const struct ended *ended = item;
+
+	(void)stack;
+	(void)selected;
+	if (!is_of(&durations->last, ended->recording, ended->serial))
+		durations->last = *ended;
 }
 
 /*
  * A second begin shows that the first one had no end. For marks this holds only after the first end
  * of any thread: marks are enabled before samples, so earlier ends are not recorded.
  */
-static bool begin(struct mt_durations *durations, size_t rule, uint64_t key, bool mark,
+static void begin(struct mt_durations *durations, size_t rule, uint64_t key, bool mark,
 		  uint64_t time)
 {
 	uint64_t before;
@@ -198,29 +192,25 @@ static bool begin(struct mt_durations *durations, size_t rule, uint64_t key, boo
 	if (mt_map64_get(&durations->begun[rule], key, &before))
 		durations->facts.unended += !mark || (durations->first_end[rule] &&
 						      before >= durations->first_end[rule]);
-	return mt_map64_put(&durations->begun[rule], key, time);
+	mt_map64_put(&durations->begun[rule], key, time);
 }
 
 /* One event may end a duration and begin the next. */
-static bool take_sample(struct mt_durations *durations, const struct mt_observed *observed)
+static void take_sample(struct mt_durations *durations, const struct mt_observed *observed)
 {
 	const struct part *part = part_of(durations, observed->event);
 	uint64_t key;
 
-	if (!part)
-		return false;
 	for (size_t i = 0; i < durations->count; i++) {
 		if (!((part->ends | part->begins) & 1u << i) ||
 		    !key_of(durations, part, i, observed, &key))
 			continue;
-		if ((part->ends & 1u << i) && !end(durations, i, key, part->seed, observed))
-			return false;
-		if ((part->begins & 1u << i) &&
-		    !begin(durations, i, key, part->mark, observed->time))
-			return false;
+		if (part->ends & 1u << i)
+			end(durations, i, key, part->seed, observed);
+		if (part->begins & 1u << i)
+			begin(durations, i, key, part->mark, observed->time);
 		durations->chains |= part->begins & part->ends;
 	}
-	return true;
 }
 
 /* After lost records: the ends of open durations may be among them. */
@@ -233,14 +223,14 @@ static void forget_begun(struct mt_durations *durations)
 	}
 }
 
-static bool observe(void *context, const struct mt_observed *observed)
+static void observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_durations *durations = context;
 
 	if (observed->kind == MT_OBSERVED_LOSS || observed->kind == MT_OBSERVED_END)
 		forget_begun(durations);
-	return observed->kind != MT_OBSERVED_SAMPLE || observed->event == MT_EVENT_NONE ||
-	       take_sample(durations, observed);
+	if (observed->kind == MT_OBSERVED_SAMPLE && observed->event != MT_EVENT_NONE)
+		take_sample(durations, observed);
 }
 
 struct mt_durations *mt_durations_create(struct mt_session *session,
@@ -253,7 +243,12 @@ struct mt_durations *mt_durations_create(struct mt_session *session,
 	durations->rules = rules;
 	durations->count = count;
 	durations->observer = (struct mt_observer){
-		.context = durations, .wants = alongside ? NULL : wants, .observe = observe};
+		.context = durations,
+		.wants = alongside ? NULL : wants,
+		.observe = observe,
+		.deliver = deliver,
+		.item_size = sizeof(struct ended),
+	};
 	mt_session_observe(session, &durations->observer);
 	return durations;
 }
@@ -266,43 +261,14 @@ void mt_durations_destroy(struct mt_durations *durations)
 	for (size_t i = 0; i < durations->count; i++)
 		mt_map64_deinit(&durations->begun[i]);
 	mt_array_deinit(&durations->parts);
-	mt_array_deinit(&durations->queue);
 	free(durations);
 }
 
-static void drop_past(struct mt_durations *durations)
-{
-	struct ended *items = durations->queue.items;
-	size_t left = durations->queue.count - durations->from;
-
-	memmove(items, items + durations->from, left * sizeof(*items));
-	durations->queue.count = left;
-	durations->from = 0;
-}
-
-static bool is_before(const struct ended *ended, const struct mt_session_sample *sample)
-{
-	return ended->recording != sample->recording ? ended->recording < sample->recording
-						     : ended->serial < sample->serial;
-}
-
-bool mt_durations_take(struct mt_durations *durations, const struct mt_session_sample *sample,
+bool mt_durations_take(const struct mt_durations *durations, const struct mt_session_sample *sample,
 		       uint64_t *ns)
 {
-	const struct ended *first;
-
-	if (durations->from > QUEUE_PAST && durations->from * 2 > durations->queue.count)
-		drop_past(durations);
-	while (durations->from < durations->queue.count &&
-	       is_before(&durations->queue.items[durations->from], sample))
-		durations->from++;
-	if (durations->from == durations->queue.count) {
-		durations->from = durations->queue.count = 0;
-		return false;
-	}
-	first = &durations->queue.items[durations->from];
-	*ns = first->ns;
-	return first->recording == sample->recording && first->serial == sample->serial;
+	*ns = durations->last.ns;
+	return is_of(&durations->last, sample->recording, sample->serial);
 }
 
 struct mt_duration_event mt_durations_know(const struct mt_durations *durations, const char *name,

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 struct mt_durations;
-struct mt_error;
 struct mt_session;
 struct mt_session_sample;
 
@@ -32,11 +31,8 @@ struct mt_durations *mt_durations_create(struct mt_session *session,
 					 bool alongside);
 void mt_durations_destroy(struct mt_durations *durations);
 
-/*
- * True if the session's last sample ends a duration, *ns long. Call for the samples of the session
- * in order.
- */
-bool mt_durations_take(struct mt_durations *durations, const struct mt_session_sample *sample,
+/* True if the session's last sample ends a duration, *ns long. */
+bool mt_durations_take(const struct mt_durations *durations, const struct mt_session_sample *sample,
 		       uint64_t *ns);
 
 /* Facts of an event that a rule names. */

@@ -340,7 +340,7 @@ static void end_recording(struct mt_gauge_log *gauges)
 	mt_map64_deinit(&gauges->by_pid);
 }
 
-static bool observe(void *context, const struct mt_observed *observed)
+static void observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_gauge_log *gauges = context;
 
@@ -351,18 +351,18 @@ static bool observe(void *context, const struct mt_observed *observed)
 			take_process(gauges, observed);
 		else
 			take_host(gauges, observed->recording, observed->gauge);
-		return true;
+		break;
 	case MT_OBSERVED_KERNEL:
 		take_kernel(gauges, observed);
-		return true;
+		break;
 	case MT_OBSERVED_SAMPLE:
 		take_sample(gauges, observed);
-		return true;
+		break;
 	case MT_OBSERVED_END:
 		end_recording(gauges);
-		return true;
+		break;
 	default:
-		return true;
+		break;
 	}
 }
 

@@ -14,10 +14,6 @@
 #include "report/stacks/spaces.h"
 #include "report/stacks/stacks.h"
 
-enum {
-	WAITING_GAP = 1024, /* waiting stacks that have come, before the others move up */
-};
-
 #define PROT_INITIAL 7
 #define MAP_FLAG_SHARED 1
 
@@ -29,7 +25,7 @@ static struct mt_ledger_thread *find_thread(struct mt_ledger *ledger, int32_t ti
 								    : NULL;
 }
 
-/* NULL out of memory. Valid until the next thread is created. */
+/* Valid until the next thread is created. */
 static struct mt_ledger_thread *thread_of(struct mt_ledger *ledger, int32_t tid)
 {
 	struct mt_ledger_thread *thread = find_thread(ledger, tid);
@@ -41,11 +37,9 @@ static struct mt_ledger_thread *thread_of(struct mt_ledger *ledger, int32_t tid)
 		index = ledger->free_threads.items[--ledger->free_threads.count];
 	} else {
 		index = (uint32_t)ledger->threads.count;
-		if (!mt_array_push(&ledger->threads))
-			return NULL;
+		mt_array_push(&ledger->threads);
 	}
-	if (!mt_map64_put(&ledger->by_tid, (uint32_t)tid, index))
-		return NULL;
+	mt_map64_put(&ledger->by_tid, (uint32_t)tid, index);
 	ledger->threads.items[index] = (struct mt_ledger_thread){
 		.place = MT_PLACE_NONE,
 		.loose = {MT_PLACE_NONE, MT_PLACE_NONE},
@@ -90,15 +84,13 @@ static struct mt_task_name name_of(const struct mt_task *task)
 
 /* ---- Mappings without a call ---- */
 
-static bool take_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
+static void take_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
 		       const struct mt_found *found, const struct mt_task *task)
 {
 	uint64_t at;
 	struct mt_effect *effect = effect_at(ledger, &thread->loose[1], found->time, &at);
 
 	give_up(ledger, &thread->loose[0]);
-	if (!effect)
-		return false;
 	effect->kind = MT_EFFECT_FOUND;
 	effect->space = mt_ledger_spaces_of(&ledger->spaces, task->space, ledger->recording);
 	effect->task = name_of(task);
@@ -107,33 +99,28 @@ static bool take_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread
 	effect->selected = (found->exec || ledger->has_maps) &&
 			   mt_session_selects(ledger->session, task, found->time);
 	effect->ready = true;
-	return effect->space;
 }
 
 /* Takes a mapping that was kept for a call that did not come. */
-static bool flush_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
+static void flush_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
 			const struct mt_task *task)
 {
-	bool had = thread->has_found;
-
+	if (thread->has_found)
+		take_found(ledger, thread, &thread->found, task);
 	thread->has_found = false;
-	return !had || take_found(ledger, thread, &thread->found, task);
 }
 
 /* ---- Calls ---- */
 
-static bool take_enter(struct mt_ledger *ledger, const struct mt_observed *observed,
+static void take_enter(struct mt_ledger *ledger, const struct mt_observed *observed,
 		       const struct mt_ledger_event *event)
 {
 	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
 
-	if (!thread)
-		return false;
 	/* The call has neither entry nor exit: the first reading of /proc has the mapping. */
 	if (ledger->has_marks && !thread->enter && !thread->left)
 		thread->has_found = false;
-	if (!flush_found(ledger, thread, observed->task))
-		return false;
+	flush_found(ledger, thread, observed->task);
 	give_up(ledger, &thread->place);
 	give_up_loose(ledger, thread);
 	thread->in_call = true;
@@ -141,7 +128,6 @@ static bool take_enter(struct mt_ledger *ledger, const struct mt_observed *obser
 	thread->kind = event->kind;
 	thread->enter = observed->time;
 	mt_vm_call_enter(observed->sample, thread->args);
-	return true;
 }
 
 /* A fork locks its address space and then, at once, the child's. */
@@ -156,30 +142,23 @@ static void note_fork(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
 }
 
 /* The first lock of a call is the lock under which it takes effect. */
-static bool take_lock(struct mt_ledger *ledger, const struct mt_observed *observed)
+static void take_lock(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
-	struct mt_effect *effect;
 	uint64_t place;
 
-	if (!thread)
-		return false;
 	if (thread->in_call && thread->place != MT_PLACE_NONE)
-		return true;
+		return;
 	place = mt_order_add(ledger->order, observed->time);
-	effect = mt_order_at(ledger->order, place);
-	if (!effect)
-		return false;
-	effect->of_a_call = thread->in_call;
+	mt_order_at(ledger->order, place)->of_a_call = thread->in_call;
 	if (thread->in_call) {
 		thread->place = place;
-		return true;
+		return;
 	}
 	give_up(ledger, &thread->loose[0]);
 	thread->loose[0] = thread->loose[1];
 	thread->loose[1] = place;
 	note_fork(ledger, thread, mt_vm_call_locked(observed->sample));
-	return true;
 }
 
 static bool read_call(struct mt_ledger *ledger, const struct mt_observed *observed,
@@ -206,23 +185,10 @@ static bool read_call(struct mt_ledger *ledger, const struct mt_observed *observ
 	return true;
 }
 
-static bool wait_for_stack(struct mt_ledger *ledger, uint64_t serial, uint64_t place)
+static void wait_for_stack(struct mt_ledger *ledger, const struct mt_observed *observed,
+			   uint64_t place)
 {
-	struct mt_waiting_stack *waiting;
-
-	if (ledger->waiting_from == ledger->waiting.count)
-		ledger->waiting_from = ledger->waiting.count = 0;
-	if (ledger->waiting_from > WAITING_GAP &&
-	    ledger->waiting_from > ledger->waiting.count / 2) {
-		ledger->waiting.count -= ledger->waiting_from;
-		memmove(ledger->waiting.items, ledger->waiting.items + ledger->waiting_from,
-			ledger->waiting.count * sizeof(*waiting));
-		ledger->waiting_from = 0;
-	}
-	waiting = mt_array_push(&ledger->waiting);
-	if (waiting)
-		*waiting = (struct mt_waiting_stack){serial, place};
-	return waiting;
+	*(uint64_t *)mt_session_defer(ledger->session, &ledger->observer, observed) = place;
 }
 
 /* True if the call failed before it changed anything. */
@@ -233,27 +199,22 @@ static bool refused_unlocked(const struct mt_ledger *ledger, const struct mt_led
 	       mt_vm_call_failed(call->result);
 }
 
-static bool take_exit(struct mt_ledger *ledger, const struct mt_observed *observed, uint32_t index)
+static void take_exit(struct mt_ledger *ledger, const struct mt_observed *observed, uint32_t index)
 {
 	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
 	struct mt_effect *effect;
 	struct mt_vm_call call;
 	uint64_t at;
-	bool known;
+	bool known = read_call(ledger, observed, thread, ledger->events.items[index].kind, &call) &&
+		     !refused_unlocked(ledger, thread, &call);
 
-	if (!thread)
-		return false;
-	known = read_call(ledger, observed, thread, ledger->events.items[index].kind, &call) &&
-		!refused_unlocked(ledger, thread, &call);
 	thread->in_call = thread->has_found = thread->exec = false;
 	thread->left = observed->time;
 	if (!known) {
 		give_up(ledger, &thread->place);
-		return true;
+		return;
 	}
 	effect = effect_at(ledger, &thread->place, observed->time, &at);
-	if (!effect)
-		return false;
 	effect->kind = MT_EFFECT_CALL;
 	effect->enter = call.enter;
 	effect->exit = call.exit;
@@ -266,13 +227,13 @@ static bool take_exit(struct mt_ledger *ledger, const struct mt_observed *observ
 	call.time = effect->time;
 	effect->call = call;
 	effect->ready = !observed->selected;
-	return effect->space &&
-	       (!observed->selected || wait_for_stack(ledger, observed->serial, at));
+	if (observed->selected)
+		wait_for_stack(ledger, observed, at);
 }
 
 /* ---- Pages ---- */
 
-/* Adds an effect at the end, for events that take effect at once; NULL out of memory. */
+/* Adds an effect at the end, for events that take effect at once. */
 static struct mt_effect *add_effect(struct mt_ledger *ledger, const struct mt_observed *observed,
 				    enum mt_effect_kind kind, uint64_t *place)
 {
@@ -280,32 +241,29 @@ static struct mt_effect *add_effect(struct mt_ledger *ledger, const struct mt_ob
 
 	*place = mt_order_add(ledger->order, observed->time);
 	effect = mt_order_at(ledger->order, *place);
-	if (!effect)
-		return NULL;
 	effect->kind = kind;
 	effect->space =
 		mt_ledger_spaces_of(&ledger->spaces, observed->task->space, ledger->recording);
 	effect->task = name_of(observed->task);
 	effect->stack = MT_STACK_NONE;
 	effect->event = observed->event;
-	return effect->space ? effect : NULL;
+	return effect;
 }
 
-static bool take_fault(struct mt_ledger *ledger, const struct mt_observed *observed)
+static void take_fault(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	uint64_t place;
 	struct mt_effect *effect = add_effect(ledger, observed, MT_EFFECT_TOUCH, &place);
 	bool waits = observed->selected && !ledger->options->stackless;
 
-	if (!effect)
-		return false;
 	effect->address = observed->sample->addr;
 	effect->selected = waits;
 	effect->ready = !waits;
-	return !waits || wait_for_stack(ledger, observed->serial, place);
+	if (waits)
+		wait_for_stack(ledger, observed, place);
 }
 
-static bool take_count(struct mt_ledger *ledger, const struct mt_observed *observed,
+static void take_count(struct mt_ledger *ledger, const struct mt_observed *observed,
 		       const struct mt_page_event *event)
 {
 	const struct mt_ledger_thread *thread = find_thread(ledger, observed->task->tid);
@@ -314,22 +272,19 @@ static bool take_count(struct mt_ledger *ledger, const struct mt_observed *obser
 	uint64_t place;
 
 	if (!mt_page_count_get(event, observed->sample, &count))
-		return true;
+		return;
 	if (thread && thread->in_call) {
 		count.call = thread->kind;
 		count.enter = thread->enter;
 		memcpy(count.args, thread->args, sizeof(count.args));
 	}
 	effect = add_effect(ledger, observed, MT_EFFECT_COUNT, &place);
-	if (!effect)
-		return false;
 	effect->count = count;
 	effect->selected = mt_session_selects(ledger->session, observed->task, observed->time);
 	effect->ready = true;
-	return true;
 }
 
-static bool take_alloc(struct mt_ledger *ledger, const struct mt_observed *observed,
+static void take_alloc(struct mt_ledger *ledger, const struct mt_observed *observed,
 		       const struct mt_page_event *event)
 {
 	uint32_t order = mt_page_alloc_order(event, observed->sample);
@@ -337,13 +292,10 @@ static bool take_alloc(struct mt_ledger *ledger, const struct mt_observed *obser
 	uint64_t place;
 
 	if (!order)
-		return true;
+		return;
 	effect = add_effect(ledger, observed, MT_EFFECT_ALLOC, &place);
-	if (!effect)
-		return false;
 	effect->order = order;
 	effect->ready = true;
-	return true;
 }
 
 /*
@@ -362,33 +314,24 @@ static void drop_unused(struct mt_ledger *ledger, const struct mt_task *parent)
 	thread->forked = NULL;
 }
 
-bool mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *observed)
+/* An event is about pages or about a call, not about both. */
+void mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_ledger_event *event = &ledger->events.items[observed->event];
 
 	drop_unused(ledger, observed->task);
-	switch (event->page.moment) {
-	case MT_PAGE_FAULT:
-		return take_fault(ledger, observed);
-	case MT_PAGE_COUNT:
-		return take_count(ledger, observed, &event->page);
-	case MT_PAGE_ALLOC:
-		return take_alloc(ledger, observed, &event->page);
-	case MT_PAGE_PART:
-	case MT_PAGE_NONE:
-		break;
-	}
-	switch (event->moment) {
-	case MT_MOMENT_ENTER:
-		return take_enter(ledger, observed, event);
-	case MT_MOMENT_LOCK:
-		return take_lock(ledger, observed);
-	case MT_MOMENT_EXIT:
-		return take_exit(ledger, observed, observed->event);
-	case MT_MOMENT_NONE:
-		break;
-	}
-	return true;
+	if (event->page.moment == MT_PAGE_FAULT)
+		take_fault(ledger, observed);
+	else if (event->page.moment == MT_PAGE_COUNT)
+		take_count(ledger, observed, &event->page);
+	else if (event->page.moment == MT_PAGE_ALLOC)
+		take_alloc(ledger, observed, &event->page);
+	else if (event->moment == MT_MOMENT_ENTER)
+		take_enter(ledger, observed, event);
+	else if (event->moment == MT_MOMENT_LOCK)
+		take_lock(ledger, observed);
+	else if (event->moment == MT_MOMENT_EXIT)
+		take_exit(ledger, observed, observed->event);
 }
 
 /* ---- Kernel records ---- */
@@ -411,7 +354,7 @@ static bool is_stack_to_be(const struct mt_ledger_thread *thread, uint64_t end)
 				    end == (1ull << 47) - 4096 || end == (1ull << 56) - 4096);
 }
 
-static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *observed)
+static void take_mapping(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_kernel_record *record = observed->kernel;
 	struct mt_ledger_thread *thread = thread_of(ledger, record->tid);
@@ -432,61 +375,51 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 	 */
 	bool late;
 
-	if (!thread)
-		return false;
 	if (!observed->task || record->pid < 0 || (record->misc & 7) == MT_CPUMODE_KERNEL ||
 	    __builtin_add_overflow(record->start, record->length, &found.end) ||
 	    found.start >= found.end)
-		return true;
+		return;
 	ledger->has_data |= record->misc & MT_MISC_MMAP_DATA;
 	if (protects(thread)) {
 		if (!thread->has_found || thread->found.end < found.end)
 			thread->found = found;
 		thread->has_found = true;
-		return true;
+		return;
 	}
-	if (!flush_found(ledger, thread, observed->task))
-		return false;
+	flush_found(ledger, thread, observed->task);
 	space = mt_ledger_spaces_of(&ledger->spaces, observed->task->space, ledger->recording);
-	if (!space)
-		return false;
 	space->unseen |= mt_unseen_by_region(identity.name, record->start);
 	if (anonymous && is_stack_to_be(thread, found.end)) {
 		thread->exec_began = false;
-		return true;
+		return;
 	}
 	thread->exec_began = false;
 	found.exec = thread->exec;
 	found.file = anonymous ? MT_FILE_NONE : mt_attr_table_file(ledger->attr_table, &identity);
-	if (found.file == UINT32_MAX)
-		return false;
 	late = anonymous && !thread->enter && !thread->left;
-	if (!thread->in_call && (found.exec || (ledger->has_marks && !late)))
-		return take_found(ledger, thread, &found, observed->task);
+	if (!thread->in_call && (found.exec || (ledger->has_marks && !late))) {
+		take_found(ledger, thread, &found, observed->task);
+		return;
+	}
 	thread->has_found = true;
 	thread->found = found;
-	return true;
 }
 
 /*
  * The older of two locks is the lock of the parent's space, the other one the lock of the child's.
  */
-static bool take_fork(struct mt_ledger *ledger, const struct mt_observed *observed)
+static void take_fork(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_kernel_record *record = observed->kernel;
 	struct mt_ledger_thread *parent = thread_of(ledger, record->ptid);
 	uint64_t *loose, at;
 	struct mt_effect *effect;
 
-	if (!parent)
-		return false;
 	if (record->pid == record->ppid || !observed->task || !observed->space)
-		return true;
+		return;
 	loose = &parent->loose[parent->loose[0] == MT_PLACE_NONE];
 	effect = effect_at(ledger, loose, record->time, &at);
 	give_up_loose(ledger, parent);
-	if (!effect)
-		return false;
 	effect->kind = MT_EFFECT_FORK;
 	effect->enter = parent->left;
 	effect->exit = record->time;
@@ -497,103 +430,81 @@ static bool take_fork(struct mt_ledger *ledger, const struct mt_observed *observ
 	effect->ready = true;
 	parent->forked = effect->space;
 	parent->left = record->time; /* the next fork comes after this time */
-	return effect->parent && effect->space;
 }
 
 /* Queues the end of a space without threads. */
-static bool take_end(struct mt_ledger *ledger, const struct mt_observed *observed, bool exec)
+static void take_end(struct mt_ledger *ledger, const struct mt_observed *observed, bool exec)
 {
 	struct mt_ledger_space *space;
 	struct mt_effect *effect;
 
 	if (!observed->space || observed->space->threads)
-		return true;
+		return;
 	space = mt_ledger_spaces_of(&ledger->spaces, observed->space, ledger->recording);
-	if (!space)
-		return false;
 	if (space->watch->closed)
-		return true;
+		return;
 	effect = mt_order_at(ledger->order, mt_order_add(ledger->order, observed->time));
-	if (!effect)
-		return false;
 	space->watch->closed = true;
 	effect->kind = MT_EFFECT_END;
 	effect->space = space;
 	effect->exec = exec;
 	effect->ready = true;
-	return true;
 }
 
-static bool take_exec(struct mt_ledger *ledger, const struct mt_observed *observed)
+static void take_exec(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	struct mt_ledger_thread *thread = thread_of(ledger, observed->kernel->tid);
 
-	if (!thread)
-		return false;
 	give_up(ledger, &thread->place);
 	give_up_loose(ledger, thread);
 	thread->in_call = thread->has_found = false;
 	thread->exec = thread->exec_began = true;
-	return take_end(ledger, observed, true);
+	take_end(ledger, observed, true);
 }
 
-static bool take_thread_end(struct mt_ledger *ledger, const struct mt_observed *observed)
+static void take_thread_end(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	struct mt_ledger_thread *thread = find_thread(ledger, observed->kernel->tid);
-	uint32_t *slot;
 
 	if (thread) {
 		give_up(ledger, &thread->place);
 		give_up_loose(ledger, thread);
-		slot = mt_array_push(&ledger->free_threads);
-		if (!slot)
-			return false;
-		*slot = (uint32_t)(thread - ledger->threads.items);
+		mt_array_append(&ledger->free_threads, (uint32_t)(thread - ledger->threads.items));
 		mt_map64_remove(&ledger->by_tid, (uint32_t)observed->kernel->tid);
 	}
-	return take_end(ledger, observed, false);
+	take_end(ledger, observed, false);
 }
 
-bool mt_ledger_take_kernel(struct mt_ledger *ledger, const struct mt_observed *observed)
+void mt_ledger_take_kernel(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
-	switch (observed->kernel->type) {
-	case MT_KERNEL_MMAP:
-	case MT_KERNEL_MMAP2:
-		return take_mapping(ledger, observed);
-	case MT_KERNEL_FORK:
-		return take_fork(ledger, observed);
-	case MT_KERNEL_COMM:
-		return !observed->kernel->exec || take_exec(ledger, observed);
-	case MT_KERNEL_EXIT:
-		return take_thread_end(ledger, observed);
-	default:
-		return true;
-	}
+	uint32_t type = observed->kernel->type;
+
+	if (type == MT_KERNEL_MMAP || type == MT_KERNEL_MMAP2)
+		take_mapping(ledger, observed);
+	else if (type == MT_KERNEL_FORK)
+		take_fork(ledger, observed);
+	else if (type == MT_KERNEL_COMM && observed->kernel->exec)
+		take_exec(ledger, observed);
+	else if (type == MT_KERNEL_EXIT)
+		take_thread_end(ledger, observed);
 }
 
 /* ---- Readings ---- */
 
-/* The reading that a line belongs to; UINT32_MAX out of memory. */
+/* The reading that a line belongs to. */
 static uint32_t reading_of(struct mt_ledger *ledger, const struct mt_map_record *map, bool again)
 {
-	struct mt_readings *readings;
-	uint64_t index;
+	struct mt_readings *readings =
+		mt_map64_element(&ledger->readings_of, &ledger->readings, (uint32_t)map->pid);
 
-	if (!mt_map64_get(&ledger->readings_of, (uint32_t)map->pid, &index)) {
-		index = ledger->readings.count;
-		readings = mt_array_push(&ledger->readings);
-		if (!readings || !mt_map64_put(&ledger->readings_of, (uint32_t)map->pid, index))
-			return UINT32_MAX;
-		*readings = (struct mt_readings){.count = 1, .again = again};
-	}
-	readings = &ledger->readings.items[index];
-	readings->count += readings->again != again || map->start < readings->last_start;
+	readings->count +=
+		!readings->count || readings->again != again || map->start < readings->last_start;
 	readings->again = again;
 	readings->last_start = map->start;
 	return readings->count - 1;
 }
 
-bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *observed)
+void mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_map_record *map = observed->map;
 	char name[4096];
@@ -602,39 +513,31 @@ bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *obse
 	struct mt_file_identity identity = {map->major, map->minor, map->inode, name};
 	struct mt_region_attrs attrs = {.prot = map->prot & PROT_INITIAL,
 					.flags = shared ? MT_REGION_SHARED : 0};
-	struct mt_initial_map *line;
 
 	if (map->start >= map->end)
-		return true;
+		return;
 	/* It is posted before the first effect of any process: the space must be known by then. */
-	if (observed->space &&
-	    !mt_ledger_spaces_of(&ledger->spaces, observed->space, ledger->recording))
-		return false;
+	if (observed->space)
+		mt_ledger_spaces_of(&ledger->spaces, observed->space, ledger->recording);
 	if (length)
 		memcpy(name, map->path.bytes, length);
 	name[length] = '\0';
 	attrs.kind = (uint8_t)mt_region_kind_of(name, shared);
 	if (attrs.kind == MT_REGION_FILE || attrs.kind == MT_REGION_SHM ||
-	    attrs.kind == MT_REGION_VDSO) {
+	    attrs.kind == MT_REGION_VDSO)
 		attrs.file = mt_attr_table_file(ledger->attr_table, &identity);
-		if (attrs.file == UINT32_MAX)
-			return false;
-	}
 	if (attrs.kind == MT_REGION_FILE || attrs.kind == MT_REGION_SHM)
 		attrs.delta = map->offset - map->start;
-	line = mt_array_push(&ledger->initial_maps);
-	if (!line)
-		return false;
-	*line = (struct mt_initial_map){
-		.before = map->before,
-		.after = map->after,
-		.region = {map->start, map->end, map->before,
-			   mt_attr_table_intern(ledger->attr_table, &attrs), 0},
-		.pid = map->pid,
-		.number = (uint32_t)ledger->initial_maps.count - 1,
-		.reading = reading_of(ledger, map, observed->again),
-		.unseen = mt_unseen_by_region(name, map->start),
-	};
+	mt_array_append(&ledger->initial_maps,
+			(struct mt_initial_map){
+				.before = map->before,
+				.after = map->after,
+				.region = {map->start, map->end, map->before,
+					   mt_attr_table_intern(ledger->attr_table, &attrs), 0},
+				.pid = map->pid,
+				.number = (uint32_t)ledger->initial_maps.count,
+				.reading = reading_of(ledger, map, observed->again),
+				.unseen = mt_unseen_by_region(name, map->start),
+			});
 	ledger->initial_maps_sorted = false;
-	return line->region.attrs != UINT32_MAX && line->reading != UINT32_MAX;
 }

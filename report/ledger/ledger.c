@@ -73,7 +73,6 @@ static void forget_recording(struct mt_ledger *ledger)
 	mt_map64_deinit(&ledger->by_tid);
 	mt_array_deinit(&ledger->threads);
 	mt_array_deinit(&ledger->free_threads);
-	mt_array_deinit(&ledger->waiting);
 	mt_array_deinit(&ledger->initial_maps);
 	mt_array_deinit(&ledger->readings);
 	mt_map64_deinit(&ledger->readings_of);
@@ -81,7 +80,7 @@ static void forget_recording(struct mt_ledger *ledger)
 	mt_losses_deinit(&ledger->brk_losses);
 	mt_losses_deinit(&ledger->page_losses);
 	mt_losses_deinit(&ledger->map_losses);
-	ledger->waiting_from = ledger->initial_maps_from = 0;
+	ledger->initial_maps_from = 0;
 	ledger->has_calls = ledger->has_marks = ledger->has_locks = ledger->frozen = false;
 	ledger->has_data = ledger->has_maps = ledger->moves_checked = false;
 	ledger->at = 0;
@@ -116,28 +115,19 @@ static void begin_recording(struct mt_ledger *ledger, uint32_t recording)
 }
 
 /* Closes all open spaces. */
-static bool close_all(struct mt_ledger *ledger, uint64_t time)
+static void close_all(struct mt_ledger *ledger, uint64_t time)
 {
-	bool good = true;
-
-	for (size_t i = ledger->spaces.from; good && i < ledger->spaces.all.count; i++) {
+	for (size_t i = ledger->spaces.from; i < ledger->spaces.all.count; i++) {
 		struct mt_ledger_space *space = ledger->spaces.all.items[i];
 
 		if (!space->account)
 			continue;
 		space->uncertain = mt_losses_between(&ledger->losses, space->began, time);
-		good = mt_ledger_close(ledger, space, time);
+		mt_ledger_close(ledger, space, time);
 	}
-	return good;
 }
 
-static bool freeze(struct mt_ledger *ledger)
-{
-	ledger->frozen = true;
-	return mt_ledger_post_readings(ledger, ledger->at) && close_all(ledger, ledger->at);
-}
-
-bool mt_ledger_post_ready(struct mt_ledger *ledger, bool all)
+void mt_ledger_post_ready(struct mt_ledger *ledger, bool all)
 {
 	const struct mt_effect *effect;
 
@@ -145,15 +135,14 @@ bool mt_ledger_post_ready(struct mt_ledger *ledger, bool all)
 		if (ledger->frozen)
 			continue;
 		if (effect->time > ledger->at) {
-			if (!freeze(ledger))
-				return false;
+			ledger->frozen = true;
+			mt_ledger_post_readings(ledger, ledger->at);
+			close_all(ledger, ledger->at);
 			continue;
 		}
-		if (!mt_ledger_post_readings(ledger, effect->time) ||
-		    !mt_ledger_post(ledger, effect))
-			return false;
+		mt_ledger_post_readings(ledger, effect->time);
+		mt_ledger_post(ledger, effect);
 	}
-	return true;
 }
 
 /* Memory stays mapped while nothing is recorded. */
@@ -166,14 +155,14 @@ static uint64_t observed_end(const struct mt_ledger *ledger)
 	return ledger->at && ledger->at < end ? ledger->at : end;
 }
 
-static bool end_recording(struct mt_ledger *ledger)
+static void end_recording(struct mt_ledger *ledger)
 {
-	if (!mt_ledger_post_ready(ledger, true) ||
-	    (!ledger->frozen && (!mt_ledger_post_readings(ledger, UINT64_MAX) ||
-				 !close_all(ledger, observed_end(ledger)))))
-		return false;
+	mt_ledger_post_ready(ledger, true);
+	if (!ledger->frozen) {
+		mt_ledger_post_readings(ledger, UINT64_MAX);
+		close_all(ledger, observed_end(ledger));
+	}
 	forget_recording(ledger);
-	return true;
 }
 
 /* ---- Records from the session ---- */
@@ -189,17 +178,12 @@ static bool wants(void *context, const struct mt_facts_event *event)
 		mt_page_event_of(event).moment == MT_PAGE_FAULT);
 }
 
-static bool take_event(struct mt_ledger *ledger, uint32_t index)
+static void take_event(struct mt_ledger *ledger, uint32_t index)
 {
 	const struct mt_facts_event *facts =
 		&mt_session_facts(ledger->session)->events.items[index];
-	struct mt_ledger_event *event;
+	struct mt_ledger_event *event = mt_array_at(&ledger->events, index);
 
-	while (ledger->events.count <= index) {
-		if (!mt_array_push(&ledger->events))
-			return false;
-	}
-	event = &ledger->events.items[index];
 	event->moment = mt_vm_call_moment(facts->name, &event->kind);
 	if (event->kind == MT_VM_BY_NUMBER) /* most likely in addition to events for single calls */
 		event->moment = MT_MOMENT_NONE;
@@ -210,97 +194,91 @@ static bool take_event(struct mt_ledger *ledger, uint32_t index)
 			    (event->kind == MT_VM_MMAP || event->kind == MT_VM_MUNMAP);
 	ledger->has_marks |= event->moment == MT_MOMENT_ENTER;
 	ledger->has_locks |= event->moment == MT_MOMENT_LOCK;
-	return true;
 }
 
 /*
  * If the event of lost records is unknown, any event may have lost them. The kernel names the event
  * that first found room again in a buffer that all calls share: any of them may have lost records.
  */
-static bool take_loss(struct mt_ledger *ledger, uint32_t event, const struct mt_loss_record *loss)
+static void take_loss(struct mt_ledger *ledger, uint32_t event, const struct mt_loss_record *loss)
 {
 	const struct mt_ledger_event *lost =
 		event < ledger->events.count ? &ledger->events.items[event] : NULL;
 	bool named = loss->source != MT_LOSS_KERNEL;
 
-	if ((!lost || !named || lost->moment == MT_MOMENT_NONE || lost->moment == MT_MOMENT_LOCK) &&
-	    !mt_losses_add(&ledger->map_losses, loss->from, loss->to))
-		return false;
-	if ((!lost || lost->page.moment != MT_PAGE_NONE) &&
-	    !mt_losses_add(&ledger->page_losses, loss->from, loss->to))
-		return false;
+	if (!lost || !named || lost->moment == MT_MOMENT_NONE || lost->moment == MT_MOMENT_LOCK)
+		mt_losses_add(&ledger->map_losses, loss->from, loss->to);
+	if (!lost || lost->page.moment != MT_PAGE_NONE)
+		mt_losses_add(&ledger->page_losses, loss->from, loss->to);
 	if (lost && (named ? lost->moment != MT_MOMENT_EXIT : lost->moment == MT_MOMENT_NONE))
-		return true;
-	if ((!lost || !named || lost->kind == MT_VM_BRK) &&
-	    !mt_losses_add(&ledger->brk_losses, loss->from, loss->to))
-		return false;
-	return mt_losses_add(&ledger->losses, loss->from, loss->to);
+		return;
+	if (!lost || !named || lost->kind == MT_VM_BRK)
+		mt_losses_add(&ledger->brk_losses, loss->from, loss->to);
+	mt_losses_add(&ledger->losses, loss->from, loss->to);
 }
 
-static bool take(struct mt_ledger *ledger, const struct mt_observed *observed)
+static void take(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	switch (observed->kind) {
 	case MT_OBSERVED_EVENT:
-		return take_event(ledger, observed->event);
+		take_event(ledger, observed->event);
+		break;
 	case MT_OBSERVED_MAP:
-		return mt_ledger_take_map(ledger, observed);
+		mt_ledger_take_map(ledger, observed);
+		break;
 	case MT_OBSERVED_GAUGE:
-		return !ledger->options->gauged ||
-		       ledger->options->gauged(ledger->options->context, observed->recording,
-					       observed->gauge);
+		if (ledger->options->gauged)
+			ledger->options->gauged(ledger->options->context, observed->recording,
+						observed->gauge);
+		break;
 	case MT_OBSERVED_LOSS:
-		return take_loss(ledger, observed->event, observed->loss);
+		take_loss(ledger, observed->event, observed->loss);
+		break;
 	case MT_OBSERVED_KERNEL:
-		return mt_ledger_take_kernel(ledger, observed);
+		mt_ledger_take_kernel(ledger, observed);
+		mt_ledger_post_ready(ledger, false);
+		break;
 	case MT_OBSERVED_SAMPLE:
-		return mt_ledger_take_sample(ledger, observed);
+		mt_ledger_take_sample(ledger, observed);
+		mt_ledger_post_ready(ledger, false);
+		break;
 	case MT_OBSERVED_TASK:
+		break;
 	case MT_OBSERVED_END:
+		end_recording(ledger);
 		break;
 	}
-	return true;
 }
 
-static bool observe(void *context, const struct mt_observed *observed)
+static void observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_ledger *ledger = context;
 	bool data = observed->kind == MT_OBSERVED_KERNEL || observed->kind == MT_OBSERVED_SAMPLE;
 
 	if (ledger->alongside && !ledger->has_calls && observed->kind != MT_OBSERVED_EVENT)
-		return true;
-	if (!ledger->order) {
+		return;
+	if (!ledger->order)
 		ledger->order = mt_order_create(MOST_WAITING);
-		if (!ledger->order)
-			return false;
-	}
 	if (data && !ledger->at)
 		begin_recording(ledger, observed->recording);
 	ledger->recording = observed->recording;
 	if (observed->time > ledger->now || !ledger->now)
 		ledger->now = observed->time;
-	if (observed->kind == MT_OBSERVED_END)
-		return end_recording(ledger);
-	return take(ledger, observed) && (!data || mt_ledger_post_ready(ledger, false));
+	take(ledger, observed);
 }
 
-static bool take_stack(void *context, uint64_t serial, uint32_t stack, bool wanted)
+static void deliver(void *context, void *item, uint32_t stack, bool selected)
 {
 	struct mt_ledger *ledger = context;
+	const uint64_t *place = item;
+	struct mt_effect *effect = mt_order_at(ledger->order, *place);
 
-	while (ledger->waiting_from < ledger->waiting.count) {
-		const struct mt_waiting_stack *first = &ledger->waiting.items[ledger->waiting_from];
-		struct mt_effect *effect = mt_order_at(ledger->order, first->place);
-
-		if (first->serial > serial)
-			return true;
-		ledger->waiting_from++;
-		if (!effect)
-			continue;
+	if (effect) {
 		effect->stack = stack;
-		effect->selected = wanted;
+		effect->selected = selected;
 		effect->ready = true;
 	}
-	return mt_ledger_post_ready(ledger, false);
+	mt_ledger_post_ready(ledger, false);
 }
 
 struct mt_ledger *mt_ledger_begin(struct mt_session *session,
@@ -315,7 +293,8 @@ struct mt_ledger *mt_ledger_begin(struct mt_session *session,
 		.context = ledger,
 		.wants = alongside ? NULL : wants,
 		.observe = observe,
-		.stack = take_stack,
+		.deliver = deliver,
+		.item_size = sizeof(uint64_t), /* the place of an effect in the order */
 	};
 	ledger->sink = (struct mt_account_sink){
 		.change = mt_ledger_deliver,

@@ -125,7 +125,7 @@ void mt_ledger_destroy(struct mt_ledger *ledger);
 const struct mt_origin *mt_ledger_origin(const struct mt_ledger *ledger, uint32_t id);
 const struct mt_attr_table *mt_ledger_attrs(const struct mt_ledger *ledger);
 
-/* An origin with the same task and another kind; UINT32_MAX out of memory. */
+/* An origin with the same task and another kind. */
 uint32_t mt_ledger_because(const struct mt_ledger *ledger, uint32_t origin,
 			   enum mt_origin_kind kind);
 

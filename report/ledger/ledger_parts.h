@@ -57,10 +57,6 @@ struct mt_readings {
 	bool again;
 };
 
-struct mt_waiting_stack {
-	uint64_t serial, place;
-};
-
 struct mt_ledger {
 	struct mt_session *session;
 	const struct mt_ledger_options *options;
@@ -81,8 +77,6 @@ struct mt_ledger {
 	struct mt_map64 by_tid; /* tid to index in threads */
 	MT_ARRAY(struct mt_ledger_thread) threads;
 	MT_ARRAY(uint32_t) free_threads;
-	MT_ARRAY(struct mt_waiting_stack) waiting;
-	size_t waiting_from;
 	struct mt_losses losses, brk_losses, page_losses;
 	/* Losses that may include records of mappings or locks. */
 	struct mt_losses map_losses;
@@ -100,31 +94,28 @@ struct mt_ledger {
 
 /* ---- ledger.c ---- */
 
-/*
- * Applies the effects at the front that are ready; with `all`, empties the order. False out of
- * memory.
- */
-bool mt_ledger_post_ready(struct mt_ledger *ledger, bool all);
+/* Applies the effects at the front that are ready; with `all`, empties the order. */
+void mt_ledger_post_ready(struct mt_ledger *ledger, bool all);
 
 /* ---- intake.c ---- */
 
-/* Take a sample, mark or kernel record. False out of memory, as below. */
-bool mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *observed);
-bool mt_ledger_take_kernel(struct mt_ledger *ledger, const struct mt_observed *observed);
+/* Take a sample, mark or kernel record. */
+void mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *observed);
+void mt_ledger_take_kernel(struct mt_ledger *ledger, const struct mt_observed *observed);
 
 /* Takes a line of /proc/PID/maps. */
-bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *observed);
+void mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *observed);
 
 /* ---- posting.c ---- */
 
-/* Applies an effect to its account. False out of memory, as below. */
-bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect);
+/* Applies an effect to its account. */
+void mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect);
 
 /* Applies readings of /proc/PID/maps up to a time. */
-bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
+void mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
 
 /* Calls `remaining` for a space and frees its account; does nothing the second time. */
-bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);
+void mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);
 
 /* Sinks of all accounts: add space, origin and attributes, and call the options' callbacks. */
 void mt_ledger_deliver_moved(void *ledger, struct mt_account *account, uint64_t from, uint64_t to,

@@ -9,12 +9,10 @@
 
 static void space_destroy(struct mt_ledger_space *space)
 {
-	if (space->watch) {
-		mt_extents_destroy(space->watch->peak_regions);
-		mt_overlaps_destroy(space->watch->overlaps);
-		free(space->watch->copies);
-		free(space->watch);
-	}
+	mt_extents_destroy(space->watch->peak_regions);
+	mt_overlaps_destroy(space->watch->overlaps);
+	free(space->watch->copies);
+	free(space->watch);
 	mt_account_destroy(space->account);
 	free(space);
 }
@@ -31,18 +29,10 @@ void mt_ledger_spaces_deinit(struct mt_ledger_spaces *spaces)
 static struct mt_ledger_space *new_space(struct mt_ledger_spaces *spaces,
 					 const struct mt_space *from, uint32_t recording)
 {
-	struct mt_ledger_space *space = calloc(1, sizeof(*space)), **slot;
+	struct mt_ledger_space *space = mt_alloc(1, sizeof(*space));
 	uint64_t older;
 
-	if (!space)
-		return NULL;
-	space->watch = calloc(1, sizeof(*space->watch));
-	slot = space->watch ? mt_array_push(&spaces->all) : NULL;
-	if (!slot) {
-		space_destroy(space);
-		return NULL;
-	}
-	*slot = space;
+	space->watch = mt_alloc(1, sizeof(*space->watch));
 	if (mt_map64_get(&spaces->by_pid, (uint32_t)from->pid, &older))
 		space->watch->older = spaces->all.items[older];
 	space->watch->space = from;
@@ -50,21 +40,20 @@ static struct mt_ledger_space *new_space(struct mt_ledger_spaces *spaces,
 	space->pid = from->pid;
 	space->generation = from->generation;
 	space->start_time = from->start_time;
-	return mt_map64_put(&spaces->by_pid, (uint32_t)from->pid, spaces->all.count - 1) ? space
-											 : NULL;
+	mt_map64_put(&spaces->by_pid, (uint32_t)from->pid, spaces->all.count);
+	mt_map64_put(&spaces->by_space, from->id, spaces->all.count);
+	mt_array_append(&spaces->all, space);
+	return space;
 }
 
 struct mt_ledger_space *mt_ledger_spaces_of(struct mt_ledger_spaces *spaces,
 					    const struct mt_space *space, uint32_t recording)
 {
-	struct mt_ledger_space *made;
 	uint64_t index;
 
-	if (mt_map64_get(&spaces->by_space, space->id, &index))
-		return spaces->all.items[index];
-	made = new_space(spaces, space, recording);
-	return made && mt_map64_put(&spaces->by_space, space->id, spaces->all.count - 1) ? made
-											 : NULL;
+	return mt_map64_get(&spaces->by_space, space->id, &index)
+		       ? spaces->all.items[index]
+		       : new_space(spaces, space, recording);
 }
 
 /* Effects are posted later than they are read: the end of the older space may not be posted yet. */

@@ -57,8 +57,8 @@ struct mt_ledger_spaces {
 void mt_ledger_spaces_deinit(struct mt_ledger_spaces *spaces);
 
 /*
- * The ledger's space for the session's, created as one of `recording` if it is new. NULL out of
- * memory. Valid until deinit.
+ * The ledger's space for the session's, created as one of `recording` if it is new. Valid until
+ * deinit.
  */
 struct mt_ledger_space *mt_ledger_spaces_of(struct mt_ledger_spaces *spaces,
 					    const struct mt_space *space, uint32_t recording);

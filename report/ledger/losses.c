@@ -1,14 +1,10 @@
 /* Spans sorted by start, each with the latest end so far, for binary search. */
 #include "report/ledger/losses.h"
 
-bool mt_losses_add(struct mt_losses *losses, uint64_t from, uint64_t to)
+void mt_losses_add(struct mt_losses *losses, uint64_t from, uint64_t to)
 {
-	struct mt_loss_span *span = mt_array_push(&losses->spans);
-
-	if (span)
-		*span = (struct mt_loss_span){from, to, to};
+	mt_array_append(&losses->spans, (struct mt_loss_span){from, to, to});
 	losses->sorted = false;
-	return span;
 }
 
 void mt_losses_deinit(struct mt_losses *losses)

@@ -20,8 +20,8 @@ struct mt_losses {
 	bool sorted;
 };
 
-/* False out of memory. */
-bool mt_losses_add(struct mt_losses *losses, uint64_t from, uint64_t to);
+/* Adds a span in any order. */
+void mt_losses_add(struct mt_losses *losses, uint64_t from, uint64_t to);
 void mt_losses_deinit(struct mt_losses *losses);
 
 /* True if a span overlaps the time between from and to. Sorts the spans first. */

@@ -2,7 +2,8 @@
 #include "report/ledger/order.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "formats/base/memory.h"
 
 enum {
 	FIRST_CAPACITY = 1024, /* a power of two */
@@ -17,17 +18,11 @@ struct mt_order {
 
 struct mt_order *mt_order_create(size_t most)
 {
-	struct mt_order *order = calloc(1, sizeof(*order));
+	struct mt_order *order = mt_alloc(1, sizeof(*order));
 
-	if (!order)
-		return NULL;
 	order->most = most;
 	order->capacity = FIRST_CAPACITY;
-	order->ring = malloc(order->capacity * sizeof(*order->ring));
-	if (!order->ring) {
-		free(order);
-		return NULL;
-	}
+	order->ring = mt_resize(NULL, order->capacity, sizeof(*order->ring));
 	return order;
 }
 
@@ -44,25 +39,22 @@ static struct mt_effect *slot(const struct mt_order *order, uint64_t place)
 	return &order->ring[place & (order->capacity - 1)];
 }
 
-static bool widen(struct mt_order *order)
+static void widen(struct mt_order *order)
 {
 	size_t capacity = order->capacity * 2;
-	struct mt_effect *ring = malloc(capacity * sizeof(*ring));
+	struct mt_effect *ring = mt_resize(NULL, capacity, sizeof(*ring));
 
-	if (!ring)
-		return false;
 	for (uint64_t place = order->front; place < order->back; place++)
 		ring[place & (capacity - 1)] = *slot(order, place);
 	free(order->ring);
 	order->ring = ring;
 	order->capacity = capacity;
-	return true;
 }
 
 uint64_t mt_order_add(struct mt_order *order, uint64_t time)
 {
-	if (order->back - order->front == order->capacity && !widen(order))
-		return MT_PLACE_NONE;
+	if (order->back - order->front == order->capacity)
+		widen(order);
 	*slot(order, order->back) = (struct mt_effect){.time = time};
 	return order->back++;
 }

@@ -59,11 +59,11 @@ struct mt_effect {
 
 #define MT_PLACE_NONE UINT64_MAX
 
-/* NULL out of memory. With more than `most` effects in the queue, the oldest is given up. */
+/* With more than `most` effects in the queue, the oldest is given up. */
 struct mt_order *mt_order_create(size_t most);
 void mt_order_destroy(struct mt_order *order);
 
-/* Takes a place at the end; MT_PLACE_NONE out of memory. */
+/* Takes a place at the end. */
 uint64_t mt_order_add(struct mt_order *order, uint64_t time);
 
 /* The effect in a place; NULL once it left the queue. Borrowed until the next add. */

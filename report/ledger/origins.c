@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/memory.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/byte_runs.h"
 
@@ -15,15 +16,10 @@ struct mt_origins {
 
 struct mt_origins *mt_origins_create(void)
 {
-	struct mt_origins *origins = calloc(1, sizeof(*origins));
+	struct mt_origins *origins = mt_alloc(1, sizeof(*origins));
 
-	if (!origins)
-		return NULL;
 	origins->all = mt_byte_runs_create();
-	if (!origins->all) {
-		free(origins);
-		return NULL;
-	}
+	mt_memory_check(origins->all);
 	return origins;
 }
 
@@ -41,12 +37,9 @@ uint32_t mt_origins_intern(struct mt_origins *origins, const struct mt_origin *o
 	uint32_t *id = &origins->last_ids[origin->kind];
 
 	if (!*id || memcmp(last, origin, sizeof(*origin))) {
-		uint32_t found = mt_byte_runs_intern(origins->all, origin, sizeof(*origin));
-
-		if (found == UINT32_MAX)
-			return found;
 		*last = *origin;
-		*id = found + 1;
+		*id = mt_byte_runs_intern(origins->all, origin, sizeof(*origin)) + 1;
+		mt_memory_check(*id);
 	}
 	return *id - 1;
 }

@@ -41,11 +41,11 @@ struct mt_origin {
 	uint32_t selected; /* bool: passes the selectors */
 };
 
-/* NULL out of memory. */
+/* Creates an empty table. */
 struct mt_origins *mt_origins_create(void);
 void mt_origins_destroy(struct mt_origins *origins);
 
-/* The id of an origin; UINT32_MAX out of memory. */
+/* The id of an origin. */
 uint32_t mt_origins_intern(struct mt_origins *origins, const struct mt_origin *origin);
 
 /* Their ids are below this number. */
@@ -54,7 +54,7 @@ uint32_t mt_origins_count(const struct mt_origins *origins);
 /* Borrowed as long as `origins`. */
 const struct mt_origin *mt_origins_get(const struct mt_origins *origins, uint32_t id);
 
-/* An origin with the same task and another kind; UINT32_MAX out of memory. */
+/* An origin with the same task and another kind. */
 uint32_t mt_origins_because(struct mt_origins *origins, uint32_t id, enum mt_origin_kind kind);
 
 #endif

@@ -98,7 +98,7 @@ static struct mt_origin process_origin(const struct mt_ledger *ledger,
 }
 
 /* Marks all addresses of a 32-bit program as doubtful. */
-static bool doubt_narrow(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
+static void doubt_narrow(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_origin origin = process_origin(ledger, space, MT_ORIGIN_UNSEEN, time);
 	const struct mt_region_attrs attrs = {.kind = MT_REGION_ANONYMOUS};
@@ -114,11 +114,10 @@ static bool doubt_narrow(struct mt_ledger *ledger, struct mt_ledger_space *space
 	ledger->posting = space;
 	mt_account_doubt(space->account, 0, MT_NARROW_END, time);
 	mt_ledger_deliver(ledger, space->account, &change);
-	return true;
 }
 
 /* Before `remaining`: marks doubtful ranges, and adds unseen calls to the session's facts. */
-static bool close_unseen(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
+static void close_unseen(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_space *of = space->watch->space;
 	const struct mt_facts_unseen unseen = {
@@ -130,50 +129,46 @@ static bool close_unseen(struct mt_ledger *ledger, struct mt_ledger_space *space
 	const struct mt_task leader = leader_of(of);
 
 	if (!unseen.calls)
-		return true;
-	if ((unseen.calls & MT_UNSEEN_NARROW) && !doubt_narrow(ledger, space, time))
-		return false;
-	return !mt_session_selects(ledger->session, &leader, time ? time - 1 : 0) ||
-	       mt_session_add_unseen(ledger->session, &unseen);
+		return;
+	if (unseen.calls & MT_UNSEEN_NARROW)
+		doubt_narrow(ledger, space, time);
+	if (mt_session_selects(ledger->session, &leader, time ? time - 1 : 0))
+		mt_session_add_unseen(ledger->session, &unseen);
 }
 
-bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
+void mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_extents *regions;
 	bool peak = ledger->options->at.when == MT_AT_PEAK && space->watch->peak_regions;
-	bool good = true;
 
 	if (!space->account)
-		return true;
-	if (!close_unseen(ledger, space, time))
-		return false;
+		return;
+	close_unseen(ledger, space, time);
 	regions = peak ? space->watch->peak_regions : space->account->regions;
 	if (ledger->options->remaining && mt_space_is_target(space->watch->space))
-		good = ledger->options->remaining(ledger->options->context, ledger, space, regions,
-						  peak ? space->watch->peak_time : time);
+		ledger->options->remaining(ledger->options->context, ledger, space, regions,
+					   peak ? space->watch->peak_time : time);
 	mt_extents_destroy(space->watch->peak_regions);
 	space->watch->peak_regions = NULL;
 	mt_overlaps_destroy(space->watch->overlaps);
 	space->watch->overlaps = NULL;
 	mt_account_destroy(space->account);
 	space->account = NULL;
-	return good;
 }
 
 /* ---- Peaks ---- */
 
 /* Call before an effect that may unmap memory: keeps a copy of the regions at the peak. */
-static bool keep_peak(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
+static void keep_peak(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	struct mt_ledger_watch *watch = space->watch;
 
 	if (ledger->options->at.when != MT_AT_PEAK || !watch->at_peak)
-		return true;
+		return;
 	mt_extents_destroy(watch->peak_regions);
 	watch->peak_regions = mt_extents_copy(space->account->regions);
 	watch->peak_time = time;
 	watch->at_peak = false;
-	return watch->peak_regions;
 }
 
 static void note_peak(struct mt_ledger_watch *watch)
@@ -195,7 +190,7 @@ struct doubting {
 	uint64_t time;
 };
 
-static bool report_doubt(const struct doubting *in, const struct mt_range *range, uint32_t origin)
+static void report_doubt(const struct doubting *in, const struct mt_range *range, uint32_t origin)
 {
 	const struct mt_extent *region =
 		mt_extents_after(in->space->account->regions, range->start);
@@ -212,7 +207,6 @@ static bool report_doubt(const struct doubting *in, const struct mt_range *range
 	in->ledger->posting = in->space;
 	if (region)
 		mt_ledger_deliver(in->ledger, in->space->account, &change);
-	return true;
 }
 
 static void doubt(void *context, const struct mt_range *range, const uint32_t origins[2])
@@ -243,7 +237,7 @@ static void move_doubt(void *context, const struct mt_range *range, uint64_t to,
 }
 
 /* Children that were copied while the call ran may or may not have its changes. */
-static bool doubt_copies(struct mt_ledger *ledger, const struct mt_effect *effect,
+static void doubt_copies(struct mt_ledger *ledger, const struct mt_effect *effect,
 			 const struct mt_timed_call *call)
 {
 	const struct mt_ledger_watch *watch = effect->space->watch;
@@ -259,10 +253,9 @@ static bool doubt_copies(struct mt_ledger *ledger, const struct mt_effect *effec
 			doubt(&in, &call->ranges[k], origins);
 	}
 	ledger->posting = effect->space;
-	return true;
 }
 
-static bool find_overlaps(struct mt_ledger *ledger, const struct mt_effect *effect, uint64_t brk,
+static void find_overlaps(struct mt_ledger *ledger, const struct mt_effect *effect, uint64_t brk,
 			  uint32_t origin)
 {
 	struct mt_ledger_space *space = effect->space;
@@ -277,11 +270,12 @@ static bool find_overlaps(struct mt_ledger *ledger, const struct mt_effect *effe
 	if (!watch->overlaps)
 		watch->overlaps = mt_overlaps_create();
 	mt_overlaps_add(watch->overlaps, &call, &sink);
-	return call.ordered || !watch->copy_count || doubt_copies(ledger, effect, &call);
+	if (!call.ordered && watch->copy_count)
+		doubt_copies(ledger, effect, &call);
 }
 
 /* Marks the regions of a range, each with its origin, and the gaps between them as doubtful. */
-static bool doubt_regions(const struct doubting *in, const struct mt_range *range)
+static void doubt_regions(const struct doubting *in, const struct mt_range *range)
 {
 	const struct mt_extents *regions = in->space->account->regions;
 	const struct mt_extent *region = mt_extents_after(regions, range->start);
@@ -295,11 +289,10 @@ static bool doubt_regions(const struct doubting *in, const struct mt_range *rang
 
 		report_doubt(in, &piece, region->origin);
 	}
-	return true;
 }
 
 /* Calls of other threads just before a fork may have changed the space after the copy. */
-static bool note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
+static void note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_watch *watch = effect->parent->watch;
 	struct doubting in = {ledger, effect->space, effect->time};
@@ -311,30 +304,27 @@ static bool note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
 	if (watch->overlaps && ledger->has_marks)
 		mt_overlaps_brk(watch->overlaps, since, &effect->space->account->brk_copied);
 	if (effect->time != effect->exit || !ledger->has_marks)
-		return true;
+		return;
 	if (!watch->copies)
 		watch->copies = mt_alloc(MT_COPIES, sizeof(*watch->copies));
 	watch->copies[watch->copy_count++ % MT_COPIES] =
 		(struct mt_copied_space){effect->space, since, effect->exit};
 	if (!watch->overlaps)
-		return true;
+		return;
 	forgotten = mt_overlaps_forgotten(watch->overlaps, since);
 	doubt_regions(&in, &forgotten);
 	mt_overlaps_since(watch->overlaps, since, effect->task.tid, &sink);
-	return true;
 }
 
 /* ---- Effects ---- */
 
-static bool needs_account(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
+static void needs_account(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
-	if (!space->account) {
-		space->account = mt_account_create(ledger->attr_table, &ledger->sink);
-		if (space->account)
-			space->account->moves_checked = ledger->moves_checked;
-		space->began = time;
-	}
-	return space->account;
+	if (space->account)
+		return;
+	space->account = mt_account_create(ledger->attr_table, &ledger->sink);
+	space->account->moves_checked = ledger->moves_checked;
+	space->began = time;
 }
 
 static uint32_t origin_of(struct mt_ledger *ledger, const struct mt_effect *effect,
@@ -357,7 +347,7 @@ static uint32_t origin_of(struct mt_ledger *ledger, const struct mt_effect *effe
 }
 
 /* Reports pages that a call touches or gives back while the regions stay the same. */
-static bool report_advised(struct mt_ledger *ledger, const struct mt_effect *effect)
+static void report_advised(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	const struct mt_ledger_options *options = ledger->options;
 	const struct mt_vm_call *call = &effect->call;
@@ -367,7 +357,7 @@ static bool report_advised(struct mt_ledger *ledger, const struct mt_effect *eff
 	bool touched, given_back;
 
 	if (!options->advised || (!maps && !advises))
-		return true;
+		return;
 	touched =
 		maps ? call->args[3] & (MAP_POPULATE | MAP_LOCKED)
 		     : call->args[2] == MADV_POPULATE_READ || call->args[2] == MADV_POPULATE_WRITE;
@@ -375,13 +365,12 @@ static bool report_advised(struct mt_ledger *ledger, const struct mt_effect *eff
 		advises && (call->args[2] == MADV_DONTNEED || call->args[2] == MADV_FREE ||
 			    call->args[2] == MADV_REMOVE || call->args[2] == MADV_DONTNEED_LOCKED);
 	range.start = maps ? (uint64_t)call->result : mt_page_down(call->args[0]);
-	if (!(touched || given_back) ||
-	    __builtin_add_overflow(range.start, mt_page_up(call->args[1]), &range.end))
-		return true;
-	return options->advised(options->context, ledger, effect->space, &range, touched);
+	if ((touched || given_back) &&
+	    !__builtin_add_overflow(range.start, mt_page_up(call->args[1]), &range.end))
+		options->advised(options->context, ledger, effect->space, &range, touched);
 }
 
-static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
+static void post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_account *account = effect->space->account;
 	uint64_t brk = account->brk;
@@ -392,39 +381,34 @@ static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 			effect->call.kind == MT_VM_BRK &&
 			mt_losses_between(&ledger->brk_losses, account->brk_time, effect->time),
 	};
-	uint32_t unseen;
+	uint32_t unseen = mt_unseen_by_call(&effect->call);
 
-	if (origins.origin == UINT32_MAX || origins.lost == UINT32_MAX)
-		return false;
-	unseen = mt_unseen_by_call(&effect->call);
 	effect->space->unseen |= unseen;
 	if (unseen & MT_UNSEEN_ADVICE)
 		mt_ledger_spaces_doubt_pages(&ledger->spaces);
 	mt_account_call(account, &effect->call, &origins);
-	if (!report_advised(ledger, effect))
-		return false;
-	return effect->enter == effect->exit || find_overlaps(ledger, effect, brk, origins.origin);
+	report_advised(ledger, effect);
+	if (effect->enter != effect->exit)
+		find_overlaps(ledger, effect, brk, origins.origin);
 }
 
-static bool post_found(struct mt_ledger *ledger, const struct mt_effect *effect)
+static void post_found(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_found found = effect->found;
 
 	found.time = effect->time;
 	found.origin = origin_of(ledger, effect, found.exec ? MT_ORIGIN_EXEC : MT_ORIGIN_KERNEL);
 	mt_account_found(effect->space->account, &found);
-	return true;
 }
 
 /* A child that already has an account shares the space of another task. */
-static bool post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
+static void post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_space *child = effect->space;
 
 	if (child->account || child->watch->unused)
-		return true;
-	if (!needs_account(ledger, effect->parent, effect->time))
-		return false;
+		return;
+	needs_account(ledger, effect->parent, effect->time);
 	child->account = mt_account_fork(effect->parent->account, effect->time);
 	child->began = effect->time;
 	child->comm = effect->parent->comm;
@@ -433,49 +417,48 @@ static bool post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
 	child->watch->read_once = effect->parent->watch->read_once;
 	child->watch->read = effect->parent->watch->read;
 	child->unseen = effect->parent->unseen & (MT_UNSEEN_NARROW | MT_UNSEEN_RING);
-	return child->account && note_copy(ledger, effect);
+	note_copy(ledger, effect);
 }
 
-static bool post_end(struct mt_ledger *ledger, const struct mt_effect *effect)
+static void post_end(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_space *space = effect->space;
 
 	if (!space->account)
-		return true;
+		return;
 	space->ended = effect->time;
 	space->execed = effect->exec;
 	space->uncertain = mt_losses_between(&ledger->losses, space->began, effect->time);
-	return mt_ledger_close(ledger, space, effect->time);
+	mt_ledger_close(ledger, space, effect->time);
 }
 
 /* Page events change no account. */
-static bool post_pages(struct mt_ledger *ledger, const struct mt_effect *effect)
+static void post_pages(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	const struct mt_ledger_options *options = ledger->options;
 	bool count = effect->kind == MT_EFFECT_COUNT;
 	uint32_t origin = origin_of(ledger, effect, count ? MT_ORIGIN_UNSEEN : MT_ORIGIN_CALL);
 
-	if (origin == UINT32_MAX)
-		return false;
 	if (count)
-		return options->counted(options->context, ledger,
-					&(struct mt_ledger_count){
-						.space = effect->space,
-						.time = effect->time,
-						.count = &effect->count,
-						.origin = origin,
-						.tid = effect->task.tid,
-					});
-	return options->touched(options->context, ledger,
-				&(struct mt_ledger_touch){
-					.space = effect->space,
-					.time = effect->time,
-					.address = effect->address,
-					.origin = origin,
-					.tid = effect->task.tid,
-					.order =
-						effect->kind == MT_EFFECT_ALLOC ? effect->order : 0,
-				});
+		options->counted(options->context, ledger,
+				 &(struct mt_ledger_count){
+					 .space = effect->space,
+					 .time = effect->time,
+					 .count = &effect->count,
+					 .origin = origin,
+					 .tid = effect->task.tid,
+				 });
+	else
+		options->touched(options->context, ledger,
+				 &(struct mt_ledger_touch){
+					 .space = effect->space,
+					 .time = effect->time,
+					 .address = effect->address,
+					 .origin = origin,
+					 .tid = effect->task.tid,
+					 .order = effect->kind == MT_EFFECT_ALLOC ? effect->order
+										  : 0,
+				 });
 }
 
 static bool reports_of_pages(const struct mt_effect *effect)
@@ -484,30 +467,37 @@ static bool reports_of_pages(const struct mt_effect *effect)
 	       effect->kind == MT_EFFECT_ALLOC;
 }
 
-bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect)
+/* Applies an effect that may change regions. */
+static void post_change(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_space *space = effect->space;
-	bool good;
 
-	if (effect->kind == MT_EFFECT_END)
-		return post_end(ledger, effect);
-	if (effect->kind == MT_EFFECT_FORK)
-		return post_fork(ledger, effect);
-	if (space->ended)
-		return true;
-	space->comm = effect->task.comm;
-	if (!needs_account(ledger, space, effect->time))
-		return false;
-	if (reports_of_pages(effect))
-		return post_pages(ledger, effect);
-	if (!keep_peak(ledger, space, effect->time))
-		return false;
+	keep_peak(ledger, space, effect->time);
 	ledger->posting = space;
 	space->watch->changed = effect->time;
-	good = effect->kind == MT_EFFECT_CALL ? post_call(ledger, effect)
-					      : post_found(ledger, effect);
+	if (effect->kind == MT_EFFECT_CALL)
+		post_call(ledger, effect);
+	else
+		post_found(ledger, effect);
 	note_peak(space->watch);
-	return good;
+}
+
+void mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect)
+{
+	struct mt_ledger_space *space = effect->space;
+
+	if (effect->kind == MT_EFFECT_END) {
+		post_end(ledger, effect);
+	} else if (effect->kind == MT_EFFECT_FORK) {
+		post_fork(ledger, effect);
+	} else if (!space->ended) {
+		space->comm = effect->task.comm;
+		needs_account(ledger, space, effect->time);
+		if (reports_of_pages(effect))
+			post_pages(ledger, effect);
+		else
+			post_change(ledger, effect);
+	}
 }
 
 /* ---- Readings ---- */
@@ -590,7 +580,7 @@ static struct mt_origin name_reading(struct mt_ledger *ledger, const struct mt_l
 			      line->after);
 }
 
-static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *space,
+static void account_piece(struct mt_ledger *ledger, struct mt_ledger_space *space,
 			  const struct piece *piece)
 {
 	const struct mt_origin origin = name_reading(ledger, space, piece->lines);
@@ -603,49 +593,41 @@ static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *spac
 		.again = space->watch->read_once,
 	};
 	MT_ARRAY(struct mt_extent) regions = {0};
-	bool good = reported.origin != UINT32_MAX;
 
-	for (size_t i = 0; good && i < piece->count; i++) {
-		struct mt_extent *region = mt_array_push(&regions);
-
-		good = region;
+	for (size_t i = 0; i < piece->count; i++) {
 		space->unseen |= piece->lines[i].unseen;
-		if (good)
-			*region = piece->lines[i].region;
+		mt_array_append(&regions, piece->lines[i].region);
 	}
 	reported.lines = regions.items;
 	ledger->posting = space;
-	good = good && needs_account(ledger, space, reported.time);
-	if (good)
-		mt_account_reading(space->account, &reported);
+	needs_account(ledger, space, reported.time);
+	mt_account_reading(space->account, &reported);
 	note_peak(space->watch);
 	mt_array_deinit(&regions);
-	return good;
 }
 
-static bool post_piece(struct mt_ledger *ledger, const struct piece *piece)
+static void post_piece(struct mt_ledger *ledger, const struct piece *piece)
 {
 	struct mt_ledger_space *space = mt_ledger_spaces_of_pid(&ledger->spaces, piece->lines->pid);
 	struct mt_ledger_watch *watch = space ? space->watch : NULL;
 
 	if (!space)
-		return true;
+		return;
 	if (piece->first) {
 		watch->reading = piece->lines->before;
 		watch->read_in_part = false;
 	}
 	if (is_ambiguous(ledger, space, piece))
 		watch->read_in_part = true;
-	else if (!account_piece(ledger, space, piece))
-		return false;
+	else
+		account_piece(ledger, space, piece);
 	if (piece->last && !watch->read_in_part) {
 		watch->read_once = true;
 		watch->read = watch->reading;
 	}
-	return true;
 }
 
-bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until)
+void mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until)
 {
 	if (!ledger->initial_maps_sorted && ledger->initial_maps.count)
 		qsort(ledger->initial_maps.items, ledger->initial_maps.count,
@@ -655,9 +637,7 @@ bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until)
 	       ledger->initial_maps.items[ledger->initial_maps_from].after <= until) {
 		const struct piece piece = piece_at(ledger, ledger->initial_maps_from);
 
-		if (!post_piece(ledger, &piece))
-			return false;
+		post_piece(ledger, &piece);
 		ledger->initial_maps_from += piece.count;
 	}
-	return true;
 }

@@ -54,74 +54,72 @@ bool mt_session_selects(const struct mt_session *session, const struct mt_task *
 }
 
 /* CLONE_VM without CLONE_THREAD: its FORK record looks like that of a copied space. */
-static bool take_clone(struct mt_session *session, const struct mt_local_event *event)
+static void take_clone(struct mt_session *session, const struct mt_local_event *event)
 {
 	uint64_t flags, tid;
 
-	if (!mt_field_get(&event->clone_flags, &session->sample, &flags) ||
-	    !mt_field_get(&event->clone_tid, &session->sample, &tid))
-		return true;
-	return !(flags & CLONE_VM) ||
-	       mt_spaces_share(session->spaces, session->sample.tid, (int32_t)tid);
+	if (mt_field_get(&event->clone_flags, &session->sample, &flags) && flags & CLONE_VM &&
+	    mt_field_get(&event->clone_tid, &session->sample, &tid))
+		mt_memory_check(
+			mt_spaces_share(session->spaces, session->sample.tid, (int32_t)tid));
 }
 
 /* Moves a process to another cgroup. */
-static bool take_move(struct mt_session *session, const struct mt_local_event *event)
+static void take_move(struct mt_session *session, const struct mt_local_event *event)
 {
 	struct mt_text path = {0};
 	uint64_t pid, hierarchy;
 
 	path.bytes = mt_field_text(&event->moved_to, &session->sample, &path.size);
-	return !path.bytes || !mt_field_get(&event->moved_pid, &session->sample, &pid) ||
-	       !mt_field_get(&event->moved_in, &session->sample, &hierarchy) ||
-	       mt_spaces_move(session->spaces, (int32_t)pid, hierarchy, &path);
+	if (path.bytes && mt_field_get(&event->moved_pid, &session->sample, &pid) &&
+	    mt_field_get(&event->moved_in, &session->sample, &hierarchy))
+		mt_memory_check(mt_spaces_move(session->spaces, (int32_t)pid, hierarchy, &path));
 }
 
 /* Takes the entry of a function whose return is probed. */
-static bool take_entry(struct mt_session *session, const struct mt_local_event *event)
+static void take_entry(struct mt_session *session, const struct mt_local_event *event)
 {
 	struct mt_return_slot entered;
 
 	if (!session->pipeline ||
 	    !mt_field_get(&event->return_slot, &session->sample, &entered.slot) ||
 	    !mt_field_get(&event->return_address, &session->sample, &entered.address))
-		return true;
+		return;
 	if (!session->returns)
 		session->returns = mt_return_slots_create();
-	return session->returns &&
-	       mt_return_slots_enter(session->returns, session->sample.tid, &entered);
+	mt_memory_check(session->returns &&
+			mt_return_slots_enter(session->returns, session->sample.tid, &entered));
 }
 
 /* Shows every sample and mark to the observers; `given` is the decision of take_sample(). */
-static bool show_sample(struct mt_session *session, const struct mt_local_event *event,
+static void show_sample(struct mt_session *session, const struct mt_local_event *event,
 			const struct mt_session_sample *sample, bool given)
 {
 	const struct mt_task *task;
 	bool marks;
 
 	if (!session->observers.count)
-		return true;
+		return;
 	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
-	if (!task)
-		return false;
+	mt_memory_check(task);
 	mt_space_sampled(task->space);
 	marks = event->marks && select_sample(session, task, sample->time);
 	session->facts.marks += marks;
-	return mt_session_show(session, &(struct mt_observed){
-						.kind = MT_OBSERVED_SAMPLE,
-						.event = event->event,
-						.serial = sample->serial,
-						.time = sample->time,
-						.selected = given,
-						.marks = marks,
-						.task = task,
-						.attr = &event->attr,
-						.sample = &session->sample,
-					});
+	mt_session_show(session, &(struct mt_observed){
+					 .kind = MT_OBSERVED_SAMPLE,
+					 .event = event->event,
+					 .serial = sample->serial,
+					 .time = sample->time,
+					 .selected = given,
+					 .marks = marks,
+					 .task = task,
+					 .attr = &event->attr,
+					 .sample = &session->sample,
+				 });
 }
 
-/* Finds the region at the sample's address at this time. False out of memory. */
-static bool find_region(struct mt_session *session, struct mt_session_sample *sample)
+/* Finds the region at the sample's address at this time. */
+static void find_region(struct mt_session *session, struct mt_session_sample *sample)
 {
 	bool known = sample->attr->sample_type & MT_SAMPLE_ADDR;
 	struct mt_region region =
@@ -129,21 +127,19 @@ static bool find_region(struct mt_session *session, struct mt_session_sample *sa
 
 	sample->kind = mt_strings_intern(session->strings, region.kind, strlen(region.kind));
 	sample->file = mt_strings_intern(session->strings, region.name, strlen(region.name));
-	return sample->kind != MT_STRING_NONE && sample->file != MT_STRING_NONE;
 }
 
-/* Converts a decoded sample to *out; *wanted: the selectors accept it. */
+/* Converts a decoded sample to *out; true if the selectors accept it. */
 static bool fill_sample(struct mt_session *session, const struct mt_local_event *event,
-			struct mt_session_sample *out, bool *wanted)
+			struct mt_session_sample *out)
 {
 	const struct mt_task *task =
 		mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
 
-	if (!task || !mt_spaces_come_to(task->space, out->time))
-		return false;
+	mt_memory_check(task && mt_spaces_come_to(task->space, out->time));
 	*out = (struct mt_session_sample){
 		.event = event->event,
-		.recording = (uint32_t)mt_session_recording_index(session),
+		.recording = session->index,
 		.serial = out->serial,
 		.place = out->place,
 		.time = out->time,
@@ -163,27 +159,25 @@ static bool fill_sample(struct mt_session *session, const struct mt_local_event 
 	if (session->returns)
 		out->returns = mt_return_slots_get(session->returns, session->sample.tid,
 						   &out->return_count);
-	*wanted = select_sample(session, task, out->time);
-	return !*wanted || !session->options->regions || find_region(session, out);
-}
-
-/* Keeps the counts of a sample's group members, if the selectors accept the sample. */
-static bool keep_members(struct mt_session *session, const struct mt_local_event *event,
-			 const struct mt_session_sample *sample)
-{
-	bool wanted;
-
-	session->alongside = *sample;
-	if (!mt_session_read_members(session, event) ||
-	    !fill_sample(session, event, &session->alongside, &wanted))
+	if (!select_sample(session, task, out->time))
 		return false;
-	if (!wanted)
-		session->next_member = session->members.count;
+	if (session->options->regions)
+		find_region(session, out);
 	return true;
 }
 
+/* Keeps the counts of a sample's group members, if the selectors accept the sample. */
+static void keep_members(struct mt_session *session, const struct mt_local_event *event,
+			 const struct mt_session_sample *sample)
+{
+	session->alongside = *sample;
+	mt_session_read_members(session, event);
+	if (!fill_sample(session, event, &session->alongside))
+		session->next_member = session->members.count;
+}
+
 static bool choose_sample(struct mt_session *session, const struct mt_local_event *event,
-			  struct mt_session_sample *out, bool *wanted)
+			  struct mt_session_sample *out)
 {
 	session->facts.events.items[event->event].samples++;
 	session->facts.events.items[event->event].thinned |= event->weight > 1;
@@ -191,9 +185,9 @@ static bool choose_sample(struct mt_session *session, const struct mt_local_even
 		session->facts.samples++;
 		mt_session_present(session)->samples++;
 	}
-	if (event->members && !keep_members(session, event, out))
-		return false;
-	return !event->wanted || fill_sample(session, event, out, wanted);
+	if (event->members)
+		keep_members(session, event, out);
+	return event->wanted && fill_sample(session, event, out);
 }
 
 /* Gives the next member counted alongside the last sample, as a sample; false: none is left. */
@@ -211,17 +205,22 @@ static bool give_member(struct mt_session *session, struct mt_session_sample *ou
 }
 
 static bool take_sample(struct mt_session *session, const struct mt_local_event *event,
-			uint64_t time, struct mt_session_sample *out, bool *wanted)
+			uint64_t time, struct mt_session_sample *out)
 {
+	bool wanted;
+
 	out->time = time;
 	out->serial = mt_reader_given(session->readers.items[session->reader]);
 	if (mt_spaces_is_recorder(session->spaces, session->sample.tid))
-		return true;
+		return false;
 	if (event->role == MT_ROLE_SEED)
-		return choose_sample(session, event, out, wanted);
-	return take_clone(session, event) && take_move(session, event) &&
-	       take_entry(session, event) && choose_sample(session, event, out, wanted) &&
-	       show_sample(session, event, out, *wanted);
+		return choose_sample(session, event, out);
+	take_clone(session, event);
+	take_move(session, event);
+	take_entry(session, event);
+	wanted = choose_sample(session, event, out);
+	show_sample(session, event, out, wanted);
+	return wanted;
 }
 
 /* Only for perf.data files: recordings of mtrec have LOSS records. */
@@ -242,7 +241,7 @@ static const struct mt_task *subject(struct mt_session *session,
 	return mt_spaces_find(session->spaces, fork && !applied ? record->ptid : record->tid);
 }
 
-static bool apply_kernel_record(struct mt_session *session, const struct mt_kernel_record *record)
+static void apply_kernel_record(struct mt_session *session, const struct mt_kernel_record *record)
 {
 	const struct mt_task *before = subject(session, record, false);
 	struct mt_observed observed = {
@@ -252,65 +251,69 @@ static bool apply_kernel_record(struct mt_session *session, const struct mt_kern
 		.space = before ? before->space : NULL,
 	};
 
-	if (!mt_spaces_apply(session->spaces, record))
-		return false;
+	mt_memory_check(mt_spaces_apply(session->spaces, record));
 	observed.task = subject(session, record, true);
-	return mt_session_show(session, &observed);
+	mt_session_show(session, &observed);
 }
 
-static bool take_kernel_record(struct mt_session *session, const struct mt_attr *attr,
+static void take_kernel_record(struct mt_session *session, const struct mt_attr *attr,
 			       const struct mt_kernel_bytes *bytes)
 {
 	struct mt_kernel_record record;
 
-	if (!mt_kernel_record_decode(attr, bytes->kernel, bytes->kernel_size, &record))
-		return mt_session_count_undecodable(session);
+	if (!mt_kernel_record_decode(attr, bytes->kernel, bytes->kernel_size, &record)) {
+		session->facts.undecodable++;
+		return;
+	}
 	mt_session_present(session)->throttled += record.type == MT_KERNEL_THROTTLE;
 	if (mt_session_present(session)->reading->foreign)
 		count_lost(mt_session_present(session), &record);
 	if ((record.type == MT_KERNEL_MMAP || record.type == MT_KERNEL_MMAP2) && record.pid == -1)
-		return mt_kernel_names_map(mt_naming_kernel(session->naming), &record);
-	return apply_kernel_record(session, &record);
+		mt_memory_check(mt_kernel_names_map(mt_naming_kernel(session->naming), &record));
+	else
+		apply_kernel_record(session, &record);
 }
 
 /* Takes the weight and stack of a sample that came as text. */
-static bool take_reported(struct mt_session *session, const struct mt_reported_stack *reported,
+static void take_reported(struct mt_session *session, const struct mt_reported_stack *reported,
 			  struct mt_session_sample *out)
 {
 	out->weight = reported->weight;
 	if (!session->stacks)
-		return true;
+		return;
 	out->stack = mt_session_reported_stack(session, reported);
+	mt_memory_check(out->stack != MT_STACK_NONE);
 	out->frames = (uint32_t)session->reported_frames.count;
-	return out->stack != MT_STACK_NONE;
 }
 
-/* Takes KERNEL, SAMPLE and FRAMES records. */
+/* Takes KERNEL, SAMPLE and FRAMES records; true and sets *out for a wanted sample. */
 static bool take_data(struct mt_session *session, const struct mt_record *record,
-		      struct mt_session_sample *out, bool *wanted)
+		      struct mt_session_sample *out)
 {
-	struct mt_kernel_bytes bytes;
-	const struct mt_local_event *event;
+	struct mt_kernel_bytes bytes = {0};
+	const struct mt_local_event *event = NULL;
 
-	if (!mt_record_kernel_get(record, &bytes) || bytes.kernel_size < 8)
-		return mt_session_count_undecodable(session);
-	event = mt_session_local_event(session, bytes.event);
-	if (!event)
-		return mt_session_count_undecodable(session);
-	if (mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
+	if (mt_record_kernel_get(record, &bytes) && bytes.kernel_size >= 8)
+		event = mt_session_local_event(session, bytes.event);
+	if (event && mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
 		if (event->role == MT_ROLE_SIDEBAND)
 			session->facts.events.items[event->event].samples++;
-		return take_kernel_record(session, &event->attr, &bytes);
+		take_kernel_record(session, &event->attr, &bytes);
+		return false;
 	}
-	if (!mt_sample_decode_bytes(&event->attr, &bytes, &session->sample))
-		return mt_session_count_undecodable(session);
+	if (!event || !mt_sample_decode_bytes(&event->attr, &bytes, &session->sample)) {
+		session->facts.undecodable++;
+		return false;
+	}
 	if (event->call >= 0 && !record->reported &&
 	    mt_call_number_in(&session->sample) != event->call)
-		return true;
-	out->place = record->place;
-	if (!take_sample(session, event, record->time, out, wanted))
 		return false;
-	return !record->reported || !*wanted || take_reported(session, record->reported, out);
+	out->place = record->place;
+	if (!take_sample(session, event, record->time, out))
+		return false;
+	if (record->reported)
+		take_reported(session, record->reported, out);
+	return true;
 }
 
 static void show_progress(struct mt_session *session, uint64_t time)
@@ -323,7 +326,7 @@ static void show_progress(struct mt_session *session, uint64_t time)
 	if (time > facts->start && time <= facts->end && length > 0)
 		part = (double)(time - facts->start) / length;
 	session->options->progress(session->options->progress_context,
-				   ((double)mt_session_recording_index(session) + part) /
+				   ((double)session->index + part) /
 					   (double)session->facts.recordings.count);
 }
 
@@ -347,7 +350,7 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 	struct mt_reader *reader = session->readers.items[session->reader];
 	struct mt_record record;
 	struct mt_error *err;
-	bool have, ok;
+	bool have;
 
 	*wanted = give_member(session, out);
 	while (!*wanted) {
@@ -361,11 +364,9 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 		if (!record.state) /* a state record's time may be far ahead of the samples' */
 			show_progress(session, record.time);
 		if (record.type >= MT_RECORD_KERNEL && record.type <= MT_RECORD_PACKED)
-			ok = take_data(session, &record, out, wanted);
+			*wanted = take_data(session, &record, out);
 		else
-			ok = mt_session_take_statement(session, &record);
-		if (!ok)
-			return mt_error_nomem();
+			mt_session_take_statement(session, &record);
 		if (!*wanted)
 			*wanted = give_member(session, out);
 		if (!*wanted && !pass(session, reader, &record))

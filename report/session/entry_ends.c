@@ -16,23 +16,17 @@ void mt_entry_ends_deinit(struct mt_entry_ends *ends)
 	mt_map64_deinit(&ends->by_frame);
 }
 
-bool mt_entry_ends_add(struct mt_entry_ends *ends, uint32_t frame, uint32_t reason,
+void mt_entry_ends_add(struct mt_entry_ends *ends, uint32_t frame, uint32_t reason,
 		       const char *path)
 {
 	uint64_t key = (uint64_t)frame << 32 | reason, at;
-	struct mt_entry_end *end;
 
 	if (mt_map64_get(&ends->by_frame, key, &at)) {
 		ends->items.items[at].stacks++;
-		return true;
+	} else if (mt_is_c_library(path)) {
+		mt_map64_put(&ends->by_frame, key, ends->items.count);
+		mt_array_append(&ends->items, (struct mt_entry_end){frame, reason, 1});
 	}
-	if (!mt_is_c_library(path))
-		return true;
-	end = mt_array_push(&ends->items);
-	if (!end)
-		return false;
-	*end = (struct mt_entry_end){frame, reason, 1};
-	return mt_map64_put(&ends->by_frame, key, ends->items.count - 1);
 }
 
 static bool is_entry(const char *name)
@@ -56,7 +50,7 @@ static bool is_entry(const char *name)
 	return false;
 }
 
-bool mt_entry_ends_report(const struct mt_entry_ends *ends, struct mt_frames *frames,
+void mt_entry_ends_report(const struct mt_entry_ends *ends, struct mt_frames *frames,
 			  struct mt_facts *facts)
 {
 	memset(facts->entry_ends, 0, sizeof(facts->entry_ends));
@@ -65,11 +59,9 @@ bool mt_entry_ends_report(const struct mt_entry_ends *ends, struct mt_frames *fr
 		size_t count;
 		const struct mt_frame_name *names = mt_frames_names(frames, end->frame, &count);
 
-		if (!names)
-			return false;
+		mt_memory_check(names);
 		if (!names[count - 1].resolved ||
 		    is_entry(mt_strings_get(mt_frames_strings(frames), names[count - 1].name)))
 			facts->entry_ends[end->reason] += end->stacks;
 	}
-	return true;
 }

@@ -27,12 +27,12 @@ struct mt_entry_ends {
 
 void mt_entry_ends_deinit(struct mt_entry_ends *ends);
 
-/* Counts a stack whose outermost frame is in an image at that path. False out of memory. */
-bool mt_entry_ends_add(struct mt_entry_ends *ends, uint32_t frame, uint32_t reason,
+/* Counts a stack whose outermost frame is in an image at that path. */
+void mt_entry_ends_add(struct mt_entry_ends *ends, uint32_t frame, uint32_t reason,
 		       const char *path);
 
-/* Sets facts->entry_ends, naming the frames. False out of memory. */
-bool mt_entry_ends_report(const struct mt_entry_ends *ends, struct mt_frames *frames,
+/* Sets facts->entry_ends, naming the frames. */
+void mt_entry_ends_report(const struct mt_entry_ends *ends, struct mt_frames *frames,
 			  struct mt_facts *facts);
 
 #endif

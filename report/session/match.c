@@ -37,20 +37,18 @@ void mt_match_destroy(struct mt_match *match)
 static struct mt_error *add_expression(struct mt_match *match, const char *option, const char *text,
 				       size_t size)
 {
-	MT_CLEANUP_FREE char *pattern = strndup(text, size);
+	MT_CLEANUP_FREE char *pattern = mt_copy_bytes(text, size);
 	char why[128];
 	regex_t *regex;
 	int code;
 
-	if (!pattern || !mt_array_reserve(&match->expressions, match->expressions.count + 1))
-		return mt_error_nomem();
-	regex = &match->expressions.items[match->expressions.count];
+	regex = mt_array_push(&match->expressions);
 	code = regcomp(regex, pattern, REG_EXTENDED | REG_NOSUB);
 	if (code) {
+		match->expressions.count--;
 		regerror(code, regex, why, sizeof(why));
 		return mt_error_create(MT_ERR_USAGE, "%s /%s/: %s", option, pattern, why);
 	}
-	match->expressions.count++;
 	return NULL;
 }
 
@@ -58,18 +56,9 @@ static struct mt_error *add_words(struct mt_match *match, const char *option, co
 {
 	while (*text) {
 		size_t size = strcspn(text, ",");
-		char **word;
 
-		if (size) {
-			word = mt_array_push(&match->words);
-			if (!word)
-				return mt_error_nomem();
-			*word = strndup(text, size);
-			if (!*word) {
-				match->words.count--;
-				return mt_error_nomem();
-			}
-		}
+		if (size)
+			mt_array_append(&match->words, mt_copy_bytes(text, size));
 		text += size + (text[size] == ',');
 	}
 	if (!match->words.count)
@@ -82,9 +71,7 @@ struct mt_error *mt_match_add(const char *option, const char *text, struct mt_ma
 	size_t length = strlen(text);
 
 	if (!*match)
-		*match = calloc(1, sizeof(**match));
-	if (!*match)
-		return mt_error_nomem();
+		*match = mt_alloc(1, sizeof(**match));
 	if (length > 2 && text[0] == '/' && text[length - 1] == '/')
 		return add_expression(*match, option, text + 1, length - 2);
 	return add_words(*match, option, text);
@@ -99,9 +86,7 @@ struct mt_error *mt_match_add_expression(const char *option, const char *text,
 	if (!*text)
 		return mt_error_create(MT_ERR_USAGE, "%s: an empty expression matches all", option);
 	if (!*match)
-		*match = calloc(1, sizeof(**match));
-	if (!*match)
-		return mt_error_nomem();
+		*match = mt_alloc(1, sizeof(**match));
 	return add_expression(*match, option, text + slashes, length - 2 * slashes);
 }
 
@@ -144,17 +129,14 @@ struct mt_error *mt_numbers_add(const char *option, const char *text, struct mt_
 
 	do {
 		char *end;
-		long *number, value;
+		long value;
 
 		errno = 0;
 		value = strtol(at, &end, 10);
 		if (errno || end == at || !isdigit((unsigned char)*at) || (*end && *end != ','))
 			return mt_error_create(MT_ERR_USAGE, "%s %s: not a list of numbers", option,
 					       text);
-		number = mt_array_push(numbers);
-		if (!number)
-			return mt_error_nomem();
-		*number = value;
+		mt_array_append(numbers, value);
 		at = *end ? end + 1 : end;
 	} while (*at);
 	return NULL;

@@ -14,29 +14,24 @@ enum {
 	TID_BITS = 22, /* the kernel's PID_MAX_LIMIT */
 };
 
-bool mt_session_add_member(struct mt_session *session, struct mt_local_event *event,
+void mt_session_add_member(struct mt_session *session, struct mt_local_event *event,
 			   struct mt_local_event *leader)
 {
-	struct mt_member *member = mt_array_push(&session->members);
-
-	if (!member)
-		return false;
-	*member = (struct mt_member){.event = event, .leader = leader};
+	mt_array_append(&session->members, (struct mt_member){.event = event, .leader = leader});
 	leader->members++;
-	return true;
 }
 
 /* The growth of an event in its thread or on its CPU; a thread's first count is all growth. */
-static bool grown(struct mt_session *session, const struct mt_attr *attr,
-		  const struct mt_read_value *read, uint64_t *out)
+static uint64_t grown(struct mt_session *session, const struct mt_attr *attr,
+		      const struct mt_read_value *read)
 {
 	uint64_t tid = mt_attr_has(attr, MT_ATTR_INHERIT) ? (uint32_t)session->sample.tid : 0;
 	uint64_t key = read->id << TID_BITS ^ tid, before = 0;
 
 	mt_map64_get(&session->counted, key, &before);
+	mt_map64_put(&session->counted, key, read->value);
 	/* less than before: another thread with the same tid */
-	*out = read->value >= before ? read->value - before : read->value;
-	return mt_map64_put(&session->counted, key, read->value);
+	return read->value >= before ? read->value - before : read->value;
 }
 
 /*
@@ -71,7 +66,7 @@ static struct mt_member *member_of(struct mt_session *session, const struct mt_l
 	return NULL;
 }
 
-bool mt_session_read_members(struct mt_session *session, const struct mt_local_event *leader)
+void mt_session_read_members(struct mt_session *session, const struct mt_local_event *leader)
 {
 	size_t count = mt_sample_read_count(&leader->attr, &session->sample);
 	struct mt_read_value read;
@@ -87,8 +82,7 @@ bool mt_session_read_members(struct mt_session *session, const struct mt_local_e
 
 		if (!member && event != leader)
 			continue;
-		if (!grown(session, &leader->attr, &read, &period))
-			return false;
+		period = grown(session, &leader->attr, &read);
 		/* of the leader: exceeds the period if samples were lost */
 		if (!member) {
 			session->sample.period = period ? period : session->sample.period;
@@ -97,7 +91,6 @@ bool mt_session_read_members(struct mt_session *session, const struct mt_local_e
 		session->facts.events.items[event->event].samples += period > 0;
 		member->grown = event->wanted ? period : 0;
 	}
-	return true;
 }
 
 const struct mt_member *mt_session_next_member(struct mt_session *session)

@@ -80,41 +80,35 @@ static struct mt_error *open_files(struct mt_session *session)
 						  .growing = growth ? growth->input : NULL};
 
 	for (size_t i = 0; i < session->options->file_count; i++) {
-		struct mt_reader **slot = mt_array_push(&session->readers);
-		struct mt_error *err;
+		struct mt_reader *reader;
+		struct mt_error *err =
+			mt_reader_open(session->options->files[i], &options, &reader);
 
-		if (!slot)
-			return mt_error_nomem();
-		err = mt_reader_open(session->options->files[i], &options, slot);
-		if (err) {
-			session->readers.count--;
+		if (err)
 			return err;
-		}
+		mt_array_append(&session->readers, reader);
 	}
 	return NULL;
 }
 
 /* One facts entry for each recording of each file, in the order they are read. */
-static struct mt_error *list_recordings(struct mt_session *session)
+static void list_recordings(struct mt_session *session)
 {
 	for (size_t i = 0; i < session->readers.count; i++) {
 		for (size_t k = 0; k < mt_reader_recordings(session->readers.items[i]); k++) {
 			struct mt_facts_recording *facts =
 				mt_array_push(&session->facts.recordings);
-			struct mt_carried *carried;
+			struct mt_carried *carried =
+				mt_reader_carried(session->readers.items[i], k);
 
-			if (!facts)
-				return mt_error_nomem();
 			facts->file = session->options->files[i];
 			facts->reading = mt_reader_recording(session->readers.items[i], k);
-			carried = mt_reader_carried(session->readers.items[i], k);
-			if (carried &&
-			    !mt_naming_add_carried(session->naming,
-						   session->facts.recordings.count - 1, carried))
-				return mt_error_nomem();
+			if (carried)
+				mt_memory_check(mt_naming_add_carried(
+					session->naming, session->facts.recordings.count - 1,
+					carried));
 		}
 	}
-	return NULL;
 }
 
 static bool matches_path(const struct mt_match *match, const char *path)
@@ -142,7 +136,7 @@ static const struct mt_symbol *name_frame(void *context, const struct mt_frame_k
 					      : mt_naming_name(session->naming, key);
 }
 
-static struct mt_error *prepare_stacks(struct mt_session *session)
+static void prepare_stacks(struct mt_session *session)
 {
 	const struct mt_session_options *options = session->options;
 	struct mt_namer namer = {.name = name_frame, .context = session};
@@ -156,20 +150,18 @@ static struct mt_error *prepare_stacks(struct mt_session *session)
 
 	if (options->places || wants_stacks(session)) {
 		session->frames = mt_frames_create(&namer);
-		if (!session->frames)
-			return mt_error_nomem();
+		mt_memory_check(session->frames);
 		mt_frames_set_owner(session->frames,
 				    &(struct mt_frame_owner){class_of_path, session});
 	}
 	if (!wants_stacks(session))
-		return NULL;
+		return;
 	session->stacks = mt_stacks_create();
-	if (!session->stacks)
-		return mt_error_nomem();
+	mt_memory_check(session->stacks);
 	session->stack_ids = mt_stack_ids_create(mt_naming_kernel(session->naming), session->stacks,
 						 session->frames);
 	session->pipeline = mt_pipeline_create(session->pool, &walker);
-	return session->stack_ids && session->pipeline ? NULL : mt_error_nomem();
+	mt_memory_check(session->stack_ids && session->pipeline);
 }
 
 struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out)
@@ -182,23 +174,20 @@ struct mt_error *mt_session_open(const struct mt_session_options *options, struc
 					   .demangle = !options->no_demangle,
 					   .inlined = options->inlined,
 					   .lines = options->lines};
-	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = calloc(1, sizeof(*session));
+	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = mt_alloc(1, sizeof(*session));
 	struct mt_error *err;
 
-	if (!session)
-		return mt_error_nomem();
 	session->options = options;
 	session->strings = mt_strings_create();
 	session->event_keys = mt_byte_runs_create();
 	session->pool = mt_pool_create(options->workers ? options->workers : 1);
-	if (!session->strings || !session->event_keys || !session->pool)
-		return mt_error_nomem();
+	mt_memory_check(session->strings && session->event_keys && session->pool);
 	err = mt_naming_create(&naming, &session->naming);
 	err = err ? err : open_files(session);
-	err = err ? err : list_recordings(session);
-	err = err ? err : prepare_stacks(session);
 	if (err)
 		return err;
+	list_recordings(session);
+	prepare_stacks(session);
 	*out = MT_TAKE(session);
 	return NULL;
 }
@@ -239,9 +228,9 @@ void mt_session_destroy(struct mt_session *session)
 	mt_map64_deinit(&session->by_index);
 	mt_map64_deinit(&session->info_by_key);
 	mt_map64_deinit(&session->code);
-	if (session->event_keys)
-		mt_byte_runs_destroy(session->event_keys);
+	mt_byte_runs_destroy(session->event_keys);
 	mt_array_deinit(&session->observers);
+	mt_array_deinit(&session->deferred.words);
 	free(session);
 }
 
@@ -277,8 +266,7 @@ static struct mt_image *jit_image(void *context, int32_t pid, uint64_t time)
 	const struct mt_facts_recording *facts = mt_session_present(session);
 	const struct mt_task *task = mt_spaces_find(session->spaces, pid);
 
-	return mt_jit_sources_perf_map(mt_naming_jit(session->naming),
-				       mt_session_recording_index(session),
+	return mt_jit_sources_perf_map(mt_naming_jit(session->naming), session->index,
 				       !facts->this_boot ? MT_JIT_NO_LOCAL
 				       : task		 ? began(facts, task->space->start_time)
 							 : 0,
@@ -292,7 +280,7 @@ static struct mt_image *jitdump_image(void *context, const struct mt_image_ident
 	struct mt_session *session = context;
 	const struct mt_facts_recording *facts = mt_session_present(session);
 	bool same = facts->reading->header.clock == CLOCK_MONOTONIC;
-	struct mt_jitdump_wanted wanted = {.recording = mt_session_recording_index(session),
+	struct mt_jitdump_wanted wanted = {.recording = session->index,
 					   .identity = dump,
 					   .time = time,
 					   .unreported = unreported};
@@ -313,8 +301,7 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	mt_spaces_destroy(session->spaces);
 	session->spaces = mt_spaces_create(mt_naming_images(session->naming), session->strings,
 					   &session->code);
-	if (!session->spaces)
-		return mt_error_nomem();
+	mt_memory_check(session->spaces);
 	mt_spaces_set_jit(session->spaces,
 			  &(struct mt_spaces_jit){jit_image, jitdump_image, session});
 	mt_map64_deinit(&session->by_index);
@@ -324,9 +311,7 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	session->counted_stack = session->counted_sample = 0;
 	drop_local(session);
 	mt_naming_begin(session->naming);
-	if (!mt_kernel_names_begin(mt_naming_kernel(session->naming),
-				   mt_session_recording_index(session)))
-		return mt_error_nomem();
+	mt_memory_check(mt_kernel_names_begin(mt_naming_kernel(session->naming), session->index));
 	if (session->pipeline)
 		mt_pipeline_begin(session->pipeline, pipeline_way(session));
 	if (session->returns)
@@ -348,13 +333,14 @@ static struct mt_error *finish_recording(struct mt_session *session)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
 
-	if (!mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_END}))
-		return mt_error_nomem();
+	mt_session_deliver(session, UINT64_MAX, MT_STACK_NONE, false);
+	mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_END});
 	facts->finished = true;
 	facts->tasks = mt_spaces_tasks(session->spaces);
 	facts->processes = mt_spaces_processes(session->spaces);
 	facts->in_part = mt_spaces_in_part(session->spaces);
 	session->reading = false;
+	session->index++;
 	session->recording++;
 	if (session->recording == mt_reader_recordings(session->readers.items[session->reader])) {
 		session->recording = 0;
@@ -363,8 +349,7 @@ static struct mt_error *finish_recording(struct mt_session *session)
 	if (session->reader < session->readers.count)
 		return NULL;
 	end_stacks(session);
-	if (!mt_entry_ends_report(&session->entry_ends, session->frames, &session->facts))
-		return mt_error_nomem();
+	mt_entry_ends_report(&session->entry_ends, session->frames, &session->facts);
 	if (!session->options->images)
 		return NULL;
 	return mt_naming_list_images(session->naming, session->frames, &session->code,
@@ -373,26 +358,26 @@ static struct mt_error *finish_recording(struct mt_session *session)
 
 /* ---- Samples ---- */
 
-/* False out of memory. */
-static bool count_entry_end(struct mt_session *session, uint32_t stack, uint32_t reason)
+static void count_entry_end(struct mt_session *session, uint32_t stack, uint32_t reason)
 {
 	size_t depth;
 	const uint32_t *ids = mt_stacks_get(session->stacks, stack, &depth);
 	uint32_t outermost = depth ? ids[depth - 1] : MT_FRAME_NONE;
 
-	return reason == MT_END_ROOT || !depth ||
-	       mt_entry_ends_add(
-		       &session->entry_ends, outermost, reason,
-		       mt_session_image_path(session,
-					     mt_frames_key(session->frames, outermost)->image));
+	if (reason != MT_END_ROOT && depth)
+		mt_entry_ends_add(
+			&session->entry_ends, outermost, reason,
+			mt_session_image_path(session,
+					      mt_frames_key(session->frames, outermost)->image));
 }
 
-static void count_stack(struct mt_session *session, const struct mt_walked *walked)
+static void count_stack(struct mt_session *session, uint32_t stack, const struct mt_walked *walked)
 {
 	if (walked->user) {
 		session->facts.user_stacks++;
 		session->facts.ends[walked->end]++;
 		session->facts.walked_ends[walked->walked_end]++;
+		count_entry_end(session, stack, walked->end);
 	}
 	if (walked->kernel && !session->facts.kernel_problem)
 		session->facts.kernel_problem =
@@ -424,28 +409,28 @@ static struct mt_error *fill_pipeline(struct mt_session *session)
 		err = mt_session_read_sample(session, &sample, &wanted);
 		if (err)
 			return err;
-		if (wanted && !mt_pipeline_put(session->pipeline, &sample, mt_reader_given(reader)))
-			return mt_error_nomem();
+		if (wanted)
+			mt_memory_check(mt_pipeline_put(session->pipeline, &sample,
+							mt_reader_given(reader)));
 	}
 	return NULL;
 }
 
-/* Takes a sample from the pipeline; *wanted is false if the selectors of stacks reject it. */
+/* Takes a sample from the pipeline; false if the selectors of stacks reject it. */
 static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
-		       struct mt_session_sample *out, bool *wanted)
+		       struct mt_session_sample *out)
 {
+	bool wanted;
+
 	*out = piped->sample;
-	*wanted = false;
 	if (out->seed)
-		return true;
+		return false;
 	out->stack =
 		mt_stack_ids_intern(session->stack_ids, piped->map, piped->words, &piped->walked);
-	*wanted = true;
-	if (out->stack == MT_STACK_NONE ||
-	    !mt_stacks_set_program(session->stacks, out->stack, out->space->exe) ||
-	    !mt_stacks_set_joined(session->stacks, out->stack, piped->walked.joined) ||
-	    !mt_session_choose_stack(session, out->stack, wanted))
-		return false;
+	mt_memory_check(out->stack != MT_STACK_NONE);
+	mt_memory_check(mt_stacks_set_program(session->stacks, out->stack, out->space->exe));
+	mt_memory_check(mt_stacks_set_joined(session->stacks, out->stack, piped->walked.joined));
+	wanted = mt_session_choose_stack(session, out->stack);
 	out->user = piped->walked.user;
 	out->end = piped->walked.end;
 	out->walked_end = piped->walked.walked_end;
@@ -457,13 +442,13 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		out->frames = piped->walked.count;
 		out->sources = mt_walked_sources(piped->words, &piped->walked);
 	}
-	if (*wanted && !(out->member && session->counted_stack == out->serial)) {
+	if (wanted && !(out->member && session->counted_stack == out->serial)) {
 		session->counted_stack = out->serial;
-		count_stack(session, &piped->walked);
-		if (piped->walked.user && !count_entry_end(session, out->stack, piped->walked.end))
-			return false;
+		count_stack(session, out->stack, &piped->walked);
 	}
-	return out->member || mt_session_deliver_stack(session, out, *wanted);
+	if (!out->member)
+		mt_session_deliver(session, out->serial, out->stack, wanted);
+	return wanted;
 }
 
 /* All complete records were read. */
@@ -520,12 +505,10 @@ static struct mt_error *next_piped(struct mt_session *session, struct mt_session
 		return err;
 	if (session->paused && !session->options->growth->at_once)
 		return wait_for_more(session);
-	if (!mt_pipeline_take(session->pipeline, &piped, &released))
-		return mt_error_nomem();
+	mt_memory_check(mt_pipeline_take(session->pipeline, &piped, &released));
 	mt_reader_release(session->readers.items[session->reader], released);
 	*ended = !piped && session->read_all;
-	if (piped && !take_piped(session, piped, out, wanted))
-		return mt_error_nomem();
+	*wanted = piped && take_piped(session, piped, out);
 	return !piped && session->paused ? wait_for_more(session) : NULL;
 }
 
@@ -535,24 +518,12 @@ static struct mt_error *next_plain(struct mt_session *session, struct mt_session
 	struct mt_error *err = mt_session_read_sample(session, out, wanted);
 
 	*ended = session->read_all;
-	if (!err && *wanted &&
-	    ((out->stack != MT_STACK_NONE &&
-	      !mt_session_choose_stack(session, out->stack, wanted)) ||
-	     !mt_session_deliver_stack(session, out, *wanted)))
-		return mt_error_nomem();
-	return !err && session->paused ? wait_for_more(session) : err;
-}
-
-static bool show_given(struct mt_session *session, const struct mt_session_sample *sample)
-{
-	bool good = true;
-
-	for (size_t i = 0; i < session->observers.count && good; i++) {
-		const struct mt_observer *observer = session->observers.items[i];
-
-		good = !observer->given || observer->given(observer->context, sample);
+	if (!err && *wanted) {
+		*wanted =
+			out->stack == MT_STACK_NONE || mt_session_choose_stack(session, out->stack);
+		mt_session_deliver(session, out->serial, out->stack, *wanted);
 	}
-	return good;
+	return !err && session->paused ? wait_for_more(session) : err;
 }
 
 struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,
@@ -575,46 +546,12 @@ struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_s
 	}
 	if (err)
 		return err;
-	if (wanted)
-		count_selected(session, out);
 	*more = wanted;
-	return !wanted || show_given(session, out) ? NULL : mt_error_nomem();
-}
-
-uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
-			  uint64_t address)
-{
-	return mt_place_frame(session->frames, mt_naming_kernel(session->naming), sample->map,
-			      address);
-}
-
-/* ---- Observers ---- */
-
-bool mt_session_observe(struct mt_session *session, const struct mt_observer *observer)
-{
-	const struct mt_observer **slot = mt_array_push(&session->observers);
-
-	if (slot)
-		*slot = observer;
-	return slot;
-}
-
-void mt_session_ignore(struct mt_session *session, const struct mt_observer *observer)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < session->observers.count; i++) {
-		if (session->observers.items[i] != observer)
-			session->observers.items[kept++] = session->observers.items[i];
+	if (wanted) {
+		count_selected(session, out);
+		mt_session_give(session, out);
 	}
-	session->observers.count = kept;
-}
-
-/* ---- Borrowed tables ---- */
-
-const struct mt_selection *mt_session_selection(const struct mt_session *session)
-{
-	return session->options->selection;
+	return NULL;
 }
 
 struct mt_error *mt_session_read(struct mt_session *session,
@@ -636,15 +573,28 @@ struct mt_error *mt_session_read(struct mt_session *session,
 	return NULL;
 }
 
+uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
+			  uint64_t address)
+{
+	return mt_place_frame(session->frames, mt_naming_kernel(session->naming), sample->map,
+			      address);
+}
+
+/* ---- Borrowed tables ---- */
+
+const struct mt_selection *mt_session_selection(const struct mt_session *session)
+{
+	return session->options->selection;
+}
+
 const struct mt_facts *mt_session_facts(const struct mt_session *session)
 {
 	return &session->facts;
 }
 
-bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen)
+void mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen)
 {
 	mt_facts_add_unseen(&session->facts, unseen);
-	return true;
 }
 
 static void keep_most(uint64_t *known, uint64_t count)

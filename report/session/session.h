@@ -66,7 +66,7 @@ struct mt_observed {
 	uint32_t event;	    /* EVENT, SAMPLE, LOSS: index into facts->events, or MT_EVENT_NONE */
 	uint64_t serial;    /* SAMPLE: the record's serial number, rising */
 	uint64_t time;
-	bool selected; /* SAMPLE: `stack` will be called for it */
+	bool selected; /* SAMPLE: its stack will be known */
 	bool marks;    /* SAMPLE: exit of a call recorded without a stack, selected */
 	/*
 	 * SAMPLE, TASK: the task. KERNEL: the task of COMM, EXIT, MMAP and MMAP2, and the child of
@@ -90,19 +90,23 @@ struct mt_observed {
 };
 
 /*
- * Sees every record of a report in order of time as it is read, selected or not. The stacks of
- * selected samples follow later, in the same order. For analyses of a whole recording, such as the
- * ledger. The callbacks return false out of memory.
+ * Sees every record of a report in order of time as it is read, selected or not. Stacks of samples
+ * are known later: observe() leaves an item for mt_session_defer(), and deliver() takes it. For
+ * analyses of a whole recording, such as the ledger.
  */
 struct mt_observer {
 	void *context;
 	/* Restricts the session to the events for which wants() is true; NULL: no restriction. */
 	bool (*wants)(void *context, const struct mt_facts_event *event);
-	bool (*observe)(void *context, const struct mt_observed *observed); /* or NULL */
-	/* wanted: false if --dso or --symbol exclude the stack. NULL: no stacks needed. */
-	bool (*stack)(void *context, uint64_t serial, uint32_t stack, bool wanted);
+	void (*observe)(void *context, const struct mt_observed *observed); /* or NULL */
+	/*
+	 * Takes an item of mt_session_defer(). Of a selected sample: its stack, and `selected` is
+	 * false if --dso or --symbol exclude the stack. Else MT_STACK_NONE and false.
+	 */
+	void (*deliver)(void *context, void *item, uint32_t stack, bool selected);
+	size_t item_size;
 	/* Sees each sample that mt_session_next() gives, before its caller; or NULL. */
-	bool (*given)(void *context, const struct mt_session_sample *sample);
+	void (*given)(void *context, const struct mt_session_sample *sample);
 };
 
 /*
@@ -192,8 +196,7 @@ struct mt_error *mt_session_read(struct mt_session *session,
 				 void *context);
 
 /*
- * The frame of a user or kernel code address in the last sample; MT_FRAME_NONE out of memory. Needs
- * options.places.
+ * The frame of a user or kernel code address in the last sample. Needs options.places.
  */
 uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
 			  uint64_t address);
@@ -207,10 +210,18 @@ bool mt_session_selects(const struct mt_session *session, const struct mt_task *
 
 /*
  * Adds an observer of all later records. Call before the first sample. Borrowed until
- * mt_session_ignore() removes it. False out of memory.
+ * mt_session_ignore() removes it.
  */
-bool mt_session_observe(struct mt_session *session, const struct mt_observer *observer);
+void mt_session_observe(struct mt_session *session, const struct mt_observer *observer);
 void mt_session_ignore(struct mt_session *session, const struct mt_observer *observer);
+
+/*
+ * A zeroed item of observer->item_size bytes, for observe() to fill. observer->deliver() takes it
+ * once all items before it are taken and, for a selected sample, the stack is known. Valid until
+ * the next item is deferred.
+ */
+void *mt_session_defer(struct mt_session *session, const struct mt_observer *observer,
+		       const struct mt_observed *observed);
 
 /*
  * The tables that the ids in samples refer to, borrowed as long as the session. stacks is NULL
@@ -219,8 +230,8 @@ void mt_session_ignore(struct mt_session *session, const struct mt_observer *obs
 const struct mt_facts *mt_session_facts(const struct mt_session *session);
 /* The selectors that the session was opened with. */
 const struct mt_selection *mt_session_selection(const struct mt_session *session);
-/* Adds to the facts; `process` is one of the session's strings. False out of memory. */
-bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen);
+/* Adds to the facts; `process` is one of the session's strings. */
+void mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen);
 
 /* Adds calls that are missing in the accounts of blocks to the facts. */
 void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blocks *blocks);
@@ -238,10 +249,7 @@ struct mt_stacks *mt_session_stacks(struct mt_session *session);
 struct mt_frames *mt_session_frames(struct mt_session *session);
 struct mt_naming *mt_session_naming(struct mt_session *session);
 
-/*
- * The id in mt_session_stacks() of a stack whose frames have names from the input, such as text;
- * MT_STACK_NONE out of memory.
- */
+/* The id in mt_session_stacks() of a stack whose frames have names from the input, such as text. */
 uint32_t mt_session_reported_stack(struct mt_session *session,
 				   const struct mt_reported_stack *reported);
 

@@ -1,22 +1,20 @@
-/* Functions on the state of a session that all its parts use. */
+/*
+ * The state of a session that all its parts use, and its observers: records are passed to them as
+ * they are read, and the items that they defer in the same order, each once the stack of its sample
+ * is known.
+ */
 #include "report/session/session_state.h"
 
-#include "formats/reader.h"
+#include <string.h>
+
 #include "report/session/selection.h"
+#include "report/stacks/stacks.h"
 
-size_t mt_session_recording_index(const struct mt_session *session)
-{
-	size_t index = session->recording;
+enum {
+	GAP = 1 << 16, /* words of delivered items before the others move up */
+};
 
-	for (size_t i = 0; i < session->reader; i++)
-		index += mt_reader_recordings(session->readers.items[i]);
-	return index;
-}
-
-struct mt_facts_recording *mt_session_present(struct mt_session *session)
-{
-	return &session->facts.recordings.items[mt_session_recording_index(session)];
-}
+/* ---- The recording ---- */
 
 /* The end of a recording. Without END, the last mark has the end of the complete part. */
 static uint64_t end_of(const struct mt_recording *reading)
@@ -50,35 +48,116 @@ struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32
 	return mt_map64_get(&session->by_index, index, &at) ? session->local.items[at] : NULL;
 }
 
-bool mt_session_count_undecodable(struct mt_session *session)
+/* ---- Observers ---- */
+
+/* An item; its bytes follow. */
+struct item {
+	const struct mt_observer *observer; /* NULL: it is ignored */
+	uint64_t serial;		    /* of its sample */
+	uint32_t words;			    /* with this struct */
+	bool waits;			    /* for the stack of its sample */
+};
+
+void mt_session_observe(struct mt_session *session, const struct mt_observer *observer)
 {
-	session->facts.undecodable++;
-	return true;
+	mt_array_append(&session->observers, observer);
 }
 
-bool mt_session_show(struct mt_session *session, struct mt_observed *observed)
+static struct item *item_at(struct mt_session *session, size_t at)
 {
-	bool good = true;
-
-	observed->recording = (uint32_t)mt_session_recording_index(session);
-	for (size_t i = 0; i < session->observers.count && good; i++) {
-		const struct mt_observer *observer = session->observers.items[i];
-
-		good = !observer->observe || observer->observe(observer->context, observed);
-	}
-	return good;
+	return (struct item *)&session->deferred.words.items[at];
 }
 
-bool mt_session_deliver_stack(struct mt_session *session, const struct mt_session_sample *sample,
-			      bool wanted)
+void mt_session_ignore(struct mt_session *session, const struct mt_observer *observer)
 {
-	bool good = true;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < session->observers.count && good; i++) {
+	for (size_t i = 0; i < session->observers.count; i++) {
+		if (session->observers.items[i] != observer)
+			session->observers.items[kept++] = session->observers.items[i];
+	}
+	session->observers.count = kept;
+	for (size_t at = session->deferred.from; at < session->deferred.words.count;) {
+		struct item *item = item_at(session, at);
+
+		if (item->observer == observer)
+			item->observer = NULL;
+		at += item->words;
+	}
+}
+
+/* ---- Deferred items ---- */
+
+/* Drops delivered items once they are more than half of all. */
+static void move_up(struct mt_deferred *deferred)
+{
+	size_t left = deferred->words.count - deferred->from;
+
+	if (left && (deferred->from < GAP || deferred->from < left))
+		return;
+	if (left)
+		memmove(deferred->words.items, deferred->words.items + deferred->from,
+			left * sizeof(*deferred->words.items));
+	deferred->words.count = left;
+	deferred->from = 0;
+}
+
+void *mt_session_defer(struct mt_session *session, const struct mt_observer *observer,
+		       const struct mt_observed *observed)
+{
+	struct mt_deferred *deferred = &session->deferred;
+	size_t words = (sizeof(struct item) + observer->item_size + 7) / 8;
+	struct item *item;
+
+	move_up(deferred);
+	mt_array_reserve(&deferred->words, deferred->words.count + words);
+	item = item_at(session, deferred->words.count);
+	memset(item, 0, words * sizeof(*deferred->words.items));
+	item->observer = observer;
+	item->serial = observed->serial;
+	item->words = (uint32_t)words;
+	item->waits = observed->selected;
+	deferred->words.count += words;
+	return item + 1;
+}
+
+void mt_session_deliver(struct mt_session *session, uint64_t serial, uint32_t stack, bool selected)
+{
+	struct mt_deferred *deferred = &session->deferred;
+
+	while (deferred->from < deferred->words.count) {
+		struct item *item = item_at(session, deferred->from);
+
+		if (item->waits && item->serial > serial)
+			return;
+		deferred->from += item->words;
+		if (item->observer)
+			item->observer->deliver(item->observer->context, item + 1,
+						item->waits ? stack : MT_STACK_NONE,
+						item->waits && selected);
+	}
+}
+
+/* ---- Records ---- */
+
+void mt_session_show(struct mt_session *session, struct mt_observed *observed)
+{
+	observed->recording = session->index;
+	for (size_t i = 0; i < session->observers.count; i++) {
 		const struct mt_observer *observer = session->observers.items[i];
 
-		good = !observer->stack ||
-		       observer->stack(observer->context, sample->serial, sample->stack, wanted);
+		if (observer->observe)
+			observer->observe(observer->context, observed);
 	}
-	return good;
+	mt_session_deliver(session, 0, MT_STACK_NONE, false);
+}
+
+void mt_session_give(struct mt_session *session, const struct mt_session_sample *sample)
+{
+	for (size_t i = 0; i < session->observers.count; i++) {
+		const struct mt_observer *observer = session->observers.items[i];
+
+		if (observer->given)
+			observer->given(observer->context, sample);
+	}
 }

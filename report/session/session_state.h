@@ -1,7 +1,8 @@
 /*
  * Private parts of a session, shared by session.c (files and recordings), statements.c (records
  * about the recording), data_records.c (kernel records and samples), members.c (counts of group
- * members), reported_stacks.c (stacks that came as text) and stack_choice.c (--dso and --symbol).
+ * members), reported_stacks.c (stacks that came as text), stack_choice.c (--dso and --symbol) and
+ * session_state.c (records and stacks for observers).
  */
 #ifndef MT_REPORT_SESSION_SESSION_STATE_H
 #define MT_REPORT_SESSION_SESSION_STATE_H
@@ -56,10 +57,17 @@ struct mt_member {
 	uint64_t grown; /* growth at the last sample; 0 if not selected */
 };
 
+/* Items that observers deferred, each after a struct of session_state.c, in words of 8 bytes. */
+struct mt_deferred {
+	MT_ARRAY(uint64_t) words;
+	size_t from; /* index of the first item */
+};
+
 struct mt_session {
 	const struct mt_session_options *options;
 	MT_ARRAY(struct mt_reader *) readers;
 	size_t reader, recording; /* index of the present file, and of the recording within it */
+	uint32_t index;		  /* of the present recording among those of all files */
 	bool reading;
 	uint64_t records;
 	uint64_t from, to; /* selected times of this recording */
@@ -97,14 +105,15 @@ struct mt_session {
 	uint64_t counted_sample; /* serial of the last sample counted as selected; 0: none */
 	struct mt_facts facts;
 	MT_ARRAY(const struct mt_observer *) observers;
+	struct mt_deferred deferred;
 	struct mt_sample sample; /* the last sample decoded */
 };
 
-/* Index of the present recording among those of all files. */
-size_t mt_session_recording_index(const struct mt_session *session);
-
 /* The facts of the present recording. */
-struct mt_facts_recording *mt_session_present(struct mt_session *session);
+static inline struct mt_facts_recording *mt_session_present(struct mt_session *session)
+{
+	return &session->facts.recordings.items[session->index];
+}
 
 /*
  * Sets start and end of the present recording, and the selected times in it, from the records so
@@ -115,18 +124,20 @@ void mt_session_set_bounds(struct mt_session *session, struct mt_facts_recording
 /* The event with this index in the present recording; NULL if no record describes it. */
 struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32_t index);
 
-/* Passes a record to every observer; false out of memory. */
-bool mt_session_show(struct mt_session *session, struct mt_observed *observed);
+/* session_state.c: passes a record to every observer. */
+void mt_session_show(struct mt_session *session, struct mt_observed *observed);
 
-/* Passes the stack of a sample to every observer; false out of memory. */
-bool mt_session_deliver_stack(struct mt_session *session, const struct mt_session_sample *sample,
-			      bool wanted);
+/* Passes a given sample to every observer. */
+void mt_session_give(struct mt_session *session, const struct mt_session_sample *sample);
 
-/* Counts an undecodable record; returns true. */
-bool mt_session_count_undecodable(struct mt_session *session);
+/*
+ * Delivers deferred items up to one that waits for the stack of a sample after `serial`. `stack` is
+ * the stack of that sample.
+ */
+void mt_session_deliver(struct mt_session *session, uint64_t serial, uint32_t stack, bool selected);
 
-/* Decodes and applies any record except KERNEL, SAMPLE and FRAMES; false out of memory. */
-bool mt_session_take_statement(struct mt_session *session, const struct mt_record *record);
+/* Decodes and applies any record except KERNEL, SAMPLE and FRAMES. */
+void mt_session_take_statement(struct mt_session *session, const struct mt_record *record);
 
 /*
  * Reads up to a sample that is selected, before selectors of stacks. *wanted is false at the
@@ -139,20 +150,17 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 const struct mt_symbol *mt_session_reported_name(struct mt_session *session,
 						 const struct mt_frame_key *key);
 
-/* members.c: adds `event` as a member of the leader's group; false out of memory. */
-bool mt_session_add_member(struct mt_session *session, struct mt_local_event *event,
+/* members.c: adds `event` as a member of the leader's group. */
+void mt_session_add_member(struct mt_session *session, struct mt_local_event *event,
 			   struct mt_local_event *leader);
 
-/* Reads the members' counts from the leader's sample in session->sample; false out of memory. */
-bool mt_session_read_members(struct mt_session *session, const struct mt_local_event *leader);
+/* Reads the members' counts from the leader's sample in session->sample. */
+void mt_session_read_members(struct mt_session *session, const struct mt_local_event *leader);
 
 /* The next selected member whose count grew by the last sample, or NULL. */
 const struct mt_member *mt_session_next_member(struct mt_session *session);
 
-/*
- * Sets *wanted to false if --dso or --symbol match no frame; evaluated once for each distinct
- * stack. False out of memory.
- */
-bool mt_session_choose_stack(struct mt_session *session, uint32_t stack, bool *wanted);
+/* False if --dso or --symbol match no frame; evaluated once for each distinct stack. */
+bool mt_session_choose_stack(struct mt_session *session, uint32_t stack);
 
 #endif

@@ -29,7 +29,8 @@ static bool frame_matches(struct mt_session *session, uint32_t id)
 	size_t count;
 	const struct mt_frame_name *names = mt_frames_names(session->frames, id, &count);
 
-	for (size_t i = 0; names && i < count; i++) {
+	mt_memory_check(names);
+	for (size_t i = 0; i < count; i++) {
 		if (selection->dsos && !matches_path(selection->dsos, names[i].dso) &&
 		    !matches_path(selection->dsos, names[i].shown))
 			continue;
@@ -55,22 +56,14 @@ static bool stack_matches(struct mt_session *session, uint32_t stack)
 	return false;
 }
 
-/*
- * --dso and --symbol, evaluated once for each distinct stack; *wanted is false if no frame matches.
- */
-bool mt_session_choose_stack(struct mt_session *session, uint32_t stack, bool *wanted)
+bool mt_session_choose_stack(struct mt_session *session, uint32_t stack)
 {
 	uint8_t *verdict;
 
 	if (!mt_selection_needs_stacks(session->options->selection))
 		return true;
-	if (!mt_array_reserve(&session->verdicts, (size_t)stack + 1))
-		return false;
-	while (session->verdicts.count <= stack)
-		session->verdicts.items[session->verdicts.count++] = VERDICT_NONE;
-	verdict = &session->verdicts.items[stack];
+	verdict = mt_array_at(&session->verdicts, stack);
 	if (*verdict == VERDICT_NONE)
 		*verdict = stack_matches(session, stack) ? VERDICT_YES : VERDICT_NO;
-	*wanted = *verdict == VERDICT_YES;
-	return true;
+	return *verdict == VERDICT_YES;
 }

@@ -22,32 +22,12 @@
 #include "symbols/images/image.h"
 #include "unwind/return_slots.h"
 
-/* MT_STRING_NONE out of memory. */
-static uint32_t intern(struct mt_session *session, struct mt_text text)
-{
-	return mt_strings_intern(session->strings, text.bytes ? text.bytes : "", text.size);
-}
-
-/* Borrows text as a terminated string; NULL out of memory. */
+/* Borrows text as a terminated string. */
 static const char *keep(struct mt_session *session, struct mt_text text)
 {
-	uint32_t id = intern(session, text);
-
-	return id == MT_STRING_NONE ? NULL : mt_strings_get(session->strings, id);
-}
-
-/* The pair for a key; its last value counts. *again: it has a value. NULL out of memory. */
-static struct mt_facts_pair *info_pair(struct mt_session *session, uint32_t key, bool *again)
-{
-	struct mt_facts_recording *facts = mt_session_present(session);
-	uint64_t at = facts->info.count;
-	struct mt_facts_pair *pair;
-
-	*again = mt_map64_get(&session->info_by_key, key, &at);
-	if (*again)
-		return &facts->info.items[at];
-	pair = mt_array_push(&facts->info);
-	return pair && mt_map64_put(&session->info_by_key, key, at) ? pair : NULL;
+	return mt_strings_get(session->strings,
+			      mt_strings_intern(session->strings, text.bytes ? text.bytes : "",
+						text.size));
 }
 
 static void set_boot(struct mt_session *session, bool this_boot)
@@ -70,24 +50,19 @@ static void take_start(struct mt_session *session, const char *value)
 	mt_session_set_bounds(session, facts);
 }
 
-static bool take_info(struct mt_session *session, const struct mt_info_record *record)
+static void take_info(struct mt_session *session, const struct mt_info_record *record)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
-	uint32_t key = intern(session, record->key), value = intern(session, record->value);
-	struct mt_facts_pair *pair;
-	bool again;
+	const char *key = keep(session, record->key);
+	/* Strings are interned: equal keys have equal addresses. The last value counts. */
+	struct mt_facts_pair *pair =
+		mt_map64_element(&session->info_by_key, &facts->info, (uintptr_t)key);
+	bool again = pair->key;
 
-	if (key == MT_STRING_NONE || value == MT_STRING_NONE)
-		return false;
-	pair = info_pair(session, key, &again);
-	if (!pair)
-		return false;
-	pair->key = mt_strings_get(session->strings, key);
-	pair->value = mt_strings_get(session->strings, value);
-	if (!strcmp(pair->key, "cgroup") && !mt_spaces_set_cgroup(session->spaces, &record->value))
-		return false;
-	if (!mt_spaces_set_fact(session->spaces, pair->key, pair->value))
-		return false;
+	*pair = (struct mt_facts_pair){key, keep(session, record->value)};
+	if (!strcmp(key, "cgroup"))
+		mt_memory_check(mt_spaces_set_cgroup(session->spaces, &record->value));
+	mt_memory_check(mt_spaces_set_fact(session->spaces, pair->key, pair->value));
 	mt_naming_set_fact(session->naming, pair->key, pair->value);
 	if (!strcmp(pair->key, "command-pid"))
 		facts->command = (int32_t)strtol(pair->value, NULL, 10);
@@ -100,21 +75,15 @@ static bool take_info(struct mt_session *session, const struct mt_info_record *r
 		set_boot(session,
 			 mt_host_kernel_is(mt_facts_info(facts, "kernel"),
 					   mt_facts_info(facts, "kernel-build-id"), pair->value));
-	return true;
 }
 
-static bool take_note(struct mt_session *session, const struct mt_note_record *record)
+static void take_note(struct mt_session *session, const struct mt_note_record *record)
 {
-	struct mt_facts_recording *facts = mt_session_present(session);
-	const char *text = keep(session, record->text);
-	struct mt_facts_note *note = text ? mt_array_push(&facts->notes) : NULL;
-
-	if (note)
-		*note = (struct mt_facts_note){record->level, text};
-	return note;
+	mt_array_append(&mt_session_present(session)->notes,
+			(struct mt_facts_note){record->level, keep(session, record->text)});
 }
 
-static bool take_clock(struct mt_session *session, const struct mt_clock_record *record)
+static void take_clock(struct mt_session *session, const struct mt_clock_record *record)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
 	const struct mt_recording *reading = facts->reading;
@@ -124,17 +93,16 @@ static bool take_clock(struct mt_session *session, const struct mt_clock_record 
 		facts->ahead_known = true;
 	}
 	if (facts->start_utc)
-		return true;
+		return;
 	/* The first anchor is taken before the events are opened. */
 	if (record->recording &&
 	    (!reading->first_time || record->recording <= reading->first_time) && !reading->has_end)
 		facts->start = record->recording;
 	mt_session_set_bounds(session, facts);
 	facts->start_utc = record->realtime + (facts->start - record->recording);
-	return true;
 }
 
-/* The same event in all recordings, with the fields from the first one. NULL out of memory. */
+/* The same event in all recordings, with the fields from the first one. */
 static struct mt_facts_event *same_event(struct mt_session *session,
 					 const struct mt_facts_event *event)
 {
@@ -143,14 +111,11 @@ static struct mt_facts_event *same_event(struct mt_session *session,
 	const uint64_t key[] = {event->role, (uintptr_t)event->name, (uintptr_t)event->alias,
 				(uintptr_t)event->account};
 	uint32_t id = mt_byte_runs_intern(session->event_keys, key, sizeof(key));
-	struct mt_facts_event *known;
 
-	if (id < facts->events.count)
-		return &facts->events.items[id];
-	known = id == MT_SEQUENCE_NONE ? NULL : mt_array_push(&facts->events);
-	if (known)
-		*known = *event;
-	return known;
+	mt_memory_check(id != MT_SEQUENCE_NONE);
+	if (id == facts->events.count)
+		mt_array_append(&facts->events, *event);
+	return &facts->events.items[id];
 }
 
 /* True if the group lists that word. */
@@ -267,13 +232,13 @@ static void find_task_fields(struct mt_local_event *local, const struct mt_event
 }
 
 /* Adds an event that is counted alongside the samples of its pair. */
-static bool add_member(struct mt_session *session, struct mt_local_event *local,
+static void add_member(struct mt_session *session, struct mt_local_event *local,
 		       const struct mt_event_record *record)
 {
 	struct mt_local_event *leader = mt_session_local_event(session, record->pair);
 
-	return record->role != MT_ROLE_MEMBER || !leader || leader->role != MT_ROLE_SAMPLE ||
-	       mt_session_add_member(session, local, leader);
+	if (record->role == MT_ROLE_MEMBER && leader && leader->role == MT_ROLE_SAMPLE)
+		mt_session_add_member(session, local, leader);
 }
 
 /* The dump size of a seed's pair, whose dumps are shorter; 0 if the event is no seed. */
@@ -284,7 +249,7 @@ static uint32_t shorter_dump(struct mt_session *session, const struct mt_event_r
 	return record->role == MT_ROLE_SEED && pair ? pair->attr.sample_stack_user : 0;
 }
 
-static bool take_event(struct mt_session *session, const struct mt_event_record *record)
+static void take_event(struct mt_session *session, const struct mt_event_record *record)
 {
 	struct mt_facts_event event =
 				      {
@@ -298,24 +263,16 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 					      .role = record->role,
 				      },
 			      *known;
-	struct mt_local_event **local;
+	struct mt_local_event *local;
 	uint64_t index;
 
-	if (!event.name || !event.alias || !event.unit || !event.format || !event.account)
-		return false;
 	if (mt_map64_get(&session->by_index, record->index, &index))
-		return true;
+		return;
 	if (!mt_attr_decode(record->attr.bytes, record->attr.size, &event.attr))
-		return true; /* its records count as undecodable */
+		return; /* its records count as undecodable */
 	known = same_event(session, &event);
-	if (!known)
-		return false;
-	local = mt_array_push(&session->local);
-	if (local)
-		*local = malloc(sizeof(**local));
-	if (!local || !*local)
-		return false;
-	**local = (struct mt_local_event){
+	local = mt_alloc(1, sizeof(*local));
+	*local = (struct mt_local_event){
 		.event = (uint32_t)(known - session->facts.events.items),
 		.role = record->role,
 		.shorter = shorter_dump(session, record),
@@ -325,23 +282,22 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 		.wanted = wants_event(session, &event),
 		.marks = marks_calls(session, &event),
 	};
-	known->wanted |= (*local)->wanted || (*local)->marks;
-	find_task_fields(*local, record);
-	find_return_fields(*local, record);
-	return mt_map64_put(&session->by_index, record->index, session->local.count - 1) &&
-	       add_member(session, *local, record) &&
-	       mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_EVENT,
-							      .event = (*local)->event,
-							      .described = record});
+	known->wanted |= local->wanted || local->marks;
+	find_task_fields(local, record);
+	find_return_fields(local, record);
+	mt_map64_put(&session->by_index, record->index, session->local.count);
+	mt_array_append(&session->local, local);
+	add_member(session, local, record);
+	mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_EVENT,
+						       .event = local->event,
+						       .described = record});
 }
 
-static bool take_loss(struct mt_session *session, const struct mt_loss_record *record)
+static void take_loss(struct mt_session *session, const struct mt_loss_record *record)
 {
 	struct mt_facts_loss *loss = mt_array_push(&mt_session_present(session)->losses);
 	const struct mt_local_event *event = mt_session_local_event(session, record->event);
 
-	if (!loss)
-		return false;
 	*loss = (struct mt_facts_loss){
 		.stream = record->stream,
 		.event = event ? event->event : MT_EVENT_NONE,
@@ -354,73 +310,73 @@ static bool take_loss(struct mt_session *session, const struct mt_loss_record *r
 		session->facts.events.items[event->event].lost += record->count;
 	if (session->returns)
 		mt_return_slots_clear(session->returns);
-	return mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_LOSS,
-							      .event = loss->event,
-							      .loss = record});
+	mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_LOSS,
+						       .event = loss->event,
+						       .loss = record});
 }
 
-static bool take_weight(struct mt_session *session, const struct mt_weight_record *record)
+static void take_weight(struct mt_session *session, const struct mt_weight_record *record)
 {
 	struct mt_local_event *event = mt_session_local_event(session, record->event);
 
 	if (event)
 		event->weight = (double)record->numerator / (double)record->denominator;
-	return true;
 }
 
-static bool take_blocks(struct mt_session *session, const struct mt_blocks_record *record)
+static void take_blocks(struct mt_session *session, const struct mt_blocks_record *record)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
 
 	if (!record->one_in && (!facts->blocks_end || record->from < facts->blocks_end))
 		facts->blocks_end = record->from;
-	return true;
 }
 
-/* Decodes a record with get and passes it to take; a short record is counted and skipped. */
-#define TAKE(member, get, take)                              \
-	(get(record->body, record->size, &r.member) ? (take) \
-						    : mt_session_count_undecodable(session))
-
-static bool take_task(struct mt_session *session, const struct mt_task_record *record)
+static void take_task(struct mt_session *session, const struct mt_task_record *record)
 {
-	return mt_spaces_add_task(session->spaces, record) &&
-	       mt_session_show(session,
-			       &(struct mt_observed){
-				       .kind = MT_OBSERVED_TASK,
-				       .task = mt_spaces_find(session->spaces, record->tid),
-			       });
+	mt_memory_check(mt_spaces_add_task(session->spaces, record));
+	mt_session_show(session, &(struct mt_observed){
+					 .kind = MT_OBSERVED_TASK,
+					 .task = mt_spaces_find(session->spaces, record->tid),
+				 });
 }
 
-static bool show_map(struct mt_session *session, const struct mt_map_record *record, bool again)
+static void show_map(struct mt_session *session, const struct mt_map_record *record, bool again)
 {
 	const struct mt_task *leader = mt_spaces_find(session->spaces, record->pid);
 
-	return mt_session_show(session, &(struct mt_observed){
-						.kind = MT_OBSERVED_MAP,
-						.space = leader ? leader->space : NULL,
-						.map = record,
-						.again = again,
-					});
+	mt_session_show(session, &(struct mt_observed){
+					 .kind = MT_OBSERVED_MAP,
+					 .space = leader ? leader->space : NULL,
+					 .map = record,
+					 .again = again,
+				 });
 }
 
-static bool take_map(struct mt_session *session, const struct mt_map_record *record)
+static void take_map(struct mt_session *session, const struct mt_map_record *record)
 {
 	mt_session_present(session)->maps++;
-	return mt_spaces_add_map(session->spaces, record) && show_map(session, record, false);
+	mt_memory_check(mt_spaces_add_map(session->spaces, record));
+	show_map(session, record, false);
 }
 
-static bool take_image(struct mt_session *session, const struct mt_image_record *record, bool late)
+static void take_gauge(struct mt_session *session, const struct mt_gauge_record *record)
+{
+	mt_session_show(session, &(struct mt_observed){
+					 .kind = MT_OBSERVED_GAUGE,
+					 .task = mt_spaces_find(session->spaces, record->pid),
+					 .gauge = record,
+				 });
+}
+
+static void take_image(struct mt_session *session, const struct mt_image_record *record, bool late)
 {
 	const struct mt_image_set *images = mt_naming_images(session->naming);
 	size_t known = mt_image_set_count(images);
 
 	if (session->pipeline) /* may change the images that are being read */
 		mt_pipeline_settle(session->pipeline);
-	if (!mt_naming_add_image(session->naming, record))
-		return false;
+	mt_memory_check(mt_naming_add_image(session->naming, record));
 	session->earlier |= late && mt_image_set_count(images) == known;
-	return true;
 }
 
 /* True if a statement of this type does not change the meaning of earlier records. An IMAGE may. */
@@ -430,8 +386,12 @@ static bool only_adds(uint32_t type)
 	       type == MT_RECORD_IMAGE;
 }
 
-/* Decodes and applies a record that is not a sample; false out of memory. */
-bool mt_session_take_statement(struct mt_session *session, const struct mt_record *record)
+/* Decodes a record with get() and passes it to `take`; false if the record is too short. */
+#define TAKE(member, get, take) \
+	(get(record->body, record->size, &r.member) ? ((take), true) : false)
+
+/* False if the record is too short; `late`: a record about the recording that came after data. */
+static bool take_by_type(struct mt_session *session, const struct mt_record *record, bool late)
 {
 	union {
 		struct mt_info_record info;
@@ -446,9 +406,6 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 		struct mt_note_record note;
 		struct mt_gauge_record gauge;
 	} r;
-	bool late = record->state && session->has_data;
-
-	session->earlier |= late && !only_adds(record->type);
 
 	switch (record->type) {
 	case MT_RECORD_INFO:
@@ -464,12 +421,7 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 	case MT_RECORD_REREAD:
 		return TAKE(map, mt_map_get, show_map(session, &r.map, true));
 	case MT_RECORD_GAUGE:
-		return TAKE(gauge, mt_gauge_get,
-			    mt_session_show(session, &(struct mt_observed){
-							     .kind = MT_OBSERVED_GAUGE,
-							     .task = mt_spaces_find(session->spaces,
-										    r.gauge.pid),
-							     .gauge = &r.gauge}));
+		return TAKE(gauge, mt_gauge_get, take_gauge(session, &r.gauge));
 	case MT_RECORD_IMAGE:
 		return TAKE(image, mt_image_get, take_image(session, &r.image, late));
 	case MT_RECORD_LOSS:
@@ -483,4 +435,12 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 	default:
 		return true;
 	}
+}
+
+void mt_session_take_statement(struct mt_session *session, const struct mt_record *record)
+{
+	bool late = record->state && session->has_data;
+
+	session->earlier |= late && !only_adds(record->type);
+	session->facts.undecodable += !take_by_type(session, record, late);
 }

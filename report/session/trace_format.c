@@ -62,32 +62,26 @@ static void read_declaration(const char *text, size_t length, struct field *fiel
 	field->common = !strncmp(field->name, "common_", 7);
 }
 
-static bool read_field(const char *line, struct mt_trace_format *format)
+static void read_field(const char *line, struct mt_trace_format *format)
 {
 	const char *at = strstr(line, "field:"), *end = at ? strchr(at, ';') : NULL;
 	struct field field = {0};
-	struct field *slot;
 	size_t is_signed;
 
 	if (!end || !number_after(end, "offset:", &field.offset) ||
 	    !number_after(end, "size:", &field.size))
-		return true;
+		return;
 	field.is_signed = number_after(end, "signed:", &is_signed) && is_signed;
 	read_declaration(at + 6, (size_t)(end - at - 6), &field);
-	slot = mt_array_push(&format->fields);
-	if (slot)
-		*slot = field;
-	return slot;
+	mt_array_append(&format->fields, field);
 }
 
 struct mt_trace_format *mt_trace_format_create(const char *text)
 {
-	struct mt_trace_format *format = calloc(1, sizeof(*format));
+	struct mt_trace_format *format = mt_alloc(1, sizeof(*format));
 	const char *print = strstr(text, "print fmt: \"");
 	char line[512];
 
-	if (!format)
-		return NULL;
 	format->print = print ? print + 12 : NULL;
 	while (*text) {
 		size_t length = strcspn(text, "\n");
@@ -95,10 +89,7 @@ struct mt_trace_format *mt_trace_format_create(const char *text)
 
 		memcpy(line, text, kept);
 		line[kept] = '\0';
-		if (!read_field(line, format)) {
-			mt_trace_format_destroy(format);
-			return NULL;
-		}
+		read_field(line, format);
 		text += length + (text[length] == '\n');
 	}
 	return format;

@@ -11,7 +11,7 @@
 
 struct mt_trace_format;
 
-/* Parses a format file's text, which is borrowed. NULL out of memory. */
+/* Parses a format file's text, which is borrowed. */
 struct mt_trace_format *mt_trace_format_create(const char *text);
 void mt_trace_format_destroy(struct mt_trace_format *format);
 

@@ -119,12 +119,11 @@ static void join(struct heap *heap)
 	forget_pieces(heap);
 }
 
-static bool add_block(void *context, const struct mt_block *block)
+static void add_block(void *context, const struct mt_block *block)
 {
 	struct heap *heap = context;
 
 	mt_array_append(&heap->blocks, (struct piece){block->address, block->usable + ALONGSIDE});
-	return true;
 }
 
 void mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *space,

@@ -11,40 +11,32 @@ enum {
 
 static void give(struct mt_block_map *map, uint64_t address, uint64_t bytes, uint64_t time)
 {
-	bool unseen = false;
-
-	MT_CHECK(mt_block_map_give(map,
-				   &(struct mt_block_given){.address = address,
-							    .asked = bytes,
-							    .has_asked = true,
-							    .enter = time,
-							    .time = time + 1,
-							    .tid = 7},
-				   &unseen));
-	MT_CHECK(!unseen);
+	MT_CHECK(!mt_block_map_give(map, &(struct mt_block_given){.address = address,
+								  .asked = bytes,
+								  .has_asked = true,
+								  .enter = time,
+								  .time = time + 1,
+								  .tid = 7}));
 }
 
 static enum mt_block_freed freed(struct mt_block_map *map, uint64_t address)
 {
-	enum mt_block_freed how = MT_FREED_LIVE;
 	uint32_t origin;
 
-	MT_CHECK(mt_block_map_free(map, &(struct mt_block_freeing){.address = address, .tid = 7},
-				   &how, &origin));
-	return how;
+	return mt_block_map_free(map, &(struct mt_block_freeing){.address = address, .tid = 7},
+				 &origin);
 }
 
-static bool add_bytes(void *context, const struct mt_block *block)
+static void add_bytes(void *context, const struct mt_block *block)
 {
 	*(uint64_t *)context += block->bytes;
-	return true;
 }
 
 static uint64_t bytes(const struct mt_block_map *map, bool at_peak)
 {
 	uint64_t sum = 0;
 
-	MT_CHECK(mt_block_map_each(map, at_peak, add_bytes, &sum));
+	mt_block_map_each(map, at_peak, add_bytes, &sum);
 	return sum;
 }
 
@@ -81,24 +73,18 @@ MT_TEST(what_lived_at_the_peak_is_known_after_it)
 static void resize(struct mt_block_map *map, uint64_t was, uint64_t to, uint64_t bytes,
 		   uint64_t time)
 {
-	enum mt_block_freed how = MT_FREED_UNKNOWN;
-	bool unseen = false;
+	const struct mt_block_freeing freeing = {
+		.address = was, .time = time, .tid = 7, .resizes = true};
 	uint32_t origin;
 
-	MT_CHECK(mt_block_map_free(
-		map,
-		&(struct mt_block_freeing){.address = was, .time = time, .tid = 7, .resizes = true},
-		&how, &origin));
-	MT_CHECK_EQ(how, MT_FREED_LIVE);
-	MT_CHECK(mt_block_map_give(map,
-				   &(struct mt_block_given){.address = to,
-							    .asked = bytes,
-							    .has_asked = true,
-							    .was = was,
-							    .enter = time,
-							    .time = time,
-							    .tid = 7},
-				   &unseen));
+	MT_CHECK_EQ(mt_block_map_free(map, &freeing, &origin), MT_FREED_LIVE);
+	MT_CHECK(!mt_block_map_give(map, &(struct mt_block_given){.address = to,
+								  .asked = bytes,
+								  .has_asked = true,
+								  .was = was,
+								  .enter = time,
+								  .time = time,
+								  .tid = 7}));
 }
 
 MT_TEST(a_block_that_is_resized_keeps_its_time_and_each_growth_its_own)
@@ -156,12 +142,11 @@ MT_TEST(a_block_that_does_not_go_on_was_freed)
 {
 	struct mt_block_map *map = mt_block_map_create(false);
 	const struct mt_block_freeing freeing = {.address = 32, .tid = 7, .resizes = true};
-	enum mt_block_freed how;
 	uint32_t origin;
 
 	give(map, 16, 100, 10);
 	resize(map, 16, 32, 150, 20);
-	MT_CHECK(mt_block_map_free(map, &freeing, &how, &origin));
+	MT_CHECK_EQ(mt_block_map_free(map, &freeing, &origin), MT_FREED_LIVE);
 	give(map, 64, 5, 30); /* of another call */
 	MT_CHECK_EQ(mt_block_map_at(map, 64)->time, 31);
 	MT_CHECK(!mt_block_map_at(map, 64)->sizes);

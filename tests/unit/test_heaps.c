@@ -35,9 +35,8 @@ MT_TEST(pieces_of_an_arena_are_one_region)
 	const struct mt_block_given given = {
 		.address = ARENA + 0x1000, .asked = 0x3000, .has_asked = true, .time = 1};
 	struct mt_heap_parts parts = {0};
-	bool unseen;
 
-	MT_CHECK(mt_block_map_give(map, &given, &unseen));
+	MT_CHECK(!mt_block_map_give(map, &given));
 	for (uint64_t at = 0; at < 0x8000; at += 0x2000)
 		add_region(heaps, ARENA + at, 0x2000);
 	add_region(heaps, ARENA + 0x10000, 0x2000);    /* another mapping */
@@ -68,9 +67,8 @@ MT_TEST(what_a_fork_copied_is_apart)
 		.address = 0x20000, .asked = 0x7ff8, .has_asked = true, .time = 16};
 	struct mt_heap_parts parts = {0};
 	char text[200];
-	bool unseen;
 
-	MT_CHECK(mt_block_map_give(map, &given, &unseen));
+	MT_CHECK(!mt_block_map_give(map, &given));
 	mt_heaps_take_region(heaps, &space, &copied, true, true, NAN);
 	mt_heaps_take_region(heaps, &space, &grown, true, false, 0x18000);
 	mt_heaps_take_blocks(heaps, &(struct mt_blocks_space){.pid = 7}, 0, map);

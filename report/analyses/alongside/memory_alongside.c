@@ -85,14 +85,13 @@ static struct mt_error *listen_to_verdicts(struct mt_memory_alongside *memory)
 	return err;
 }
 
-static bool observe(void *context, const struct mt_observed *observed)
+static void observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_memory_alongside *memory = context;
 	struct mt_oom_mark victim;
 
 	if (mt_oom_observed(memory->session, observed, &victim) && observed->selected)
-		*mt_array_push(&memory->victims) = victim;
-	return true;
+		mt_array_append(&memory->victims, victim);
 }
 
 struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,

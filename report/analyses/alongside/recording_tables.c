@@ -98,19 +98,16 @@ static uint32_t victim_name(const struct mt_recording_tables *t, const struct mt
 	return victim->name != MT_STRING_NONE ? victim->name : intern(t, number);
 }
 
-static bool observe(void *context, const struct mt_observed *observed)
+static void observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_recording_tables *t = context;
 	struct mt_oom_mark victim;
 
-	if (mt_oom_observed(t->session, observed, &victim)) {
+	if (mt_oom_observed(t->session, observed, &victim))
 		add_mark(t, observed, "oom", victim_name(t, &victim));
-	} else if (observed->kind == MT_OBSERVED_KERNEL &&
-		   observed->kernel->type == MT_KERNEL_COMM && observed->kernel->exec &&
-		   t->exec_count++ < EXECS_MOST) {
+	else if (observed->kind == MT_OBSERVED_KERNEL && observed->kernel->type == MT_KERNEL_COMM &&
+		 observed->kernel->exec && t->exec_count++ < EXECS_MOST)
 		add_mark(t, observed, "exec", observed->task ? observed->task->comm : 0);
-	}
-	return true;
 }
 
 /* ---- Listening ---- */

@@ -55,8 +55,9 @@ struct count {
 	int32_t closed_by; /* the process that had the space and released it; 0: none */
 };
 
+/* A change that waits for its stack. */
 struct step {
-	uint64_t serial;
+	struct mt_origin origin;
 	uint32_t life;
 	bool is_first;
 	int64_t pages;
@@ -87,8 +88,6 @@ struct swap {
 	struct mt_map64 by_mm;		       /* recording and kernel's id to index in counts */
 	MT_ARRAY(struct count) counts;
 	MT_ARRAY(struct life) lives;
-	MT_ARRAY(struct step) steps; /* of selected samples; those from `next` on are pending */
-	size_t next;
 	struct mt_map64 by_path; /* life and origin to index in sums */
 	MT_ARRAY(struct sum) sums;
 	struct mt_map64 by_pid; /* recording and pid to index in readings */
@@ -108,7 +107,6 @@ static void swap_deinit(struct swap *swap)
 	mt_array_deinit(&swap->events);
 	mt_array_deinit(&swap->counts);
 	mt_array_deinit(&swap->lives);
-	mt_array_deinit(&swap->steps);
 	mt_array_deinit(&swap->sums);
 	mt_array_deinit(&swap->readings);
 }
@@ -184,6 +182,7 @@ static void change(struct swap *swap, struct count *count, const struct mt_obser
 	struct life *life = &swap->lives.items[count->life];
 	bool is_first = !life->has_first;
 	int64_t change = (int64_t)(pages - count->pages);
+	struct step *step;
 
 	if (is_first) {
 		life->has_first = true;
@@ -191,9 +190,20 @@ static void change(struct swap *swap, struct count *count, const struct mt_obser
 		life->first_time = observed->time;
 	}
 	count->pages = pages;
-	if (observed->selected)
-		*mt_array_push(&swap->steps) = (struct step){observed->serial, count->life,
-							     is_first, is_first ? 0 : change};
+	if (!observed->selected)
+		return;
+	step = mt_session_defer(swap->rows.session, &swap->observer, observed);
+	step->origin = (struct mt_origin){
+		.kind = MT_ORIGIN_CALL,
+		.event = observed->event,
+		.comm = observed->task->comm,
+		.pid = observed->task->pid,
+		.tid = observed->task->tid,
+		.selected = true,
+	};
+	step->life = count->life;
+	step->is_first = is_first;
+	step->pages = is_first ? 0 : change;
 }
 
 static bool is_count(const struct mt_page_event *event)
@@ -261,7 +271,7 @@ static void take_gauge(struct swap *swap, const struct mt_observed *observed)
 	reading->cgroup = task->space->cgroup;
 }
 
-static bool observe(void *context, const struct mt_observed *observed)
+static void observe(void *context, const struct mt_observed *observed)
 {
 	struct swap *swap = context;
 
@@ -272,7 +282,6 @@ static bool observe(void *context, const struct mt_observed *observed)
 	else if (observed->kind == MT_OBSERVED_EVENT)
 		swap->has_counts |=
 			is_count(event_of(swap, observed->event)) && is_reported(swap, observed);
-	return true;
 }
 
 /* ---- Paths ---- */
@@ -286,29 +295,16 @@ static void add_pages(struct swap *swap, uint32_t life, uint32_t origin, int64_t
 	*(pages < 0 ? &sum->down : &sum->up) += (uint64_t)(pages < 0 ? -pages : pages);
 }
 
-static void take_step(void *context, const struct mt_session_sample *sample)
+static void deliver(void *context, void *item, uint32_t stack, bool selected)
 {
 	struct swap *swap = context;
-	const struct mt_origin origin = {
-		.kind = MT_ORIGIN_CALL,
-		.event = sample->event,
-		.stack = sample->stack,
-		.comm = sample->task->comm,
-		.pid = sample->task->pid,
-		.tid = sample->task->tid,
-		.selected = true,
-	};
-	const struct step *step = NULL;
+	struct step *step = item;
 	uint32_t id;
 
-	while (swap->next < swap->steps.count &&
-	       swap->steps.items[swap->next].serial <= sample->serial)
-		step = &swap->steps.items[swap->next++];
-	if (swap->next == swap->steps.count)
-		swap->next = swap->steps.count = 0;
-	if (!step || step->serial != sample->serial)
+	if (!selected)
 		return;
-	id = mt_origins_intern(swap->origins, &origin);
+	step->origin.stack = stack;
+	id = mt_origins_intern(swap->origins, &step->origin);
 	if (step->is_first)
 		swap->lives.items[step->life].first_origin = id;
 	add_pages(swap, step->life, id, step->pages);
@@ -455,9 +451,12 @@ static struct mt_error *run(const struct mt_analysis *analysis, struct mt_sessio
 	};
 	struct mt_error *err;
 
-	swap.observer = (struct mt_observer){.context = &swap, .observe = observe};
+	swap.observer = (struct mt_observer){.context = &swap,
+					     .observe = observe,
+					     .deliver = deliver,
+					     .item_size = sizeof(struct step)};
 	mt_session_observe(session, &swap.observer);
-	err = mt_session_read(session, take_step, &swap);
+	err = mt_session_read(session, NULL, NULL);
 	if (!err && !swap.has_counts)
 		err = mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND,
 						    "no counts of swapped-out pages with their "
