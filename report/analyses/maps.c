@@ -81,7 +81,7 @@ struct mappings {
 	struct mt_mapping_list reading;
 };
 
-static bool observe(void *context, const struct mt_observed *observed)
+static void observe(void *context, const struct mt_observed *observed)
 {
 	struct maps *maps = context;
 
@@ -94,7 +94,6 @@ static bool observe(void *context, const struct mt_observed *observed)
 	}
 	if (observed->kind == MT_OBSERVED_GAUGE)
 		mt_mapping_readings_take(&maps->readings, observed->recording, observed->gauge);
-	return true;
 }
 
 /* ---- Rows ---- */
