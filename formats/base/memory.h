@@ -2,7 +2,7 @@
  * Memory. A function that allocates gives NULL or false out of memory, which mtrec and all that it
  * links handle. mtreport ends instead: once mt_memory_set_end() was called, no function here and
  * none of array.h, map64.h and strings.h fails, and files that only mtreport links do not check:
- * report/, formats/perfdata/.
+ * report/, formats/perfdata/, formats/reading/, formats/text/.
  */
 #ifndef MT_FORMATS_BASE_MEMORY_H
 #define MT_FORMATS_BASE_MEMORY_H

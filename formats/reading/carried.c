@@ -15,6 +15,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/memory.h"
 #include "formats/chunks/chunk.h"
 #include "formats/reading/input.h"
 #include "formats/reading/payload.h"
@@ -69,8 +70,6 @@ static void content_destroy(struct content *content)
 	free(content);
 }
 
-MT_DEFINE_CLEANUP(content, struct content)
-
 void mt_carried_destroy(struct mt_carried *carried)
 {
 	if (!carried)
@@ -96,9 +95,8 @@ void mt_carried_destroy(struct mt_carried *carried)
 
 /*
  * Unpacks the first bytes of a payload of *size bytes; sets *size to the number of bytes unpacked.
- * False out of memory.
  */
-static bool unpack_front(const struct mt_chunk_ref *ref, const uint8_t *stored, size_t *size,
+static void unpack_front(const struct mt_chunk_ref *ref, const uint8_t *stored, size_t *size,
 			 uint8_t out[FRONT_SIZE])
 {
 	ZSTD_DStream *stream;
@@ -109,18 +107,19 @@ static bool unpack_front(const struct mt_chunk_ref *ref, const uint8_t *stored, 
 	if (ref->codec == MT_CODEC_STORED) {
 		*size = *size < FRONT_SIZE ? *size : FRONT_SIZE;
 		memcpy(out, stored, *size);
-		return true;
+		return;
 	}
 	stream = ZSTD_createDStream();
 	if (!stream)
-		return false;
+		mt_memory_failed();
 	do {
 		before = in.pos + to.pos;
 		result = ZSTD_decompressStream(stream, &to, &in);
 	} while (!ZSTD_isError(result) && to.pos < to.size && in.pos + to.pos > before);
 	ZSTD_freeDStream(stream);
 	*size = to.pos;
-	return ZSTD_getErrorCode(result) != ZSTD_error_memory_allocation;
+	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+		mt_memory_failed();
 }
 
 /* The fields of the chunk's FILE record, whose strings are in `front`. False if it has none. */
@@ -209,20 +208,18 @@ static struct content *find_content(const struct mt_carried *carried,
 	return NULL;
 }
 
-/* Makes it a content; one with pieces if the first piece is continued. NULL out of memory. */
+/* Makes it a content; one with pieces if the first piece is continued. */
 static struct content *expose(struct mt_carried *carried, struct content *listed)
 {
-	bool continued = is_continued(&listed->fields);
-	struct content *whole = continued ? calloc(1, sizeof(*whole)) : listed;
+	struct content *whole = listed;
 
-	if (continued && whole)
+	if (is_continued(&listed->fields)) {
+		whole = mt_alloc(1, sizeof(*whole));
 		*whole =
 			(struct content){.fields = listed->fields, .first = listed, .last = listed};
-	if (whole && mt_array_append(&carried->contents, whole))
-		return whole;
-	if (continued)
-		free(whole);
-	return NULL;
+	}
+	(void)mt_array_append(&carried->contents, whole);
+	return whole;
 }
 
 /* Fields that are equal for all pieces of one content. A process may have two dumps of its code. */
@@ -235,8 +232,8 @@ static uint64_t piece_key(const struct mt_file_record *fields)
 		       : key;
 }
 
-/* Adds the piece after the ones it continues, or as a new content. False out of memory. */
-static bool place(struct mt_carried *carried, struct content *listed)
+/* Adds the piece after the ones it continues, or as a new content. */
+static void place(struct mt_carried *carried, struct content *listed)
 {
 	uint64_t key = piece_key(&listed->fields), open = 0;
 	bool continued = is_continued(&listed->fields);
@@ -254,34 +251,29 @@ static bool place(struct mt_carried *carried, struct content *listed)
 		whole = expose(carried, listed);
 		open = carried->contents.count;
 	}
-	if (!whole)
-		return false;
 	whole->time = continued ? UINT64_MAX : listed->time;
-	return (!continued && !whole->first) ||
-	       mt_map64_put(&carried->open, key, continued ? open : 0);
+	if (continued || whole->first)
+		mt_map64_put(&carried->open, key, continued ? open : 0);
 }
 
-/* Takes `front`. False out of memory. */
-static bool add_content(struct mt_carried *carried, const struct mt_file_record *fields,
-			uint64_t time, uint64_t key, uint8_t **front)
+/* Takes `front`. */
+static struct content *add_content(struct mt_carried *carried, const struct mt_file_record *fields,
+				   uint64_t time, uint64_t key, uint8_t **front)
 {
-	MT_CLEANUP(content_destroy_p) struct content *content = calloc(1, sizeof(*content));
-	struct content **slot;
+	struct content *content = mt_alloc(1, sizeof(*content));
 
-	if (!content)
-		return false;
-	content->parts = calloc(fields->parts, sizeof(*content->parts));
-	if (!content->parts || !mt_array_reserve(&carried->listed, carried->listed.count + 1) ||
-	    !mt_map64_put(&carried->index, key, carried->listed.count))
-		return false;
-	content->fields = *fields;
-	content->time = time;
+	*content = (struct content){
+		.fields = *fields,
+		.time = time,
+		.front = MT_TAKE(*front),
+		.parts = mt_alloc(fields->parts, sizeof(*content->parts)),
+	};
 	content->fields.part = 0;
 	content->fields.bytes = (struct mt_text){0};
-	content->front = MT_TAKE(*front);
-	slot = &carried->listed.items[carried->listed.count++];
-	*slot = MT_TAKE(content);
-	return place(carried, *slot);
+	mt_map64_put(&carried->index, key, carried->listed.count);
+	(void)mt_array_append(&carried->listed, content);
+	place(carried, content);
+	return content;
 }
 
 static bool known(const struct mt_file_record *fields)
@@ -293,28 +285,24 @@ static bool known(const struct mt_file_record *fields)
 static struct mt_error *list_chunk(struct mt_carried *carried, const struct mt_chunk_ref *ref,
 				   uint8_t *stored)
 {
-	MT_CLEANUP_FREE uint8_t *front = malloc(FRONT_SIZE);
+	MT_CLEANUP_FREE uint8_t *front = mt_alloc(FRONT_SIZE, 1);
 	size_t size = ref->stored_size < FRONT_STORED ? ref->stored_size : FRONT_STORED;
 	struct mt_file_record fields;
 	struct content *content;
 	struct mt_error *err;
 	uint64_t key, time;
 
-	if (!front)
-		return mt_error_nomem();
 	err = mt_input_read(carried->loader.input, ref->offset + MT_CHUNK_HEADER_SIZE, stored, size,
 			    &size);
 	if (err)
 		return err;
-	if (!unpack_front(ref, stored, &size, front))
-		return mt_error_nomem();
+	unpack_front(ref, stored, &size, front);
 	if (!read_fields(ref, front, size, &fields) || !known(&fields))
 		return NULL;
 	time = mt_get_le64(front + 8); /* of the record header */
-	if (!find_content(carried, &fields, time, &key) &&
-	    !add_content(carried, &fields, time, key, &front))
-		return mt_error_nomem();
 	content = find_content(carried, &fields, time, &key);
+	if (!content)
+		content = add_content(carried, &fields, time, key, &front);
 	if (content->fields.parts != fields.parts || content->fields.size != fields.size ||
 	    content->parts[fields.part].ref)
 		return NULL;
@@ -360,12 +348,10 @@ static void sum_pieces(struct content *whole)
 struct mt_error *mt_carried_create(const struct mt_input *input, const struct mt_chunk_ref *refs,
 				   size_t count, struct mt_carried **out)
 {
-	MT_CLEANUP(mt_carried_destroy_p) struct mt_carried *carried = calloc(1, sizeof(*carried));
-	MT_CLEANUP_FREE uint8_t *stored = malloc(FRONT_STORED);
+	MT_CLEANUP(mt_carried_destroy_p) struct mt_carried *carried = mt_alloc(1, sizeof(*carried));
+	MT_CLEANUP_FREE uint8_t *stored = mt_alloc(FRONT_STORED, 1);
 	struct mt_error *err = NULL;
 
-	if (!carried || !stored)
-		return mt_error_nomem();
 	pthread_mutex_init(&carried->lock, NULL);
 	mt_loader_init(&carried->loader, input);
 	for (size_t i = 0; i < count && i < FILES_MAX && !err; i++)
@@ -395,7 +381,6 @@ uint64_t mt_carried_time(const struct mt_carried *carried, size_t i)
 
 /* ---- Loading ---- */
 
-/* Appends the part's bytes at `at`; false if they are damaged or have another size than stated. */
 /* Keeps the reason why the first content could not be read. Takes err. */
 static void keep_why(struct mt_carried *carried, struct mt_error *err)
 {
@@ -404,6 +389,7 @@ static void keep_why(struct mt_carried *carried, struct mt_error *err)
 	mt_error_destroy(err);
 }
 
+/* Appends the part's bytes at `at`; false if they are damaged or have another size than stated. */
 static bool load_part(struct mt_carried *carried, const struct part *part, uint8_t *at)
 {
 	struct mt_damage damage = {0};
@@ -466,7 +452,7 @@ static void load(struct mt_carried *carried, struct content *content)
 	if (!content->fields.size || (!content->first && !parts_complete(content)) ||
 	    content->fields.size > LOADED_MAX - carried->loaded)
 		return;
-	bytes = malloc(content->fields.size);
+	bytes = malloc(content->fields.size); /* stated by the file: no reason to end */
 	if (!bytes) {
 		keep_why(carried, mt_error_nomem());
 		return;

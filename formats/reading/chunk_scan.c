@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/chunks/chunk.h"
 #include "formats/reading/input.h"
 #include "formats/records/record.h"
@@ -230,15 +231,13 @@ static bool first_record(const struct mt_scanner *s, enum mt_record_type type,
 	return out->type == (uint32_t)type;
 }
 
-static struct mt_error *recording_open(struct mt_scanner *s, const struct mt_chunk_ref *ref,
-				       const struct mt_header_record *header)
+static void recording_open(struct mt_scanner *s, const struct mt_chunk_ref *ref,
+			   const struct mt_header_record *header)
 {
 	struct mt_scanned *scanned;
 
 	recording_close(s, ref->offset);
 	scanned = mt_array_push(&s->scan->recordings);
-	if (!scanned)
-		return mt_error_nomem();
 	scanned->recording.header = *header;
 	scanned->first_chunk = s->scan->chunks.count;
 	scanned->first_file = s->scan->files.count;
@@ -250,7 +249,6 @@ static struct mt_error *recording_open(struct mt_scanner *s, const struct mt_chu
 	s->inside = true;
 	s->sequence = ref->sequence;
 	s->damaged_next = 0;
-	return NULL;
 }
 
 /* Opens a recording; if this HEAD cannot be read, closes the previous recording. */
@@ -273,7 +271,8 @@ static struct mt_error *note_head(struct mt_scanner *s, const struct mt_chunk_re
 	}
 	if (header.major != MT_FORMAT_MAJOR)
 		return refuse_version(&header);
-	return recording_open(s, ref, &header);
+	recording_open(s, ref, &header);
+	return NULL;
 }
 
 static void decode_mark_or_end(const struct mt_scanner *s, struct mt_recording *recording)
@@ -309,7 +308,8 @@ static struct mt_error *list_chunk(struct mt_scanner *s, const struct mt_chunk_r
 		list = &s->scan->chunks;
 	else if (ref->raw_size && ref->type == MT_CHUNK_FILE)
 		list = &s->scan->files;
-	return mt_array_append(list, *ref) ? check_list(s) : mt_error_nomem();
+	(void)mt_array_append(list, *ref);
+	return check_list(s);
 }
 
 static struct mt_error *note_mark_or_end(struct mt_scanner *s, const struct mt_chunk_ref *ref)
@@ -504,18 +504,12 @@ static struct mt_error *scan_all(struct mt_scanner *s)
 struct mt_scanner *mt_scanner_create(struct mt_loader *loader, size_t memory_limit,
 				     struct mt_scan *out)
 {
-	struct mt_scanner *s = calloc(1, sizeof(*s));
+	struct mt_scanner *s = mt_alloc(1, sizeof(*s));
 
-	if (!s)
-		return NULL;
 	s->loader = loader;
 	s->scan = out;
 	s->memory_limit = memory_limit;
-	s->window = malloc(SEARCH_SIZE * 2);
-	if (!s->window) {
-		free(s);
-		return NULL;
-	}
+	s->window = mt_alloc(SEARCH_SIZE, 2);
 	s->check = s->window + SEARCH_SIZE;
 	return s;
 }
@@ -565,7 +559,7 @@ struct mt_error *mt_scanner_advance(struct mt_scanner *s)
 struct mt_error *mt_scan_file(struct mt_loader *loader, size_t memory_limit, struct mt_scan *out)
 {
 	struct mt_scanner *s = mt_scanner_create(loader, memory_limit, out);
-	struct mt_error *err = s ? scan_all(s) : mt_error_nomem();
+	struct mt_error *err = scan_all(s);
 
 	mt_scanner_destroy(s);
 	return err;

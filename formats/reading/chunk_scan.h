@@ -42,7 +42,7 @@ struct mt_error *mt_scan_file(struct mt_loader *loader, size_t memory_limit, str
 /* The same for a file that grows. */
 struct mt_scanner;
 
-/* Borrows loader and out. NULL out of memory. */
+/* Borrows loader and out. */
 struct mt_scanner *mt_scanner_create(struct mt_loader *loader, size_t memory_limit,
 				     struct mt_scan *out);
 void mt_scanner_destroy(struct mt_scanner *scanner);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/base/pool.h"
 #include "formats/chunks/chunk.h"
 #include "formats/reading/source.h"
@@ -31,8 +32,8 @@ struct mt_ahead {
 	struct mt_error *err;
 };
 
-struct mt_error *mt_merge_init(struct mt_merge *merge, const struct mt_input *input,
-			       const struct mt_reader_options *options)
+void mt_merge_init(struct mt_merge *merge, const struct mt_input *input,
+		   const struct mt_reader_options *options)
 {
 	*merge = (struct mt_merge){
 		.pool = options->pool,
@@ -40,14 +41,11 @@ struct mt_error *mt_merge_init(struct mt_merge *merge, const struct mt_input *in
 		.held.keep = options->keep,
 		.loader_count = options->pool ? mt_pool_size(options->pool) : 1,
 	};
-	merge->loaders = calloc(merge->loader_count, sizeof(*merge->loaders));
-	if (!merge->loaders)
-		return mt_error_nomem();
+	merge->loaders = mt_alloc(merge->loader_count, sizeof(*merge->loaders));
 	for (unsigned int i = 0; i < merge->loader_count; i++) {
 		mt_loader_init(&merge->loaders[i], input);
 		merge->loaders[i].dumps = options->dumps;
 	}
-	return NULL;
 }
 
 static void payload_free(struct mt_payload *payload)
@@ -132,28 +130,26 @@ static int compare_first_times(const void *a, const void *b)
 	return ref_before(x, y) ? -1 : ref_before(y, x);
 }
 
-struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_ref *refs,
-				size_t count)
+void mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count)
 {
 	merge_clear(merge);
 	merge->limit = UINT64_MAX;
-	return mt_merge_add(merge, refs, count);
+	mt_merge_add(merge, refs, count);
 }
 
 /*
  * Chunks loaded ahead stay at their position in the list: the chunks before them are not known yet.
  */
-struct mt_error *mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count)
+void mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count)
 {
 	drop_ahead(merge);
 	for (size_t i = 0; i < count; i++) {
-		if (refs[i].type == MT_CHUNK_DATA && !mt_array_append(&merge->waiting, refs[i]))
-			return mt_error_nomem();
+		if (refs[i].type == MT_CHUNK_DATA)
+			(void)mt_array_append(&merge->waiting, refs[i]);
 	}
 	if (merge->waiting.count > merge->next)
 		qsort(merge->waiting.items + merge->next, merge->waiting.count - merge->next,
 		      sizeof(*merge->waiting.items), compare_first_times);
-	return NULL;
 }
 
 /* The heap. */
@@ -209,18 +205,14 @@ static struct mt_payload *payload_take(struct mt_merge *merge, size_t size)
 {
 	if (merge->open_memory + merge->idle_memory + size > merge->memory_limit)
 		drop_idle(merge);
-	return merge->idle.count ? idle_take(merge, size) : calloc(1, sizeof(struct mt_payload));
+	return merge->idle.count ? idle_take(merge, size) : mt_alloc(1, sizeof(struct mt_payload));
 }
 
 /* Keeps the payload's memory for the next chunk. */
-static struct mt_error *payload_release(struct mt_merge *merge, struct mt_payload *payload)
+static void payload_release(struct mt_merge *merge, struct mt_payload *payload)
 {
-	if (!mt_array_append(&merge->idle, payload)) {
-		payload_free(payload);
-		return mt_error_nomem();
-	}
+	(void)mt_array_append(&merge->idle, payload);
 	merge->idle_memory += mt_payload_memory(payload);
-	return NULL;
 }
 
 /* The first waiting chunk has to be opened before the heap's first record is given. */
@@ -238,17 +230,15 @@ static bool open_is_due(const struct mt_merge *merge)
 }
 
 /* Takes the payload: puts it on the heap, or among the idle ones if it is empty. */
-static struct mt_error *payload_place(struct mt_merge *merge, struct mt_payload *payload)
+static void payload_place(struct mt_merge *merge, struct mt_payload *payload)
 {
-	if (mt_payload_empty(payload))
-		return payload_release(merge, payload);
-	if (!mt_array_append(&merge->open, payload)) {
-		payload_free(payload);
-		return mt_error_nomem();
+	if (mt_payload_empty(payload)) {
+		payload_release(merge, payload);
+		return;
 	}
+	(void)mt_array_append(&merge->open, payload);
 	merge->open_memory += mt_payload_memory(payload);
 	heap_rise(merge->open.items, merge->open.count - 1);
-	return NULL;
 }
 
 static void run_ahead(struct mt_job *job, unsigned int worker)
@@ -259,27 +249,20 @@ static void run_ahead(struct mt_job *job, unsigned int worker)
 				     true, &ahead->damage);
 }
 
-/* Starts to load one more chunk. Without memory for it, it is loaded when it is due. */
-static bool load_ahead(struct mt_merge *merge, const struct mt_chunk_ref *ref)
+/* Starts to load one more chunk. */
+static void load_ahead(struct mt_merge *merge, const struct mt_chunk_ref *ref)
 {
-	struct mt_ahead *ahead = calloc(1, sizeof(*ahead));
+	struct mt_ahead *ahead = mt_alloc(1, sizeof(*ahead));
 
-	if (!ahead || !mt_array_reserve(&merge->ahead, merge->ahead.count + 1)) {
-		free(ahead);
-		return false;
-	}
-	ahead->payload = payload_take(merge, ref->raw_size);
-	if (!ahead->payload) {
-		free(ahead);
-		return false;
-	}
-	ahead->job.run = run_ahead;
-	ahead->merge = merge;
-	ahead->ref = ref;
-	merge->ahead.items[merge->ahead.count++] = ahead;
+	*ahead = (struct mt_ahead){
+		.job.run = run_ahead,
+		.merge = merge,
+		.ref = ref,
+		.payload = payload_take(merge, ref->raw_size),
+	};
+	(void)mt_array_append(&merge->ahead, ahead);
 	merge->ahead_memory += ref->raw_size;
 	mt_pool_submit(merge->pool, &ahead->job);
-	return true;
 }
 
 static void look_ahead(struct mt_merge *merge)
@@ -290,10 +273,8 @@ static void look_ahead(struct mt_merge *merge)
 		return;
 	while ((i = merge->next + merge->ahead.count) < merge->waiting.count &&
 	       merge->ahead.count < most &&
-	       merge->ahead_memory + merge->waiting.items[i].raw_size <= AHEAD_BYTES) {
-		if (!load_ahead(merge, &merge->waiting.items[i]))
-			return;
-	}
+	       merge->ahead_memory + merge->waiting.items[i].raw_size <= AHEAD_BYTES)
+		load_ahead(merge, &merge->waiting.items[i]);
 }
 
 static void add_damage(struct mt_damage *to, const struct mt_damage *of)
@@ -321,69 +302,60 @@ static struct mt_error *open_next(struct mt_merge *merge, struct mt_damage *dama
 		err = ahead.err;
 	} else {
 		payload = payload_take(merge, ref->raw_size);
-		if (!payload)
-			return mt_error_nomem();
 		err = mt_payload_load(payload, &merge->loaders[0], ref, true, damage);
 	}
-	if (!err)
-		return payload_place(merge, payload);
-	payload_free(payload);
+	if (err)
+		payload_free(payload);
+	else
+		payload_place(merge, payload);
 	return err;
 }
 
-static struct mt_error *step_over_given(struct mt_merge *merge)
+static void step_over_given(struct mt_merge *merge)
 {
 	struct mt_payload *payload;
 
 	if (!merge->given)
-		return NULL;
+		return;
 	merge->given = false;
 	payload = merge->open.items[0];
 	payload->next++;
-	if (!mt_payload_empty(payload)) {
-		heap_sink(merge->open.items, merge->open.count);
-		return NULL;
+	if (mt_payload_empty(payload)) {
+		merge->open_memory -= mt_payload_memory(payload);
+		merge->open.items[0] = merge->open.items[--merge->open.count];
+		if (merge->held.keep)
+			(void)mt_held_put(&merge->held, payload);
+		else
+			payload_release(merge, payload);
 	}
-	merge->open_memory -= mt_payload_memory(payload);
-	merge->open.items[0] = merge->open.items[--merge->open.count];
 	if (merge->open.count)
 		heap_sink(merge->open.items, merge->open.count);
-	if (!merge->held.keep)
-		return payload_release(merge, payload);
-	if (mt_held_put(&merge->held, payload))
-		return NULL;
-	payload_free(payload);
-	return mt_error_nomem();
 }
 
-struct mt_error *mt_merge_hold(struct mt_merge *merge, struct mt_payload *payload)
+void mt_merge_hold(struct mt_merge *merge, struct mt_payload *payload)
 {
-	struct mt_payload *held = malloc(sizeof(*held));
+	struct mt_payload *held = mt_alloc(1, sizeof(*held));
 
-	if (!held || !mt_held_put(&merge->held, held)) {
-		free(held);
-		return mt_error_nomem();
-	}
 	*held = *payload;
 	*payload = (struct mt_payload){0};
-	return NULL;
+	(void)mt_held_put(&merge->held, held);
 }
 
 void mt_merge_release(struct mt_merge *merge, uint64_t serial)
 {
 	struct mt_payload *payload;
 
-	/* without memory for the list of idle payloads, the payload is freed */
 	while ((payload = mt_held_take(&merge->held, serial)))
-		mt_error_destroy(payload_release(merge, payload));
+		payload_release(merge, payload);
 }
 
 struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
 			       struct mt_record *out, bool *more)
 {
-	struct mt_error *err = step_over_given(merge);
+	struct mt_error *err = NULL;
 	uint64_t key;
 
+	step_over_given(merge);
 	while (!err && open_is_due(merge))
 		err = open_next(merge, damage);
 	if (err)
@@ -392,8 +364,7 @@ struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
 	if (!*more)
 		return NULL;
 	mt_payload_get(merge->open.items[0], out);
-	if (!mt_payload_pass_dump(merge->open.items[0], &merge->loaders[0], out))
-		return mt_error_nomem();
+	mt_payload_pass_dump(merge->open.items[0], &merge->loaders[0], out);
 	merge->given = true;
 	key = mt_payload_key(merge->open.items[0]);
 	damage->disordered += key < merge->last_key;

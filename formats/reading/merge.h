@@ -38,19 +38,17 @@ struct mt_merge {
 };
 
 /* Borrows input and the options' pool. deinit also frees the state that an error leaves. */
-struct mt_error *mt_merge_init(struct mt_merge *merge, const struct mt_input *input,
-			       const struct mt_reader_options *options);
+void mt_merge_init(struct mt_merge *merge, const struct mt_input *input,
+		   const struct mt_reader_options *options);
 void mt_merge_deinit(struct mt_merge *merge);
 
 /*
  * Starts on the DATA chunks among refs, without a limit; drops the state of an earlier start.
  */
-struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_ref *refs,
-				size_t count);
+void mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count);
 
 /* Adds the DATA chunks among refs: none may have a record below those that were given. */
-struct mt_error *mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref *refs,
-			      size_t count);
+void mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count);
 
 /* The next record by time, valid until the next call; *more false at the end, or at the limit. */
 struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
@@ -59,7 +57,7 @@ struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
 /*
  * Takes the payload's memory and holds it like the merge's own; the last record returned is in it.
  */
-struct mt_error *mt_merge_hold(struct mt_merge *merge, struct mt_payload *payload);
+void mt_merge_hold(struct mt_merge *merge, struct mt_payload *payload);
 
 /* As mt_reader_release(). */
 void mt_merge_release(struct mt_merge *merge, uint64_t serial);

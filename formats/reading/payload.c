@@ -9,6 +9,7 @@
 
 #include "formats/base/cursor.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/chunks/chunk.h"
 #include "formats/reading/input.h"
 #include "formats/reading/source.h"
@@ -51,19 +52,17 @@ size_t mt_payload_memory(const struct mt_payload *payload)
 }
 
 /* Makes a buffer hold size bytes; its contents are lost. */
-static struct mt_error *make_room(uint8_t **bytes, size_t *capacity, size_t size)
+static void make_room(uint8_t **bytes, size_t *capacity, size_t size)
 {
 	size_t rounded = (size + CAPACITY_STEP - 1) / CAPACITY_STEP * CAPACITY_STEP;
 
 	if (size <= *capacity)
-		return NULL;
+		return;
 	free(*bytes);
-	*capacity = 0;
-	*bytes = malloc(rounded);
+	*bytes = malloc(rounded); /* not zeroed: all of it is written */
 	if (!*bytes)
-		return mt_error_nomem();
+		mt_memory_failed();
 	*capacity = rounded;
-	return NULL;
 }
 
 static struct mt_error *read_stored(const struct mt_loader *loader, const struct mt_chunk_ref *ref,
@@ -97,15 +96,13 @@ static struct mt_error *unpack(struct mt_loader *loader, const struct mt_chunk_r
 static struct mt_error *load_packed(struct mt_loader *loader, const struct mt_chunk_ref *ref,
 				    uint8_t *raw, bool *good)
 {
-	struct mt_error *err =
-		make_room(&loader->stored, &loader->stored_capacity, ref->stored_size);
+	struct mt_error *err;
 
-	if (err)
-		return err;
+	make_room(&loader->stored, &loader->stored_capacity, ref->stored_size);
 	if (!loader->zstd)
 		loader->zstd = ZSTD_createDCtx();
 	if (!loader->zstd)
-		return mt_error_nomem();
+		mt_memory_failed();
 	err = read_stored(loader, ref, loader->stored, good);
 	return err || !*good ? err : unpack(loader, ref, raw, good);
 }
@@ -113,10 +110,7 @@ static struct mt_error *load_packed(struct mt_loader *loader, const struct mt_ch
 static struct mt_error *load_raw(struct mt_payload *payload, struct mt_loader *loader,
 				 const struct mt_chunk_ref *ref, bool *good)
 {
-	struct mt_error *err = make_room(&payload->raw, &payload->raw_capacity, ref->raw_size);
-
-	if (err)
-		return err;
+	make_room(&payload->raw, &payload->raw_capacity, ref->raw_size);
 	if (ref->codec == MT_CODEC_STORED)
 		return read_stored(loader, ref, payload->raw, good);
 	return load_packed(loader, ref, payload->raw, good);
@@ -148,11 +142,11 @@ static const uint8_t *take_record(struct mt_cursor *c, uint32_t *type, uint64_t 
 	return c->bad ? NULL : record;
 }
 
-/* Reserves `size` more bytes for decoded records; false out of memory. */
-static bool decoded_reserve(struct mt_payload *payload, size_t size)
+/* Reserves `size` more bytes for decoded records. */
+static void decoded_reserve(struct mt_payload *payload, size_t size)
 {
-	return mt_array_grow((void **)&payload->dumps, &payload->dumps_capacity,
-			     payload->dumps_used + size, 1);
+	(void)mt_array_grow((void **)&payload->dumps, &payload->dumps_capacity,
+			    payload->dumps_used + size, 1);
 }
 
 /*
@@ -187,8 +181,9 @@ static bool decode_dump(struct decoding *d, const uint8_t *body, size_t size, st
 	struct mt_payload *payload = d->payload;
 	struct mt_kernel_bytes b;
 
-	if (!mt_sample_get(body, size, NULL, &b) || !decoded_reserve(payload, b.dump_size))
+	if (!mt_sample_get(body, size, NULL, &b))
 		return false;
+	decoded_reserve(payload, b.dump_size);
 	out->size = b.dump_size;
 	return mt_stack_decode(d->stacks, b.coded, b.coded_size,
 			       payload->dumps + payload->dumps_used, b.dump_size);
@@ -204,8 +199,7 @@ static bool decode_packed(struct decoding *d, const uint8_t *record, size_t size
 	struct mt_kernel_bytes b;
 	uint8_t *to;
 
-	if (!decoded_reserve(payload, MT_STACK_UNPACKED_MAX))
-		return false;
+	decoded_reserve(payload, MT_STACK_UNPACKED_MAX);
 	to = payload->dumps + payload->dumps_used;
 	if (!payload->apart)
 		return mt_stack_unpack(d->stacks, time, body, size, to, &out->size) &&
@@ -317,8 +311,7 @@ static void decode_records(struct mt_payload *payload, struct mt_loader *loader,
 }
 
 /* Lists the records. *refused is set for a record of an unknown critical type. */
-static struct mt_error *list_records(struct mt_payload *payload, bool *refused,
-				     struct mt_damage *damage)
+static void list_records(struct mt_payload *payload, bool *refused, struct mt_damage *damage)
 {
 	struct mt_cursor c = mt_cursor_init(payload->raw, payload->ref.raw_size);
 	uint64_t time, key = payload->ref.first_time;
@@ -333,16 +326,14 @@ static struct mt_error *list_records(struct mt_payload *payload, bool *refused,
 			continue;
 		}
 		key = time ? time : key;
-		if (!mt_array_append(&payload->records,
-				     (struct mt_record_at){key, (uint32_t)(record - payload->raw),
-							   0}))
-			return mt_error_nomem();
+		(void)mt_array_append(&payload->records,
+				      (struct mt_record_at){key, (uint32_t)(record - payload->raw),
+							    0});
 	}
 	if (*refused)
-		return NULL;
+		return;
 	damage->damaged_records += c.bad;
 	damage->unknown_records += unknown;
-	return NULL;
 }
 
 static bool comes_before(const struct mt_record_at *a, const struct mt_record_at *b)
@@ -401,9 +392,7 @@ struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *l
 		damage->skipped_bytes += MT_CHUNK_HEADER_SIZE + (uint64_t)ref->stored_size;
 		return NULL;
 	}
-	err = list_records(payload, &refused, damage);
-	if (err)
-		return err;
+	list_records(payload, &refused, damage);
 	if (refused) {
 		payload->records.count = 0;
 		damage->refused_chunks++;
@@ -431,19 +420,18 @@ void mt_payload_get(const struct mt_payload *payload, struct mt_record *out)
 	};
 }
 
-bool mt_payload_pass_dump(struct mt_payload *payload, struct mt_loader *loader,
+void mt_payload_pass_dump(struct mt_payload *payload, struct mt_loader *loader,
 			  struct mt_record *record)
 {
 	const size_t size = (MT_STACK_DUMP_MAX + 63) / 64 * 64;
-	bool got;
+	bool got = false;
 
 	if (!record->dump || !payload->apart || !payload->stacks)
-		return true;
+		return;
 	if (!loader->passing)
 		loader->passing = aligned_alloc(64, size);
 	if (!loader->passing || !mt_stack_unpack_dump(payload->stacks, record->body, record->size,
 						      record->dump, loader->passing, &got))
-		return false;
+		mt_memory_failed();
 	record->passing = got ? loader->passing : NULL;
-	return true;
 }

@@ -74,8 +74,7 @@ size_t mt_payload_memory(const struct mt_payload *payload);
 
 /*
  * Reads the chunk at ref, and lists its records in file order or, with by_time, by time. Damaged
- * and unknown records are left out and added to damage. Errors are of the system: out of memory, or
- * a failed read.
+ * and unknown records are left out and added to damage. An error is a failed read.
  */
 struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *loader,
 				 const struct mt_chunk_ref *ref, bool by_time,
@@ -98,9 +97,9 @@ void mt_payload_get(const struct mt_payload *payload, struct mt_record *out);
 /*
  * Decodes the dump of a record into record->passing, if the loader's dumps are MT_DUMPS_PASSING.
  * Call once a record, in order, before the next record is taken; the dump is valid until the next
- * call. False out of memory.
+ * call.
  */
-bool mt_payload_pass_dump(struct mt_payload *payload, struct mt_loader *loader,
+void mt_payload_pass_dump(struct mt_payload *payload, struct mt_loader *loader,
 			  struct mt_record *record);
 
 #endif

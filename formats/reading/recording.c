@@ -8,6 +8,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/chunks/chunk.h"
 #include "formats/reading/carried.h"
 #include "formats/reading/chunk_scan.h"
@@ -108,7 +109,7 @@ MT_DEFINE_CLEANUP(source, void)
 static struct mt_error *scan_growing(struct source *source, size_t memory_limit)
 {
 	source->scanner = mt_scanner_create(&source->loader, memory_limit, &source->scan);
-	return source->scanner ? mt_scanner_advance(source->scanner) : mt_error_nomem();
+	return mt_scanner_advance(source->scanner);
 }
 
 static struct mt_error *source_scan(struct source *source, const struct mt_reader_options *options)
@@ -147,19 +148,17 @@ static void limit_to_mark(struct source *source)
 static struct mt_error *source_rewind(void *of, size_t i)
 {
 	struct source *source = of;
-	struct mt_error *err;
 
 	source->reading = &source->scan.recordings.items[i];
 	source->reading->recording.damage = source->reading->found;
 	source->next_state = 0;
 	source->state_given = false;
 	source->state.next = source->state.records.count = 0;
-	err = mt_merge_begin(&source->merge,
-			     source->scan.chunks.items + source->reading->first_chunk,
-			     source->reading->chunks);
+	mt_merge_begin(&source->merge, source->scan.chunks.items + source->reading->first_chunk,
+		       source->reading->chunks);
 	if (source->scanner)
 		limit_to_mark(source);
-	return err;
+	return NULL;
 }
 
 /* Lists what each recording carries, without its bytes. */
@@ -168,9 +167,7 @@ static struct mt_error *source_list_carried(struct source *source)
 	size_t count = source->scan.recordings.count;
 	struct mt_error *err = NULL;
 
-	source->carried = calloc(count, sizeof(struct mt_carried *));
-	if (!source->carried)
-		return mt_error_nomem();
+	source->carried = mt_alloc(count, sizeof(struct mt_carried *));
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct mt_scanned *scanned = &source->scan.recordings.items[i];
 
@@ -190,16 +187,14 @@ static struct mt_carried *source_carried(void *of, size_t i)
 static struct mt_error *source_open(const struct mt_input *input,
 				    const struct mt_reader_options *options, void **out)
 {
-	MT_CLEANUP(source_destroy_p) void *owned = calloc(1, sizeof(struct source));
+	MT_CLEANUP(source_destroy_p) void *owned = mt_alloc(1, sizeof(struct source));
 	struct source *source = owned;
 	struct mt_error *err;
 
-	if (!source)
-		return mt_error_nomem();
 	source->input = input;
 	mt_loader_init(&source->loader, input);
-	err = mt_merge_init(&source->merge, input, options);
-	err = err ? err : source_scan(source, options);
+	mt_merge_init(&source->merge, input, options);
+	err = source_scan(source, options);
 	err = err ? err : source_list_carried(source);
 	err = err ? err : source_rewind(source, 0);
 	if (err)
@@ -245,23 +240,23 @@ static bool has_samples(const struct mt_payload *payload)
  * Steps over the record returned last. SAMPLE records of STATE chunks stay valid like those of
  * DATA; other records are read when they are returned.
  */
-static struct mt_error *state_step(struct source *source)
+static void state_step(struct source *source)
 {
 	if (!source->state_given)
-		return NULL;
+		return;
 	source->state_given = false;
 	source->state.next++;
-	if (!source->merge.held.keep || !mt_payload_empty(&source->state) ||
-	    !has_samples(&source->state))
-		return NULL;
-	return mt_merge_hold(&source->merge, &source->state);
+	if (source->merge.held.keep && mt_payload_empty(&source->state) &&
+	    has_samples(&source->state))
+		mt_merge_hold(&source->merge, &source->state);
 }
 
 static struct mt_error *state_next(struct source *source, struct mt_record *out, bool *more)
 {
-	struct mt_error *err = state_step(source);
+	struct mt_error *err;
 
-	err = err ? err : state_load(source);
+	state_step(source);
+	err = state_load(source);
 	if (err)
 		return err;
 	*more = !mt_payload_empty(&source->state);
@@ -313,8 +308,9 @@ static struct mt_error *source_advance(void *of, struct mt_reader_news *out)
 	for (size_t i = from; i < source->scan.chunks.count; i++)
 		out->earlier |= is_earlier(source, &source->scan.chunks.items[i]);
 	limit_to_mark(source);
-	return mt_merge_add(&source->merge, source->scan.chunks.items + from,
-			    source->scan.chunks.count - from);
+	mt_merge_add(&source->merge, source->scan.chunks.items + from,
+		     source->scan.chunks.count - from);
+	return NULL;
 }
 
 static void source_finish(void *of)

@@ -13,6 +13,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/memory.h"
 #include "formats/base/strings.h"
 #include "formats/chunks/chunk.h"
 #include "formats/reading/input.h"
@@ -234,9 +235,9 @@ static struct mt_reported_frame frame_of(struct mt_text name)
 
 /*
  * Splits a folded line's path. Its first name is the command, as stackcollapse-perf.pl writes it;
- * the others become frames, innermost first. False out of memory.
+ * the others become frames, innermost first.
  */
-static bool folded_path(struct mt_text path, struct mt_text *comm, reported_frames *frames)
+static void folded_path(struct mt_text path, struct mt_text *comm, reported_frames *frames)
 {
 	const char *begin = path.bytes, *end = begin + path.size;
 
@@ -246,13 +247,11 @@ static bool folded_path(struct mt_text path, struct mt_text *comm, reported_fram
 
 		if (!mark)
 			break;
-		if (!mt_array_append(
-			    frames, frame_of((struct mt_text){mark + 1, (size_t)(end - mark) - 1})))
-			return false;
+		(void)mt_array_append(
+			frames, frame_of((struct mt_text){mark + 1, (size_t)(end - mark) - 1}));
 		end = mark;
 	}
 	*comm = (struct mt_text){begin, (size_t)(end - begin)};
-	return true;
 }
 
 /* ---- Kind of the file ---- */
@@ -392,19 +391,15 @@ static struct mt_error *refuse_script(void)
 static struct mt_error *text_open(const struct mt_input *input,
 				  const struct mt_reader_options *options, void **out)
 {
-	MT_CLEANUP(text_destroy_p) void *owned = calloc(1, sizeof(struct text_source));
+	MT_CLEANUP(text_destroy_p) void *owned = mt_alloc(1, sizeof(struct text_source));
 	struct text_source *source = owned;
 	struct mt_error *err;
 	size_t got = 0;
 
-	if (!source)
-		return mt_error_nomem();
 	source->input = source->lines.input = input;
 	source->before = options->before;
-	source->lines.buffer = malloc(LINE_MAX_SIZE);
+	source->lines.buffer = mt_alloc(LINE_MAX_SIZE, 1);
 	source->comms = mt_strings_create();
-	if (!source->lines.buffer || !source->comms)
-		return mt_error_nomem();
 	err = mt_input_read(input, 0, source->lines.buffer, MT_PROBE_SIZE, &got);
 	source->kind = kind_of(source->lines.buffer, got);
 	if (!err && source->kind == KIND_SCRIPT)
@@ -431,24 +426,22 @@ static const struct mt_recording *text_recording(const void *of, size_t i)
 
 /* ---- Samples ---- */
 
-static struct mt_error *read_folded(struct text_source *source, struct mt_text line)
+static void read_folded(struct text_source *source, struct mt_text line)
 {
 	struct mt_text path;
 	double counts[2]; /* of pairs: before and now */
 
 	if (*line.bytes == '#')
-		return NULL;
+		return;
 	if (!folded_counts(line, source->kind == KIND_PAIRS ? 2 : 1, &path, counts)) {
 		source->stage = STAGE_BAD;
-		return NULL;
+		return;
 	}
 	source->reported.weight = counts[!source->before];
 	if (!source->reported.weight)
-		return NULL;
-	if (!folded_path(path, &source->command, &source->frames))
-		return mt_error_nomem();
+		return;
+	folded_path(path, &source->command, &source->frames);
 	source->stage = STAGE_EVENT;
-	return NULL;
 }
 
 /* Reads lines up to the next one that gives a record. */
@@ -463,9 +456,7 @@ static struct mt_error *read_sample(struct text_source *source, bool *more)
 		if (!line.bytes)
 			source->stage = STAGE_BAD;
 		else if (trim(line).size)
-			err = read_folded(source, line);
-		if (err)
-			return err;
+			read_folded(source, line);
 	}
 	return NULL;
 }
@@ -527,24 +518,21 @@ static struct mt_error *give_event(struct text_source *source, struct mt_record 
 }
 
 /* A COMM record if the command differs from the last one; *new is false otherwise. */
-static struct mt_error *give_comm(struct text_source *source, struct mt_record *out, bool *new)
+static void give_comm(struct text_source *source, struct mt_record *out, bool *new)
 {
 	const struct mt_text *comm = &source->command;
 	size_t size = comm->size < COMM_MAX - 1 ? comm->size : COMM_MAX - 1;
 	uint32_t id = mt_strings_intern(source->comms, comm->bytes, size);
 	uint8_t *bytes = (uint8_t *)source->body;
 
-	if (id == MT_STRING_NONE)
-		return mt_error_nomem();
 	*new = source->comm != id;
 	if (!*new)
-		return NULL;
+		return;
 	source->comm = id;
 	memset(bytes, 0, sizeof(source->body));
 	mt_put_le64(bytes + 8, UINT64_MAX); /* pid and tid: not known */
 	memcpy(bytes + 16, comm->bytes, size);
 	give_kernel(source, MT_KERNEL_COMM, 16 + (size + 8) / 8 * 8, out);
-	return NULL;
 }
 
 static void give_sample(struct text_source *source, struct mt_record *out)
@@ -580,7 +568,7 @@ static struct mt_error *text_next(void *of, struct mt_record *out, bool *more)
 			source->stage = STAGE_COMM;
 			break;
 		case STAGE_COMM:
-			err = give_comm(source, out, &given);
+			give_comm(source, out, &given);
 			source->stage = STAGE_SAMPLE;
 			break;
 		case STAGE_SAMPLE:
