@@ -76,12 +76,11 @@ struct callgrind {
 	double below_zero;
 };
 
-MT_DEFINE_CLEANUP(mt_byte_runs, struct mt_byte_runs)
-MT_DEFINE_CLEANUP(mt_strings, struct mt_strings)
-MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
-
 static void callgrind_deinit(struct callgrind *c)
 {
+	mt_strings_destroy(c->strings);
+	mt_byte_runs_destroy(c->functions);
+	mt_sum_table_destroy(c->costs);
 	mt_array_deinit(&c->objects);
 	mt_array_deinit(&c->entered);
 	mt_array_deinit(&c->found);
@@ -432,23 +431,20 @@ static struct mt_sum_table *create_costs(struct callgrind *c)
 static struct mt_error *write_callgrind(const struct mt_view *view, struct mt_table *table,
 					FILE *to)
 {
-	MT_CLEANUP(mt_strings_destroy_p) struct mt_strings *strings = mt_strings_create();
-	MT_CLEANUP(mt_byte_runs_destroy_p) struct mt_byte_runs *functions = mt_byte_runs_create();
-	MT_CLEANUP(mt_sum_table_destroy_p) struct mt_sum_table *costs = NULL;
 	MT_CLEANUP(callgrind_deinit)
 	struct callgrind c = {
 		.view = view,
 		.table = table,
 		.to = to,
-		.strings = strings,
-		.functions = functions,
+		.strings = mt_strings_create(),
+		.functions = mt_byte_runs_create(),
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
 	};
 	struct mt_error *err = choose_events(&c);
 
 	if (err)
 		return err;
-	c.costs = costs = create_costs(&c);
+	c.costs = create_costs(&c);
 	mt_frames_resolve(table->frames);
 	err = take_rows(&c);
 	return err ? err : write_costs(&c);

@@ -24,21 +24,16 @@ enum {
 
 struct columns {
 	const struct mt_view *view;
-	struct mt_path_rows rows;
+	const struct mt_path_rows *rows;
 	size_t widths[COLUMNS_MOST];
 	size_t last; /* the last key that is no stack; it may be long, so figures precede it */
 	FILE *to;
 };
 
-static void columns_deinit(struct columns *columns)
-{
-	mt_path_rows_deinit(&columns->rows);
-}
-
 static bool shows(const struct columns *columns, size_t value)
 {
 	return columns->view->weighed ? value == columns->view->value
-				      : !(columns->rows.table->quiet_values >> value & 1);
+				      : !(columns->rows->table->quiet_values >> value & 1);
 }
 
 /* Keys in the row's line; a stack has lines of its own. */
@@ -87,7 +82,7 @@ static void widen(size_t *width, const char *text)
 /* The widths that a row needs; without a row, those of the column heads. */
 static void measure(struct columns *columns, const struct mt_row *row)
 {
-	const struct mt_table *table = columns->rows.table;
+	const struct mt_table *table = columns->rows->table;
 	struct mt_snippet text;
 	char figure[MT_FIGURE_ROOM];
 
@@ -103,7 +98,7 @@ static void measure(struct columns *columns, const struct mt_row *row)
 /* Flush right. */
 static void print_values(const struct columns *columns, const struct mt_row *row)
 {
-	const struct mt_table *table = columns->rows.table;
+	const struct mt_table *table = columns->rows->table;
 	char figure[MT_FIGURE_ROOM];
 
 	for (size_t i = 0; i < table->value_count; i++) {
@@ -117,7 +112,7 @@ static void print_values(const struct columns *columns, const struct mt_row *row
 
 static void print_key(const struct columns *columns, const struct mt_row *row, size_t column)
 {
-	const struct mt_table *table = columns->rows.table;
+	const struct mt_table *table = columns->rows->table;
 	struct mt_snippet room;
 	const char *text = key_text(table, row, column, &room);
 	size_t length = mt_text_columns(text), width = columns->widths[column];
@@ -134,9 +129,9 @@ static void print_key(const struct columns *columns, const struct mt_row *row, s
 /* The functions of a stack, innermost first. */
 static void print_stack(const struct columns *columns, const struct mt_row *row, size_t column)
 {
-	struct mt_strings *names = mt_frames_strings(columns->rows.table->frames);
+	struct mt_strings *names = mt_frames_strings(columns->rows->table->frames);
 	size_t count;
-	const uint32_t *path = mt_cell_path(&columns->rows, row, column, &count);
+	const uint32_t *path = mt_cell_path(columns->rows, row, column, &count);
 
 	while (count--) {
 		fprintf(columns->to, "%*s", INDENT, "");
@@ -148,7 +143,7 @@ static void print_stack(const struct columns *columns, const struct mt_row *row,
 /* Prints a row, or without one the heads. */
 static void print_row(const struct columns *columns, const struct mt_row *row)
 {
-	const struct mt_table *table = columns->rows.table;
+	const struct mt_table *table = columns->rows->table;
 
 	for (size_t i = 0; i < table->key_count; i++) {
 		if (i == columns->last)
@@ -170,8 +165,8 @@ static struct mt_error *walk(struct columns *columns, bool print)
 	struct mt_error *err = NULL;
 	struct mt_row row;
 
-	while (!ferror(columns->to) && mt_table_read(columns->rows.table, &row, &err)) {
-		if (!print || columns->rows.table->listing)
+	while (!ferror(columns->to) && mt_table_read(columns->rows->table, &row, &err)) {
+		if (!print || columns->rows->table->listing)
 			measure(columns, &row);
 		if (print)
 			print_row(columns, &row);
@@ -187,7 +182,7 @@ static void guess_widths(struct columns *columns)
 		[MT_KEY_NUMBER] = 6, [MT_KEY_ADDRESS] = 14, [MT_KEY_SIGNED] = 8,
 		[MT_KEY_PATH] = 0,   [MT_KEY_SPAN] = 12,    [MT_KEY_BUCKET] = 12,
 	};
-	const struct mt_table *table = columns->rows.table;
+	const struct mt_table *table = columns->rows->table;
 
 	for (size_t i = 0; i < table->key_count; i++)
 		columns->widths[i] = usual[table->keys[i].kind];
@@ -197,20 +192,20 @@ static void guess_widths(struct columns *columns)
 
 static struct mt_error *write_columns(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
-	MT_CLEANUP(columns_deinit)
-	struct columns columns = {.view = view, .last = MT_COLUMN_NONE, .to = to};
+	MT_CLEANUP(mt_path_rows_deinit) struct mt_path_rows rows = {0};
+	struct columns columns = {.rows = &rows, .view = view, .last = MT_COLUMN_NONE, .to = to};
 	struct mt_error *err;
 
 	if (table->key_count + table->value_count > COLUMNS_MOST)
 		return mt_error_create(MT_ERR_UNSUPPORTED, "--table: too many columns");
-	err = mt_path_rows_init(table, view->srcline, view->value, &view->limit, &columns.rows);
+	err = mt_path_rows_init(table, view->srcline, view->value, &view->limit, &rows);
 	for (size_t i = 0; i < table->key_count; i++)
 		columns.last = shows_key(table, i) ? i : columns.last;
 	if (!err && table->listing) {
 		guess_widths(&columns);
 	} else if (!err) {
 		err = walk(&columns, false);
-		err = err ? err : mt_table_rewind(columns.rows.table);
+		err = err ? err : mt_table_rewind(rows.table);
 	}
 	if (err)
 		return err;

@@ -20,15 +20,10 @@ enum {
 
 struct csv {
 	const struct mt_view *view;
-	struct mt_path_rows rows;
+	const struct mt_path_rows *rows;
 	bool uncertain[FIGURES_MOST];
 	FILE *to;
 };
-
-static void csv_deinit(struct csv *csv)
-{
-	mt_path_rows_deinit(&csv->rows);
-}
 
 /*
  * Quoted text, safe to show. In a path, whose names are separated by semicolons, semicolons of
@@ -60,9 +55,9 @@ static void put_text(const char *text, FILE *to)
 
 static void put_path(const struct csv *csv, const struct mt_row *row, size_t column)
 {
-	struct mt_strings *names = mt_frames_strings(csv->rows.table->frames);
+	struct mt_strings *names = mt_frames_strings(csv->rows->table->frames);
 	size_t count;
-	const uint32_t *path = mt_cell_path(&csv->rows, row, column, &count);
+	const uint32_t *path = mt_cell_path(csv->rows, row, column, &count);
 
 	fputc('"', csv->to);
 	for (size_t i = 0; i < count; i++) {
@@ -71,11 +66,6 @@ static void put_path(const struct csv *csv, const struct mt_row *row, size_t col
 		put_quoted(mt_strings_get(names, path[i]), true, csv->to);
 	}
 	fputc('"', csv->to);
-}
-
-static bool shows(const struct csv *csv, size_t value)
-{
-	return !csv->view->weighed || value == csv->view->value;
 }
 
 static void put_figure(const struct csv *csv, const struct mt_value *value, bool comma,
@@ -89,7 +79,7 @@ static void put_figure(const struct csv *csv, const struct mt_value *value, bool
 
 static void put_row(const struct csv *csv, const struct mt_row *row)
 {
-	const struct mt_table *table = csv->rows.table;
+	const struct mt_table *table = csv->rows->table;
 	struct mt_snippet room;
 
 	for (size_t i = 0; i < table->key_count; i++) {
@@ -101,7 +91,7 @@ static void put_row(const struct csv *csv, const struct mt_row *row)
 			put_text(mt_cell_text(table, row, i, &room) ?: "", csv->to);
 	}
 	for (size_t i = 0, put = table->key_count; i < table->value_count; i++) {
-		if (shows(csv, i))
+		if (mt_view_shows(csv->view, i))
 			put_figure(csv, &row->values[i], put++, csv->uncertain[i]);
 	}
 	fputc('\n', csv->to);
@@ -109,7 +99,7 @@ static void put_row(const struct csv *csv, const struct mt_row *row)
 
 static void put_head(const struct csv *csv)
 {
-	const struct mt_table *table = csv->rows.table;
+	const struct mt_table *table = csv->rows->table;
 	size_t put = 0;
 
 	for (; put < table->key_count; put++)
@@ -117,7 +107,7 @@ static void put_head(const struct csv *csv)
 	for (size_t i = 0; i < table->value_count; i++) {
 		const char *name = table->values[i].name;
 
-		if (!shows(csv, i))
+		if (!mt_view_shows(csv->view, i))
 			continue;
 		fprintf(csv->to, "%s%s", put++ ? "," : "", name);
 		if (csv->uncertain[i])
@@ -128,7 +118,7 @@ static void put_head(const struct csv *csv)
 
 static void note_uncertain(struct csv *csv, const struct mt_row *row)
 {
-	for (size_t i = 0; i < csv->rows.table->value_count; i++)
+	for (size_t i = 0; i < csv->rows->table->value_count; i++)
 		csv->uncertain[i] |= !mt_value_is_exact(&row->values[i]);
 }
 
@@ -138,7 +128,7 @@ static struct mt_error *walk(struct csv *csv, bool write)
 	struct mt_error *err = NULL;
 	struct mt_row row;
 
-	while (!ferror(csv->to) && mt_table_read(csv->rows.table, &row, &err)) {
+	while (!ferror(csv->to) && mt_table_read(csv->rows->table, &row, &err)) {
 		if (write)
 			put_row(csv, &row);
 		else
@@ -149,15 +139,16 @@ static struct mt_error *walk(struct csv *csv, bool write)
 
 static struct mt_error *write_csv(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
-	MT_CLEANUP(csv_deinit) struct csv csv = {.view = view, .to = to};
+	MT_CLEANUP(mt_path_rows_deinit) struct mt_path_rows rows = {0};
+	struct csv csv = {.rows = &rows, .view = view, .to = to};
 	struct mt_error *err;
 
 	if (table->value_count > FIGURES_MOST)
 		return mt_error_create(MT_ERR_UNSUPPORTED, "--csv: too many figures");
-	err = mt_path_rows_init(table, view->srcline, view->value, &view->limit, &csv.rows);
+	err = mt_path_rows_init(table, view->srcline, view->value, &view->limit, &rows);
 	if (!err && !table->listing) {
 		err = walk(&csv, false);
-		err = err ? err : mt_table_rewind(csv.rows.table);
+		err = err ? err : mt_table_rewind(rows.table);
 	}
 	if (err)
 		return err;

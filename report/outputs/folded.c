@@ -14,9 +14,6 @@
 #include "report/stacks/stacks.h"
 #include "report/tables/table.h"
 
-MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
-MT_DEFINE_CLEANUP(mt_wordlines, struct mt_wordlines)
-
 /* Words and 1, indexed by the ids of their strings; 0: not made yet. */
 struct words {
 	MT_ARRAY(uint32_t) of;
@@ -36,6 +33,8 @@ struct folded {
 
 static void folded_deinit(struct folded *folded)
 {
+	mt_wordlines_destroy(folded->lines);
+	mt_paths_destroy(folded->paths);
 	mt_array_deinit(&folded->commands.of);
 	mt_array_deinit(&folded->functions.of);
 	mt_array_deinit(&folded->line);
@@ -93,25 +92,18 @@ static void spell_stack(struct folded *folded, uint32_t stack)
 }
 
 /* A comparison has two counts a line, as difffolded.pl writes them. */
-static void add_line(struct folded *folded, const struct mt_row *row, size_t value)
-{
-	if (folded->table->compared)
-		mt_wordlines_add_pair(folded->lines, folded->line.items, folded->line.count,
-				      row->values[0].value, row->values[1].value);
-	else
-		mt_wordlines_add(folded->lines, folded->line.items, folded->line.count,
-				 row->values[value].value);
-}
-
 static struct mt_error *take_rows(struct folded *folded, size_t value)
 {
+	bool compared = folded->table->compared;
 	struct mt_error *err = NULL;
 	struct mt_row row;
 
 	for (size_t seen = 0; mt_table_read(folded->table, &row, &err); seen++) {
 		spell_keys(folded, &row);
 		spell_stack(folded, (uint32_t)row.keys[folded->stack]);
-		add_line(folded, &row, value);
+		mt_wordlines_add(folded->lines, folded->line.items, folded->line.count,
+				 row.values[compared ? 0 : value].value,
+				 compared ? row.values[1].value : 0);
 		folded->several_events |= seen && folded->line.items[0] != folded->first_event;
 		folded->first_event = folded->line.items[0];
 	}
@@ -123,20 +115,17 @@ static struct mt_error *write_folded(const struct mt_view *view, struct mt_table
 	MT_CLEANUP(folded_deinit)
 	struct folded folded = {
 		.table = table,
+		.paths = mt_paths_create(table->stacks, table->frames, view->srcline),
+		.lines = mt_wordlines_create(table->compared),
 		.event = mt_table_key(table, "event"),
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
 		.state = table->compared ? mt_table_key(table, "state") : MT_COLUMN_NONE,
 		.head = table->key_count - (mt_table_key(table, "event") != MT_COLUMN_NONE) -
 			table->compared,
 	};
-	MT_CLEANUP(mt_wordlines_destroy_p) struct mt_wordlines *lines = mt_wordlines_create();
-	MT_CLEANUP(mt_paths_destroy_p)
-	struct mt_paths *paths = mt_paths_create(table->stacks, table->frames, view->srcline);
 	struct mt_limited_table limited;
 	struct mt_error *err = NULL;
 
-	folded.paths = paths;
-	folded.lines = lines;
 	if (table->compared) {
 		err = mt_limited_table_init(&limited, table, view->value, &view->limit);
 		folded.table = &limited.table;
@@ -146,10 +135,10 @@ static struct mt_error *write_folded(const struct mt_view *view, struct mt_table
 	if (err)
 		return err;
 	if (!table->compared)
-		mt_wordlines_limit(lines, &view->limit);
-	mt_wordlines_print(lines, folded.several_events ? 0 : 1, to);
+		mt_wordlines_limit(folded.lines, &view->limit);
+	mt_wordlines_print(folded.lines, folded.several_events ? 0 : 1, to);
 	if (view->remainder)
-		view->remainder->below_zero = mt_wordlines_left_out(lines);
+		view->remainder->below_zero = mt_wordlines_left_out(folded.lines);
 	return NULL;
 }
 

@@ -18,14 +18,9 @@
 
 struct json {
 	const struct mt_view *view;
-	struct mt_path_rows rows;
+	const struct mt_path_rows *rows;
 	FILE *to;
 };
-
-static void json_deinit(struct json *json)
-{
-	mt_path_rows_deinit(&json->rows);
-}
 
 /* The name of each kind of key, and whether its text is a JSON string. */
 static const struct {
@@ -61,9 +56,9 @@ void mt_json_string(const char *text, FILE *to)
 
 static void put_path(const struct json *json, const struct mt_row *row, size_t column)
 {
-	struct mt_strings *names = mt_frames_strings(json->rows.table->frames);
+	struct mt_strings *names = mt_frames_strings(json->rows->table->frames);
 	size_t count;
-	const uint32_t *path = mt_cell_path(&json->rows, row, column, &count);
+	const uint32_t *path = mt_cell_path(json->rows, row, column, &count);
 
 	fputc('[', json->to);
 	for (size_t i = 0; i < count; i++) {
@@ -101,7 +96,7 @@ static void put_figure(const struct json *json, const char *name, const struct m
 
 static void put_key(const struct json *json, const struct mt_row *row, size_t column)
 {
-	const struct mt_table *table = json->rows.table;
+	const struct mt_table *table = json->rows->table;
 	bool is_path = mt_cell_is_path(table, column);
 	struct mt_snippet room;
 	const char *text = is_path ? NULL : mt_cell_text(table, row, column, &room);
@@ -117,20 +112,15 @@ static void put_key(const struct json *json, const struct mt_row *row, size_t co
 		fputs(text, json->to);
 }
 
-static bool shows(const struct json *json, size_t value)
-{
-	return !json->view->weighed || value == json->view->value;
-}
-
 static void put_row(const struct json *json, const struct mt_row *row)
 {
-	const struct mt_table *table = json->rows.table;
+	const struct mt_table *table = json->rows->table;
 
 	fputc('{', json->to);
 	for (size_t i = 0; i < table->key_count; i++)
 		put_key(json, row, i);
 	for (size_t i = 0, put = table->key_count; i < table->value_count; i++) {
-		if (shows(json, i))
+		if (mt_view_shows(json->view, i))
 			put_figure(json, table->values[i].name, &row->values[i], !put++);
 	}
 	fputc('}', json->to);
@@ -148,7 +138,7 @@ static void put_column(const struct json *json, const char *name, const char *ty
 
 static void put_head(const struct json *json)
 {
-	const struct mt_table *table = json->rows.table;
+	const struct mt_table *table = json->rows->table;
 	size_t put = 0;
 
 	fprintf(json->to, "  \"analysis\": \"%s\",\n  \"columns\": [\n", table->name);
@@ -156,7 +146,7 @@ static void put_head(const struct json *json)
 		put_column(json, table->keys[put].name, kinds[table->keys[put].kind].type, NULL,
 			   !put);
 	for (size_t i = 0; i < table->value_count; i++) {
-		if (shows(json, i))
+		if (mt_view_shows(json->view, i))
 			put_column(json, table->values[i].name, "figure", table->values[i].unit,
 				   !put++);
 	}
@@ -175,15 +165,16 @@ void mt_json_facts(const struct mt_facts *facts, FILE *to)
 
 struct mt_error *mt_json_table(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
-	MT_CLEANUP(json_deinit) struct json json = {.view = view, .to = to};
+	MT_CLEANUP(mt_path_rows_deinit) struct mt_path_rows rows = {0};
+	struct json json = {.rows = &rows, .view = view, .to = to};
 	struct mt_error *err =
-		mt_path_rows_init(table, view->srcline, view->value, &view->limit, &json.rows);
+		mt_path_rows_init(table, view->srcline, view->value, &view->limit, &rows);
 	struct mt_row row;
 
 	if (err)
 		return err;
 	put_head(&json);
-	for (size_t i = 0; !ferror(to) && mt_table_read(json.rows.table, &row, &err); i++) {
+	for (size_t i = 0; !ferror(to) && mt_table_read(rows.table, &row, &err); i++) {
 		fputs(i ? ",\n    " : "\n    ", to);
 		put_row(&json, &row);
 	}

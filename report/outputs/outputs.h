@@ -98,6 +98,12 @@ struct mt_view {
 	void *on_row_context;
 };
 
+/* Whether a value column is shown. */
+static inline bool mt_view_shows(const struct mt_view *view, size_t value)
+{
+	return !view->weighed || value == view->value;
+}
+
 /* The additional table of that name; NULL if there is none. */
 struct mt_table *mt_view_alongside(const struct mt_view *view, const char *name);
 

@@ -39,11 +39,6 @@ static void list_deinit(struct list *list)
 	mt_top_paths_deinit(&list->top);
 }
 
-static bool shows(const struct list *list, size_t value)
-{
-	return !list->view->weighed || value == list->view->value;
-}
-
 /* With a sentence there is no room for bounds. */
 static const char *figure_of(const struct mt_table *table, const struct mt_value *value,
 			     char figure[MT_FIGURE_ROOM])
@@ -90,7 +85,7 @@ static size_t print_figures(const struct list *list, const struct mt_value *valu
 	size_t used = 0;
 
 	for (size_t i = 0; i < table->value_count; i++) {
-		if (!shows(list, i))
+		if (!mt_view_shows(list->view, i))
 			continue;
 		fprintf(list->to, "%*s%*s", (int)list->widths[i],
 			values ? figure_of(table, &values[i], figure) : table->values[i].name, GAP,

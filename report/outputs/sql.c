@@ -72,10 +72,9 @@ struct sql {
 	uint32_t frames, image_count; /* rows written so far */
 };
 
-MT_DEFINE_CLEANUP(mt_strings, struct mt_strings)
-
 static void sql_deinit(struct sql *sql)
 {
+	mt_strings_destroy(sql->images);
 	mt_map64_deinit(&sql->nodes);
 	mt_array_deinit(&sql->spans);
 }
@@ -405,9 +404,8 @@ static void put_views(struct sql *sql, const struct mt_table *table)
 
 static struct mt_error *write_sql(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
-	MT_CLEANUP(mt_strings_destroy_p) struct mt_strings *images = mt_strings_create();
 	MT_CLEANUP(sql_deinit)
-	struct sql sql = {.view = view, .to = to, .images = images, .frames = 1};
+	struct sql sql = {.view = view, .to = to, .images = mt_strings_create(), .frames = 1};
 	struct mt_error *err;
 
 	fputs(schema, to);

@@ -70,13 +70,13 @@ static char *add_random_line(struct mt_wordlines *lines, const uint32_t *words)
 		strcat(text, i ? ";" : "");
 		strcat(text, texts[which]);
 	}
-	mt_wordlines_add(lines, line, count, 1);
+	mt_wordlines_add(lines, line, count, 1, 0);
 	return strdup(text);
 }
 
 MT_TEST(lines_are_sorted_as_their_text)
 {
-	struct mt_wordlines *lines = mt_wordlines_create();
+	struct mt_wordlines *lines = mt_wordlines_create(false);
 	char *sorted[LINES], *ours, *theirs;
 	uint32_t words[TEXTS];
 
@@ -111,14 +111,14 @@ MT_TEST(a_limit_leaves_the_largest_lines_and_as_many_as_it_says)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct mt_wordlines *lines = mt_wordlines_create();
+		struct mt_wordlines *lines = mt_wordlines_create(false);
 		char *ours;
 
 		for (size_t k = 0; k < sizeof(values) / sizeof(*values); k++) {
 			const char text[] = {(char)('a' + k), '\0'};
 			uint32_t word = mt_wordlines_word(lines, text, false);
 
-			mt_wordlines_add(lines, &word, 1, values[k]);
+			mt_wordlines_add(lines, &word, 1, values[k], 0);
 		}
 		mt_wordlines_limit(lines, &cases[i].limit);
 		MT_CHECK(mt_wordlines_left_out(lines) == -9);
@@ -131,7 +131,7 @@ MT_TEST(a_limit_leaves_the_largest_lines_and_as_many_as_it_says)
 
 MT_TEST(words_are_made_fit)
 {
-	struct mt_wordlines *lines = mt_wordlines_create();
+	struct mt_wordlines *lines = mt_wordlines_create(false);
 
 	MT_CHECK_EQ(mt_wordlines_word(lines, "a;b", false), mt_wordlines_word(lines, "a:b", false));
 	MT_CHECK_EQ(mt_wordlines_word(lines, "a b", true), mt_wordlines_word(lines, "a_b", false));
@@ -146,11 +146,11 @@ MT_TEST(counts_are_rounded_as_printf_does)
 	char want[64], text[2] = "a";
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		struct mt_wordlines *lines = mt_wordlines_create();
+		struct mt_wordlines *lines = mt_wordlines_create(false);
 		uint32_t word = mt_wordlines_word(lines, text, false);
 		char *ours;
 
-		mt_wordlines_add(lines, &word, 1, values[i]);
+		mt_wordlines_add(lines, &word, 1, values[i], 0);
 		ours = print(lines, 0);
 		snprintf(want, sizeof(want), "a %.0f\n", values[i]);
 		MT_CHECK_STR(ours, values[i] < 0.5 ? "" : want);
@@ -161,7 +161,7 @@ MT_TEST(counts_are_rounded_as_printf_does)
 
 MT_TEST(no_lines_are_no_text)
 {
-	struct mt_wordlines *lines = mt_wordlines_create();
+	struct mt_wordlines *lines = mt_wordlines_create(false);
 	char *ours = print(lines, 1);
 
 	MT_CHECK_STR(ours, "");
@@ -171,15 +171,15 @@ MT_TEST(no_lines_are_no_text)
 
 MT_TEST(pairs_are_added_up_and_none_is_below_0)
 {
-	struct mt_wordlines *lines = mt_wordlines_create();
+	struct mt_wordlines *lines = mt_wordlines_create(true);
 	uint32_t a = mt_wordlines_word(lines, "a", false), b = mt_wordlines_word(lines, "b", false),
 		 c = mt_wordlines_word(lines, "c", false);
 	char *text;
 
-	mt_wordlines_add_pair(lines, &b, 1, 0, 7);
-	mt_wordlines_add_pair(lines, &a, 1, 2, 5);
-	mt_wordlines_add_pair(lines, &a, 1, 1, -9);
-	mt_wordlines_add_pair(lines, &c, 1, 0, -3);
+	mt_wordlines_add(lines, &b, 1, 0, 7);
+	mt_wordlines_add(lines, &a, 1, 2, 5);
+	mt_wordlines_add(lines, &a, 1, 1, -9);
+	mt_wordlines_add(lines, &c, 1, 0, -3);
 	text = print(lines, 0);
 	MT_CHECK_STR(text, "a 3 0\nb 0 7\n");
 	MT_CHECK_EQ(mt_wordlines_left_out(lines), -3);

@@ -77,11 +77,10 @@ struct annotation {
 	double total, through;		  /* of all rows; of those with the subject */
 };
 
-MT_DEFINE_CLEANUP(mt_byte_runs, struct mt_byte_runs)
-MT_DEFINE_CLEANUP(mt_strings, struct mt_strings)
-
 static void annotation_deinit(struct annotation *a)
 {
+	mt_strings_destroy(a->files);
+	mt_byte_runs_destroy(a->places);
 	mt_array_deinit(&a->figures);
 	mt_array_deinit(&a->lines);
 	mt_array_deinit(&a->sourceless);
@@ -517,15 +516,13 @@ static struct mt_error *put_all(struct annotation *a)
 
 static struct mt_error *write_annotate(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
-	MT_CLEANUP(mt_strings_destroy_p) struct mt_strings *files = mt_strings_create();
-	MT_CLEANUP(mt_byte_runs_destroy_p) struct mt_byte_runs *places = mt_byte_runs_create();
 	MT_CLEANUP(annotation_deinit)
 	struct annotation a = {
 		.view = view,
 		.table = table,
 		.to = to,
-		.files = files,
-		.places = places,
+		.files = mt_strings_create(),
+		.places = mt_byte_runs_create(),
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
 		.count = mt_table_value(table, "count"),
 	};

@@ -5,19 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/outputs/flame/flame_tree.h"
+#include "report/outputs/parts/places.h"
 
 #define GREY                           \
 	{                              \
 		218, 218, 214, 0, 8, 0 \
 	}
 
-/* One hue for all code. */
-#define ONE(...)                                                             \
-	{                                                                    \
-		[MT_HUE_CODE] = __VA_ARGS__, [MT_HUE_CPP] = __VA_ARGS__,     \
-		[MT_HUE_INLINED] = __VA_ARGS__, [MT_HUE_MADE] = __VA_ARGS__, \
-		[MT_HUE_KERNEL] = __VA_ARGS__, [MT_HUE_WORDS] = GREY,        \
+/* A palette with one hue for all code, from (r, g, b) up to (dr, dg, db) more. */
+#define PLAIN(word, top, bottom, ...)                                                            \
+	{                                                                                        \
+		.name = word, .from = top, .to = bottom,                                         \
+		.hues = {[MT_HUE_CODE... MT_HUE_KERNEL] = {__VA_ARGS__}, [MT_HUE_WORDS] = GREY}, \
 	}
 
 const struct mt_flame_palette mt_flame_palettes[] = {
@@ -33,12 +32,7 @@ const struct mt_flame_palette mt_flame_palettes[] = {
 			 [MT_HUE_KERNEL] = {236, 168, 72, 16, 32, 40},
 			 [MT_HUE_WORDS] = GREY},
 	},
-	{
-		.name = "hot",
-		.from = "#f7f5ee",
-		.to = "#f2ecc0",
-		.hues = ONE({206, 30, 10, 46, 190, 60}),
-	},
+	PLAIN("hot", "#f7f5ee", "#f2ecc0", 206, 30, 10, 46, 190, 60),
 	{
 		.name = "java",
 		.from = "#f7f5ee",
@@ -51,33 +45,15 @@ const struct mt_flame_palette mt_flame_palettes[] = {
 			 [MT_HUE_KERNEL] = {214, 116, 20, 36, 50, 40},
 			 [MT_HUE_WORDS] = GREY},
 	},
-	{.name = "io", .from = "#f4f4f8", .to = "#e0e2f4", .hues = ONE({96, 112, 196, 60, 70, 50})},
-	{.name = "red", .from = "#f8f4f4", .to = "#f4e2e2", .hues = ONE({206, 70, 70, 44, 70, 70})},
-	{.name = "green",
-	 .from = "#f4f8f4",
-	 .to = "#e0f2e0",
-	 .hues = ONE({70, 186, 70, 66, 50, 66})},
-	{.name = "blue",
-	 .from = "#f4f4f8",
-	 .to = "#e0e4f6",
-	 .hues = ONE({84, 104, 206, 66, 66, 44})},
-	{.name = "aqua",
-	 .from = "#f2f8f8",
-	 .to = "#dcf2f2",
-	 .hues = ONE({60, 176, 176, 66, 56, 56})},
-	{.name = "yellow",
-	 .from = "#f8f8ee",
-	 .to = "#f2f0c4",
-	 .hues = ONE({186, 186, 56, 56, 46, 40})},
-	{.name = "purple",
-	 .from = "#f7f4f8",
-	 .to = "#efe2f4",
-	 .hues = ONE({180, 96, 196, 56, 60, 50})},
-	{.name = "orange",
-	 .from = "#f8f5f0",
-	 .to = "#f6e8d0",
-	 .hues = ONE({220, 110, 20, 34, 70, 40})},
-	{.name = "diff", .from = "#e6e6ea", .to = "#d6d6dc", .hues = ONE({236, 236, 236, 0, 0, 0})},
+	PLAIN("io", "#f4f4f8", "#e0e2f4", 96, 112, 196, 60, 70, 50),
+	PLAIN("red", "#f8f4f4", "#f4e2e2", 206, 70, 70, 44, 70, 70),
+	PLAIN("green", "#f4f8f4", "#e0f2e0", 70, 186, 70, 66, 50, 66),
+	PLAIN("blue", "#f4f4f8", "#e0e4f6", 84, 104, 206, 66, 66, 44),
+	PLAIN("aqua", "#f2f8f8", "#dcf2f2", 60, 176, 176, 66, 56, 56),
+	PLAIN("yellow", "#f8f8ee", "#f2f0c4", 186, 186, 56, 56, 46, 40),
+	PLAIN("purple", "#f7f4f8", "#efe2f4", 180, 96, 196, 56, 60, 50),
+	PLAIN("orange", "#f8f5f0", "#f6e8d0", 220, 110, 20, 34, 70, 40),
+	PLAIN("diff", "#e6e6ea", "#d6d6dc", 236, 236, 236, 0, 0, 0),
 	{0},
 };
 
@@ -110,13 +86,13 @@ void mt_flame_palette_names(char *out, size_t size)
 
 enum mt_flame_hue mt_flame_hue_of(const char *name, unsigned int kinds)
 {
-	if (kinds & MT_FLAME_WORDS)
+	if (kinds & MT_PLACE_WORDS)
 		return MT_HUE_WORDS;
-	if (kinds & MT_FLAME_KERNEL)
+	if (kinds & MT_PLACE_KERNEL)
 		return MT_HUE_KERNEL;
-	if (kinds & MT_FLAME_INLINED)
+	if (kinds & MT_PLACE_INLINED)
 		return MT_HUE_INLINED;
-	if (kinds & MT_FLAME_MADE)
+	if (kinds & MT_PLACE_MADE)
 		return MT_HUE_MADE;
 	return strstr(name, "::") ? MT_HUE_CPP : MT_HUE_CODE;
 }

@@ -49,7 +49,7 @@ bool mt_flame_palette_is_change(const struct mt_flame_palette *palette);
 /* "mem, hot, .." */
 void mt_flame_palette_names(char *out, size_t size);
 
-/* The hue of a frame with these bits of enum mt_flame_kind. */
+/* The hue of a frame with these bits of enum mt_place_kind. */
 enum mt_flame_hue mt_flame_hue_of(const char *name, unsigned int kinds);
 
 /* A frame's colour as 0xRRGGBB: the same name always has the same colour. */

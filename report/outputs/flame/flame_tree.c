@@ -12,17 +12,14 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/outputs/parts/cells.h"
+#include "report/outputs/parts/places.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/stacks/tree.h"
-
-MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
+#include "report/tables/estimate.h"
 
 enum {
-	/* In addition to enum mt_flame_kind: of one path only, and of a frame whose kinds are set.
-	 */
-	PASSING_JOINED = 128,
-	KINDS_KNOWN = 128,
+	KINDS_KNOWN = 128, /* in addition to enum mt_place_kind, of a frame whose kinds are set */
 };
 
 struct step {
@@ -44,6 +41,7 @@ struct growing {
 
 static void growing_deinit(struct growing *g)
 {
+	mt_paths_destroy(g->paths);
 	mt_array_deinit(&g->path);
 	mt_array_deinit(&g->kinds);
 }
@@ -59,7 +57,7 @@ static void push_text(struct growing *g, const char *text)
 {
 	struct mt_strings *names = mt_frames_strings(g->table->frames);
 
-	push(g, mt_strings_intern(names, text, strlen(text)), MT_FLAME_WORDS);
+	push(g, mt_strings_intern(names, text, strlen(text)), MT_PLACE_WORDS);
 }
 
 static void push_key(struct growing *g, const struct mt_row *row, size_t column)
@@ -88,17 +86,6 @@ static void push_keys(struct growing *g, const struct mt_row *row)
 	}
 }
 
-/* Kinds of all functions of a frame. */
-static uint8_t kinds_of(const struct growing *g, uint32_t frame, const struct mt_frame_name *name)
-{
-	uint32_t flags = mt_frames_key(g->table->frames, frame)->flags;
-
-	return (uint8_t)((flags & MT_FRAME_IN_KERNEL ? MT_FLAME_KERNEL : 0) |
-			 (flags & MT_FRAME_WORDS ? MT_FLAME_WORDS : 0) |
-			 (flags & MT_FRAME_GUESSED ? MT_FLAME_GUESSED : 0) |
-			 (mt_is_made_code(name->dso) ? MT_FLAME_MADE : 0));
-}
-
 /* Adds the kinds of the path's names from `at` on, which belong to a frame. */
 static void mark_frame(struct growing *g, uint32_t frame, bool joined, size_t *at)
 {
@@ -107,12 +94,12 @@ static void mark_frame(struct growing *g, uint32_t frame, bool joined, size_t *a
 	uint8_t *kinds = mt_array_at(&g->kinds, frame);
 
 	if (!*kinds)
-		*kinds = KINDS_KNOWN | kinds_of(g, frame, name);
+		*kinds = (uint8_t)(KINDS_KNOWN | mt_place_kinds(g->table->frames, frame, name));
 	while (count-- && *at < g->path.count)
 		g->path.items[(*at)++].kinds =
-			(uint8_t)((*kinds & ~KINDS_KNOWN) |
-				  (name[count].inlined ? MT_FLAME_INLINED : 0) |
-				  (joined ? PASSING_JOINED : 0));
+			(uint8_t)((*kinds & ~(KINDS_KNOWN | MT_PLACE_INLINED)) |
+				  (name[count].inlined ? MT_PLACE_INLINED : 0) |
+				  (joined ? MT_PLACE_JOINED : 0));
 }
 
 static void push_stack(struct growing *g, uint32_t stack)
@@ -151,8 +138,8 @@ static struct mt_flame_sums *walk_path(struct growing *g, double value)
 
 		node = mt_tree_step(g->out->tree, node, step->name);
 		sums = mt_array_at(&g->out->sums, node);
-		sums->kinds |= (uint8_t)(step->kinds & ~PASSING_JOINED);
-		if (step->kinds & PASSING_JOINED && value > 0)
+		sums->kinds |= (uint8_t)(step->kinds & ~MT_PLACE_JOINED);
+		if (step->kinds & MT_PLACE_JOINED && value > 0)
 			sums->joined += value;
 	}
 	return mt_array_at(&g->out->sums, node);
@@ -233,6 +220,7 @@ struct mt_error *mt_flame_tree_make(const struct mt_flame_tree_options *options,
 	struct growing g = {
 		.options = options,
 		.table = table,
+		.paths = mt_paths_create(table->stacks, table->frames, options->srcline),
 		.shape = {.value_count = 1,
 			  .same_doubt = table->compared ? 0 : table->same_doubt >> value & 1},
 		.out = out,
@@ -241,10 +229,7 @@ struct mt_error *mt_flame_tree_make(const struct mt_flame_tree_options *options,
 		.state = table->compared ? mt_table_key(table, "state") : MT_COLUMN_NONE,
 		.time = mt_table_key_of_kind(table, MT_KEY_TIME),
 	};
-	MT_CLEANUP(mt_paths_destroy_p)
-	struct mt_paths *paths = mt_paths_create(table->stacks, table->frames, options->srcline);
 
-	g.paths = paths;
 	*out = (struct mt_flame_tree){.tree = mt_tree_create(mt_frames_strings(table->frames))};
 	return grow(&g);
 }
@@ -253,4 +238,169 @@ void mt_flame_tree_deinit(struct mt_flame_tree *tree)
 {
 	mt_tree_destroy(tree->tree);
 	mt_array_deinit(&tree->sums);
+}
+
+/* ---- The layout: walks in order of names, without recursion, because stacks can be thousands of
+ * frames deep ---- */
+
+#define RAISE 1.15    /* factor for the least width if a picture is too large */
+#define TOUCHING 1e-9 /* of the total: boxes closer than that touch */
+
+struct placing {
+	const struct mt_flame_layout_options *options;
+	const struct mt_flame_tree *tree;
+	struct mt_flame_layout *out;
+	double least;
+	MT_ARRAY(double) cursors; /* by depth in the tree: start of the next frame */
+	MT_ARRAY(uint32_t) last;  /* by depth of boxes: the last box at that depth */
+	size_t drawn, size;	  /* nodes; total size of the boxes */
+};
+
+static double width_of(const struct placing *p, uint32_t node)
+{
+	const struct mt_flame_sums *sums = &p->tree->sums.items[node];
+
+	return p->options->gone ? sums->gone : sums->value.value;
+}
+
+static void add_sums(struct mt_flame_sums *to, const struct mt_flame_sums *from)
+{
+	mt_value_add(&to->value, &from->value, false);
+	to->base += from->base;
+	to->gone += from->gone;
+	to->joined += from->joined;
+	to->kinds |= from->kinds;
+}
+
+/* The previous box, if the same frame continues in the next interval of time. */
+static struct mt_flame_box *continued(const struct placing *p, const struct mt_flame_box *box)
+{
+	struct mt_flame_box *before;
+
+	if (!p->options->chart || !box->depth || box->depth >= p->last.count)
+		return NULL;
+	before = &p->out->boxes.items[p->last.items[box->depth]];
+	if (before->parent != box->parent ||
+	    fabs(before->x + before->width - box->x) > TOUCHING * p->out->total ||
+	    strcmp(mt_tree_name(p->tree->tree, before->node),
+		   mt_tree_name(p->tree->tree, box->node)) != 0)
+		return NULL;
+	return before;
+}
+
+static void place(struct placing *p, uint32_t node, uint32_t depth)
+{
+	uint32_t row = depth - (p->options->chart && depth);
+	struct mt_flame_box box =
+				    {
+					    .node = node,
+					    .parent = row ? p->last.items[row - 1] : UINT32_MAX,
+					    .depth = row,
+					    .x = p->cursors.items[depth],
+					    .width = width_of(p, node),
+					    .sums = p->tree->sums.items[node],
+				    },
+			    *before;
+
+	if (p->options->chart && depth == 1)
+		return;
+	p->drawn++;
+	before = continued(p, &box);
+	if (before) {
+		before->width += box.width;
+		add_sums(&before->sums, &box.sums);
+		return;
+	}
+	*mt_array_at(&p->last, row) = (uint32_t)p->out->boxes.count;
+	*mt_array_push(&p->out->boxes) = box;
+	p->out->rows = row + 1 > p->out->rows ? row + 1 : p->out->rows;
+	p->size += p->options->size_of ? p->options->size_of(p->tree, &box) : 0;
+}
+
+/*
+ * Starts the children of a node at this depth after the paths that end in the node, as
+ * flamegraph.pl does: these sort first.
+ */
+static void descend(struct placing *p, uint32_t node, uint32_t depth)
+{
+	double self = width_of(p, node), start = p->cursors.items[depth];
+
+	for (uint32_t child = mt_tree_node(p->tree->tree, node)->child; child != MT_TREE_NONE;
+	     child = mt_tree_node(p->tree->tree, child)->next)
+		self -= width_of(p, child);
+	*mt_array_at(&p->cursors, depth + 1) = start + (self > 0 ? self : 0);
+}
+
+/* The next node after a node and its subtree, if necessary of an ancestor; MT_TREE_NONE: none. */
+static uint32_t advance(struct placing *p, uint32_t node, uint32_t *depth)
+{
+	for (; node; (*depth)--) {
+		const struct mt_tree_node *at = mt_tree_node(p->tree->tree, node);
+
+		p->cursors.items[*depth] += width_of(p, node);
+		if (at->next != MT_TREE_NONE)
+			return at->next;
+		node = at->parent;
+	}
+	return MT_TREE_NONE;
+}
+
+static void place_all(struct placing *p)
+{
+	uint32_t node = 0, depth = 0;
+
+	p->out->boxes.count = p->last.count = 0;
+	p->out->rows = 0;
+	p->out->narrow_sum = 0;
+	p->drawn = p->size = 0;
+	*mt_array_at(&p->cursors, 0) = 0;
+	while (node != MT_TREE_NONE) {
+		double width = width_of(p, node);
+		uint32_t child = mt_tree_node(p->tree->tree, node)->child;
+
+		if (width > 0 && (width >= p->least || !node)) {
+			place(p, node, depth);
+			descend(p, node, depth);
+			if (child != MT_TREE_NONE) {
+				node = child;
+				depth++;
+				continue;
+			}
+		} else {
+			p->out->narrow_sum += width;
+		}
+		node = advance(p, node, &depth);
+	}
+}
+
+static size_t count_nodes(const struct placing *p)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < p->tree->sums.count; i++)
+		count += width_of(p, i) > 0 &&
+			 !(p->options->chart && mt_tree_node(p->tree->tree, i)->parent == 0);
+	return count;
+}
+
+void mt_flame_layout_make(const struct mt_flame_layout_options *options,
+			  const struct mt_flame_tree *tree, struct mt_flame_layout *out)
+{
+	struct placing p = {.options = options, .tree = tree, .out = out, .least = options->least};
+
+	*out = (struct mt_flame_layout){.total = width_of(&p, 0)};
+	place_all(&p);
+	while (options->size_of && p.size > options->most && out->boxes.count > 1) {
+		p.least *= RAISE;
+		place_all(&p);
+	}
+	out->least = p.least;
+	out->narrow = count_nodes(&p) - p.drawn;
+	mt_array_deinit(&p.cursors);
+	mt_array_deinit(&p.last);
+}
+
+void mt_flame_layout_deinit(struct mt_flame_layout *layout)
+{
+	mt_array_deinit(&layout->boxes);
 }

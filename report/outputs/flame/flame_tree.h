@@ -15,21 +15,13 @@
 struct mt_error;
 struct mt_tree;
 
-enum mt_flame_kind {
-	MT_FLAME_INLINED = 1, /* inlined into its caller */
-	MT_FLAME_KERNEL = 2,
-	MT_FLAME_MADE = 4,  /* code that the process made: JIT */
-	MT_FLAME_WORDS = 8, /* no code: a thread's name, a cause such as [lost] */
-	MT_FLAME_GUESSED = 16,
-};
-
 /* Sums of the paths through a frame; only paths of more than 0 count. */
 struct mt_flame_sums {
 	struct mt_value value;
 	double base;   /* the same of the base; 0 without one */
 	double gone;   /* sum of base over paths that have no present figure */
 	double joined; /* part of value for which the frame comes from other stacks of the thread */
-	uint8_t kinds; /* bits of enum mt_flame_kind, of all its paths */
+	uint8_t kinds; /* bits of enum mt_place_kind, of all its paths */
 };
 
 struct mt_flame_tree {
@@ -53,5 +45,45 @@ struct mt_flame_tree_options {
 struct mt_error *mt_flame_tree_make(const struct mt_flame_tree_options *options,
 				    struct mt_table *table, struct mt_flame_tree *out);
 void mt_flame_tree_deinit(struct mt_flame_tree *tree);
+
+/*
+ * ---- The layout: frames side by side. Which are drawn, where, and which are too narrow. Units are
+ * those of the figure; the writer converts to pixels ----
+ */
+
+struct mt_flame_box {
+	uint32_t node;	 /* that named it */
+	uint32_t parent; /* index of its caller's box; UINT32_MAX: the root */
+	uint32_t depth;	 /* 0: the root */
+	double x, width;
+	struct mt_flame_sums sums;
+};
+
+/* Boxes from left to right, each caller before its callees. */
+struct mt_flame_layout {
+	MT_ARRAY(struct mt_flame_box) boxes;
+	uint32_t rows;	   /* number of frames on top of each other; 0: nothing is drawn */
+	double total;	   /* of the root */
+	size_t narrow;	   /* frames that are not drawn */
+	double narrow_sum; /* sum of those whose caller is drawn */
+	double least;	   /* minimum width of a drawn frame */
+};
+
+struct mt_flame_layout_options {
+	bool gone;    /* lay out the figures that are gone instead of the present ones */
+	bool chart;   /* the root's children are times: continued frames are merged */
+	double least; /* narrower frames are left out */
+	/*
+	 * If size_of is not NULL, `least`, which must be above 0, is raised until the sizes of all
+	 * boxes add up to at most `most`.
+	 */
+	size_t (*size_of)(const struct mt_flame_tree *tree, const struct mt_flame_box *box);
+	size_t most;
+};
+
+/* Deinit `out` afterwards. */
+void mt_flame_layout_make(const struct mt_flame_layout_options *options,
+			  const struct mt_flame_tree *tree, struct mt_flame_layout *out);
+void mt_flame_layout_deinit(struct mt_flame_layout *layout);
 
 #endif

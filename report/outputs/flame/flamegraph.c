@@ -9,11 +9,11 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/outputs/flame/flame_colors.h"
-#include "report/outputs/flame/flame_layout.h"
 #include "report/outputs/flame/flame_options.h"
 #include "report/outputs/flame/flame_tree.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/cells.h"
+#include "report/outputs/parts/places.h"
 #include "report/stacks/tree.h"
 #include "report/tables/facts.h"
 #include "report/tables/table.h"
@@ -129,7 +129,7 @@ struct drawing {
 	double row;	    /* pixels */
 	double most_change; /* the largest change of a frame */
 	double y;	    /* top of the next part */
-	unsigned int kinds; /* bits of enum mt_flame_kind of all frames drawn */
+	unsigned int kinds; /* bits of enum mt_place_kind of all frames drawn */
 	unsigned int hues;  /* bits of enum mt_flame_hue */
 	bool joined;
 };
@@ -222,10 +222,10 @@ static void put_kinds(const struct drawing *d, const struct mt_flame_sums *sums)
 		unsigned int kind;
 		const char *words;
 	} known[] = {
-		{MT_FLAME_INLINED, "inlined"},
-		{MT_FLAME_KERNEL, "kernel"},
-		{MT_FLAME_MADE, "JIT"},
-		{MT_FLAME_GUESSED, "a guess"},
+		{MT_PLACE_INLINED, "inlined"},
+		{MT_PLACE_KERNEL, "kernel"},
+		{MT_PLACE_MADE, "JIT"},
+		{MT_PLACE_GUESSED, "a guess"},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -269,7 +269,7 @@ static uint32_t color_of(const struct drawing *d, const struct mt_flame_layout *
 			 const struct mt_flame_box *box)
 {
 	const char *name = name_of(d, box);
-	unsigned int kinds = box->node ? box->sums.kinds : MT_FLAME_WORDS;
+	unsigned int kinds = box->node ? box->sums.kinds : MT_PLACE_WORDS;
 	double change = box->sums.value.value - box->sums.base;
 
 	if (lane == &d->p->gone)
@@ -310,7 +310,7 @@ static void put_frame(struct drawing *d, const struct mt_flame_layout *lane,
 	fputs("</g>\n", d->to);
 	d->kinds |= box->sums.kinds;
 	d->hues |= 1u << mt_flame_hue_of(name_of(d, box),
-					 box->node ? box->sums.kinds : MT_FLAME_WORDS);
+					 box->node ? box->sums.kinds : MT_PLACE_WORDS);
 	d->joined |= joined;
 }
 

@@ -67,10 +67,10 @@ uint32_t mt_places_text(struct mt_places *p, const char *text)
 
 /* ---- Places ---- */
 
-static uint32_t kinds_of(const struct mt_places *p, uint32_t frame,
-			 const struct mt_frame_name *name)
+uint32_t mt_place_kinds(const struct mt_frames *frames, uint32_t frame,
+			const struct mt_frame_name *name)
 {
-	uint32_t flags = mt_frames_key(p->frames, frame)->flags;
+	uint32_t flags = mt_frames_key(frames, frame)->flags;
 
 	return (flags & MT_FRAME_IN_KERNEL ? MT_PLACE_KERNEL : 0u) |
 	       (flags & MT_FRAME_WORDS ? MT_PLACE_WORDS : 0u) |
@@ -98,7 +98,7 @@ static const struct frame_places *places_of(struct mt_places *p, const struct mt
 			.image = mt_places_text(p, names[i].dso),
 			.file = mt_places_text(p, names[i].file ? names[i].file : ""),
 			.line = names[i].line,
-			.kinds = kinds_of(p, frame, &names[i]),
+			.kinds = mt_place_kinds(p->frames, frame, &names[i]),
 			.depth = (uint32_t)(count - 1 - i),
 		};
 

@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mt_frame_name;
+struct mt_frames;
 struct mt_places;
 struct mt_table;
 
-/* Bits of a place's kinds; the page's model.js has the same. */
+/* Bits of a place's or a frame's kinds; the page's model.js has the same. */
 enum mt_place_kind {
 	MT_PLACE_INLINED = 1, /* into its caller */
 	MT_PLACE_KERNEL = 2,
@@ -20,6 +22,10 @@ enum mt_place_kind {
 	MT_PLACE_GUESSED = 16,
 	MT_PLACE_JOINED = 32, /* it comes from other stacks of the thread */
 };
+
+/* The bits of a function of a frame, without MT_PLACE_JOINED. */
+uint32_t mt_place_kinds(const struct mt_frames *frames, uint32_t frame,
+			const struct mt_frame_name *name);
 
 /* Texts are ids, 0 is ""; line 0: not known. */
 struct mt_stack_place {

@@ -49,11 +49,12 @@ struct mt_wordlines {
 	size_t ties;	       /* and only so many of the lines equal to it */
 };
 
-struct mt_wordlines *mt_wordlines_create(void)
+struct mt_wordlines *mt_wordlines_create(bool pairs)
 {
 	struct mt_wordlines *lines = mt_alloc(1, sizeof(*lines));
 
 	lines->ties = SIZE_MAX;
+	lines->pairs = pairs;
 	lines->words = mt_strings_create();
 	lines->runs = mt_byte_runs_create();
 	return lines;
@@ -90,8 +91,8 @@ uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no
 	return mt_strings_intern(lines->words, to, used);
 }
 
-static void add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double first,
-		double second)
+void mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double first,
+		      double second)
 {
 	struct line *line;
 
@@ -102,18 +103,6 @@ static void add(struct mt_wordlines *lines, const uint32_t *words, size_t count,
 	line->count = (uint32_t)count;
 	line->value += first;
 	line->second += second;
-}
-
-void mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double value)
-{
-	add(lines, words, count, value, 0);
-}
-
-void mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
-			   double first, double second)
-{
-	lines->pairs = true;
-	add(lines, words, count, first, second);
 }
 
 static void find_words(struct mt_wordlines *lines)

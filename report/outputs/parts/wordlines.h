@@ -14,8 +14,8 @@
 struct mt_row_limit;
 struct mt_wordlines;
 
-/* No lines. The caller destroys it. */
-struct mt_wordlines *mt_wordlines_create(void);
+/* No lines. `pairs`: lines have two counts each. The caller destroys it. */
+struct mt_wordlines *mt_wordlines_create(bool pairs);
 void mt_wordlines_destroy(struct mt_wordlines *lines);
 
 /*
@@ -24,13 +24,9 @@ void mt_wordlines_destroy(struct mt_wordlines *lines);
  */
 uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no_blanks);
 
-/* Adds a line of at least one word. */
-void mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count,
-		      double value);
-
-/* Adds a line with two counts. Either all lines of an object have two, or none. */
-void mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
-			   double first, double second);
+/* Adds a line of at least one word. `second` counts only with pairs. */
+void mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double first,
+		      double second);
 
 /*
  * Restricts printing to the lines with the largest counts. Call after the last add, if lines have

@@ -160,11 +160,10 @@ struct pprof {
 	size_t stack;			    /* key column */
 };
 
-MT_DEFINE_CLEANUP(mt_gzip, struct mt_gzip)
-MT_DEFINE_CLEANUP(mt_strings, struct mt_strings)
-
 static void pprof_deinit(struct pprof *p)
 {
+	mt_gzip_destroy(p->gzip);
+	mt_strings_destroy(p->strings);
 	message_deinit(&p->message);
 	message_deinit(&p->part);
 	message_deinit(&p->line);
@@ -460,14 +459,12 @@ static void put_strings(struct pprof *p)
 
 static struct mt_error *write_pprof(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
-	MT_CLEANUP(mt_gzip_destroy_p) struct mt_gzip *gzip = mt_gzip_create(to);
-	MT_CLEANUP(mt_strings_destroy_p) struct mt_strings *strings = mt_strings_create();
 	MT_CLEANUP(pprof_deinit)
 	struct pprof p = {
 		.view = view,
 		.table = table,
-		.gzip = gzip,
-		.strings = strings,
+		.gzip = mt_gzip_create(to),
+		.strings = mt_strings_create(),
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
 	};
 	struct mt_error *err;
@@ -479,7 +476,7 @@ static struct mt_error *write_pprof(const struct mt_view *view, struct mt_table 
 	put_references(&p);
 	put_facts(&p);
 	put_strings(&p);
-	mt_gzip_finish(gzip);
+	mt_gzip_finish(p.gzip);
 	return NULL;
 }
 

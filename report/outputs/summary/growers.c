@@ -157,9 +157,20 @@ static int compare_growers(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
+/* The key column that groups processes, as --by asks; MT_COLUMN_NONE: none. */
+static size_t group_column(const struct mt_table *table)
+{
+	static const char *const names[] = {"image", "cgroup", "container"};
+	size_t column = MT_COLUMN_NONE;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && column == MT_COLUMN_NONE; i++)
+		column = mt_table_key(table, names[i]);
+	return column;
+}
+
 static struct mt_error *read_growers(struct mt_table *table, struct growers *out)
 {
-	size_t group = mt_summary_group(table);
+	size_t group = group_column(table);
 	struct mt_error *err = mt_table_rewind(table);
 	struct mt_row row;
 

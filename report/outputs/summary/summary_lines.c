@@ -50,16 +50,6 @@ void mt_summary_row(const struct mt_summary *s, const struct mt_summary_row *row
 		s->view->on_row(s->view->on_row_context, row);
 }
 
-size_t mt_summary_group(const struct mt_table *table)
-{
-	static const char *const names[] = {"image", "cgroup", "container"};
-	size_t column = MT_COLUMN_NONE;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && column == MT_COLUMN_NONE; i++)
-		column = mt_table_key(table, names[i]);
-	return column;
-}
-
 bool mt_summary_has_allocations(const struct mt_summary *s)
 {
 	const struct mt_facts *facts = s->view->facts;

@@ -86,9 +86,6 @@ bool mt_summary_has_allocations(const struct mt_summary *s);
 /* Whether the selection has no samples: then only gauges have facts. */
 bool mt_summary_is_empty(const struct mt_summary *s);
 
-/* The key column that groups processes, as --by asks; MT_COLUMN_NONE: none. */
-size_t mt_summary_group(const struct mt_table *table);
-
 /* Whether all live processes of that name grew once at most, and not after that. */
 bool mt_summary_is_flat(const struct mt_summary *s, const char *name);
 

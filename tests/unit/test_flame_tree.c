@@ -2,8 +2,8 @@
  * report/outputs/flame: stacks become a tree of frames, and the tree becomes boxes without overlap.
  */
 #include "report/outputs/flame/flame_colors.h"
-#include "report/outputs/flame/flame_layout.h"
 #include "report/outputs/flame/flame_tree.h"
+#include "report/outputs/parts/places.h"
 #include "report/stacks/tree.h"
 #include "tests/unit/report_fake.h"
 #include "tests/unit/unit.h"
@@ -181,7 +181,7 @@ MT_TEST(kinds_and_joined_frames_are_known_by_path)
 	MT_CHECK(mt_stacks_set_joined(fake.stacks, report_fake_stack(&fake, "main;f|g;brk"), 3));
 	make_tree(&fake, (struct mt_flame_tree_options){0}, &tree);
 	at = mt_tree_node(tree.tree, 0)->child; /* a */
-	MT_CHECK_EQ(tree.sums.items[at].kinds, MT_FLAME_WORDS);
+	MT_CHECK_EQ(tree.sums.items[at].kinds, MT_PLACE_WORDS);
 	at = mt_tree_node(tree.tree, at)->child; /* main */
 	MT_CHECK_EQ(tree.sums.items[at].kinds, 0);
 	MT_CHECK_EQ(tree.sums.items[at].joined, 4);
@@ -189,7 +189,7 @@ MT_TEST(kinds_and_joined_frames_are_known_by_path)
 	MT_CHECK_EQ(tree.sums.items[at].kinds, 0);
 	MT_CHECK_EQ(tree.sums.items[at].joined, 0);
 	at = mt_tree_node(tree.tree, at)->child; /* f */
-	MT_CHECK_EQ(tree.sums.items[at].kinds, MT_FLAME_INLINED);
+	MT_CHECK_EQ(tree.sums.items[at].kinds, MT_PLACE_INLINED);
 	mt_flame_tree_deinit(&tree);
 	report_fake_deinit(&fake);
 }
