@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/memory.h"
 #include "symbols/images/image_map.h"
 #include "unwind/lbr_walk.h"
 #include "unwind/walk.h"
@@ -12,17 +13,17 @@
 
 struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options)
 {
-	struct mt_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	struct mt_unwinder *unwinder = mt_alloc(1, sizeof(*unwinder));
 	size_t size = MT_CACHE_ENTRIES * sizeof(*unwinder->cache);
 
 	if (!unwinder)
 		return NULL;
 	unwinder->options = *options;
 	unwinder->cache = aligned_alloc(64, size);
-	unwinder->returns = calloc(MT_SEEN_CODE, sizeof(*unwinder->returns));
-	unwinder->places = calloc(MT_SEEN_CODE, sizeof(*unwinder->places));
+	unwinder->returns = mt_alloc(MT_SEEN_CODE, sizeof(*unwinder->returns));
+	unwinder->places = mt_alloc(MT_SEEN_CODE, sizeof(*unwinder->places));
 	unwinder->recall = mt_recall_create();
-	unwinder->trail = calloc(MT_RECALL_FRAMES, sizeof(*unwinder->trail));
+	unwinder->trail = mt_alloc(MT_RECALL_FRAMES, sizeof(*unwinder->trail));
 	if (!unwinder->cache || !unwinder->returns || !unwinder->places || !unwinder->recall ||
 	    !unwinder->trail) {
 		mt_unwinder_destroy(unwinder);

@@ -137,7 +137,7 @@ static struct mt_error *open_images(struct mt_naming *naming,
 
 struct mt_error *mt_naming_create(const struct mt_naming_options *options, struct mt_naming **out)
 {
-	MT_CLEANUP(mt_naming_destroy_p) struct mt_naming *naming = calloc(1, sizeof(*naming));
+	MT_CLEANUP(mt_naming_destroy_p) struct mt_naming *naming = mt_alloc(1, sizeof(*naming));
 	struct mt_symbolizer_options symbolizer = {.demangle = options->demangle,
 						   .inlined = options->inlined,
 						   .lines = options->lines};
@@ -178,9 +178,10 @@ void mt_naming_destroy(struct mt_naming *naming)
 
 bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried)
 {
-	return mt_carried_images_add(naming->carried, carried) &&
-	       mt_jit_sources_add(naming->jit, recording, carried) &&
-	       mt_kernel_names_add(naming->kernel, recording, carried);
+	mt_carried_images_add(naming->carried, carried);
+	mt_jit_sources_add(naming->jit, recording, carried);
+	mt_kernel_names_add(naming->kernel, recording, carried);
+	return true;
 }
 
 void mt_naming_begin(struct mt_naming *naming)
@@ -438,7 +439,7 @@ struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt
 				       const struct mt_map64 *code, struct mt_facts *facts)
 {
 	size_t count = mt_image_set_count(naming->images);
-	MT_CLEANUP_FREE uint64_t *used = calloc(count + 1, sizeof(*used));
+	MT_CLEANUP_FREE uint64_t *used = mt_alloc(count + 1, sizeof(*used));
 	uint64_t mapped;
 
 	if (!used)

@@ -60,8 +60,7 @@ static void take_clone(struct mt_session *session, const struct mt_local_event *
 
 	if (mt_field_get(&event->clone_flags, &session->sample, &flags) && flags & CLONE_VM &&
 	    mt_field_get(&event->clone_tid, &session->sample, &tid))
-		mt_memory_check(
-			mt_spaces_share(session->spaces, session->sample.tid, (int32_t)tid));
+		mt_spaces_share(session->spaces, session->sample.tid, (int32_t)tid);
 }
 
 /* Moves a process to another cgroup. */
@@ -73,7 +72,7 @@ static void take_move(struct mt_session *session, const struct mt_local_event *e
 	path.bytes = mt_field_text(&event->moved_to, &session->sample, &path.size);
 	if (path.bytes && mt_field_get(&event->moved_pid, &session->sample, &pid) &&
 	    mt_field_get(&event->moved_in, &session->sample, &hierarchy))
-		mt_memory_check(mt_spaces_move(session->spaces, (int32_t)pid, hierarchy, &path));
+		mt_spaces_move(session->spaces, (int32_t)pid, hierarchy, &path);
 }
 
 /* Takes the entry of a function whose return is probed. */
@@ -136,7 +135,7 @@ static bool fill_sample(struct mt_session *session, const struct mt_local_event 
 	const struct mt_task *task =
 		mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
 
-	mt_memory_check(task && mt_spaces_come_to(task->space, out->time));
+	mt_spaces_come_to(task->space, out->time);
 	*out = (struct mt_session_sample){
 		.event = event->event,
 		.recording = session->index,
@@ -251,7 +250,7 @@ static void apply_kernel_record(struct mt_session *session, const struct mt_kern
 		.space = before ? before->space : NULL,
 	};
 
-	mt_memory_check(mt_spaces_apply(session->spaces, record));
+	mt_spaces_apply(session->spaces, record);
 	observed.task = subject(session, record, true);
 	mt_session_show(session, &observed);
 }
@@ -269,7 +268,7 @@ static void take_kernel_record(struct mt_session *session, const struct mt_attr 
 	if (mt_session_present(session)->reading->foreign)
 		count_lost(mt_session_present(session), &record);
 	if ((record.type == MT_KERNEL_MMAP || record.type == MT_KERNEL_MMAP2) && record.pid == -1)
-		mt_memory_check(mt_kernel_names_map(mt_naming_kernel(session->naming), &record));
+		mt_kernel_names_map(mt_naming_kernel(session->naming), &record);
 	else
 		apply_kernel_record(session, &record);
 }
@@ -282,7 +281,6 @@ static void take_reported(struct mt_session *session, const struct mt_reported_s
 	if (!session->stacks)
 		return;
 	out->stack = mt_session_reported_stack(session, reported);
-	mt_memory_check(out->stack != MT_STACK_NONE);
 	out->frames = (uint32_t)session->reported_frames.count;
 }
 

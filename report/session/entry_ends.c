@@ -59,7 +59,6 @@ void mt_entry_ends_report(const struct mt_entry_ends *ends, struct mt_frames *fr
 		size_t count;
 		const struct mt_frame_name *names = mt_frames_names(frames, end->frame, &count);
 
-		mt_memory_check(names);
 		if (!names[count - 1].resolved ||
 		    is_entry(mt_strings_get(mt_frames_strings(frames), names[count - 1].name)))
 			facts->entry_ends[end->reason] += end->stacks;

@@ -104,9 +104,8 @@ static void list_recordings(struct mt_session *session)
 			facts->file = session->options->files[i];
 			facts->reading = mt_reader_recording(session->readers.items[i], k);
 			if (carried)
-				mt_memory_check(mt_naming_add_carried(
-					session->naming, session->facts.recordings.count - 1,
-					carried));
+				mt_naming_add_carried(session->naming,
+						      session->facts.recordings.count - 1, carried);
 		}
 	}
 }
@@ -150,18 +149,15 @@ static void prepare_stacks(struct mt_session *session)
 
 	if (options->places || wants_stacks(session)) {
 		session->frames = mt_frames_create(&namer);
-		mt_memory_check(session->frames);
 		mt_frames_set_owner(session->frames,
 				    &(struct mt_frame_owner){class_of_path, session});
 	}
 	if (!wants_stacks(session))
 		return;
 	session->stacks = mt_stacks_create();
-	mt_memory_check(session->stacks);
 	session->stack_ids = mt_stack_ids_create(mt_naming_kernel(session->naming), session->stacks,
 						 session->frames);
 	session->pipeline = mt_pipeline_create(session->pool, &walker);
-	mt_memory_check(session->stack_ids && session->pipeline);
 }
 
 struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out)
@@ -181,7 +177,7 @@ struct mt_error *mt_session_open(const struct mt_session_options *options, struc
 	session->strings = mt_strings_create();
 	session->event_keys = mt_byte_runs_create();
 	session->pool = mt_pool_create(options->workers ? options->workers : 1);
-	mt_memory_check(session->strings && session->event_keys && session->pool);
+	mt_memory_check(session->pool);
 	err = mt_naming_create(&naming, &session->naming);
 	err = err ? err : open_files(session);
 	if (err)
@@ -301,7 +297,6 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	mt_spaces_destroy(session->spaces);
 	session->spaces = mt_spaces_create(mt_naming_images(session->naming), session->strings,
 					   &session->code);
-	mt_memory_check(session->spaces);
 	mt_spaces_set_jit(session->spaces,
 			  &(struct mt_spaces_jit){jit_image, jitdump_image, session});
 	mt_map64_deinit(&session->by_index);
@@ -311,7 +306,7 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	session->counted_stack = session->counted_sample = 0;
 	drop_local(session);
 	mt_naming_begin(session->naming);
-	mt_memory_check(mt_kernel_names_begin(mt_naming_kernel(session->naming), session->index));
+	mt_kernel_names_begin(mt_naming_kernel(session->naming), session->index);
 	if (session->pipeline)
 		mt_pipeline_begin(session->pipeline, pipeline_way(session));
 	if (session->returns)
@@ -410,8 +405,7 @@ static struct mt_error *fill_pipeline(struct mt_session *session)
 		if (err)
 			return err;
 		if (wanted)
-			mt_memory_check(mt_pipeline_put(session->pipeline, &sample,
-							mt_reader_given(reader)));
+			mt_pipeline_put(session->pipeline, &sample, mt_reader_given(reader));
 	}
 	return NULL;
 }
@@ -427,9 +421,8 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		return false;
 	out->stack =
 		mt_stack_ids_intern(session->stack_ids, piped->map, piped->words, &piped->walked);
-	mt_memory_check(out->stack != MT_STACK_NONE);
-	mt_memory_check(mt_stacks_set_program(session->stacks, out->stack, out->space->exe));
-	mt_memory_check(mt_stacks_set_joined(session->stacks, out->stack, piped->walked.joined));
+	mt_stacks_set_program(session->stacks, out->stack, out->space->exe);
+	mt_stacks_set_joined(session->stacks, out->stack, piped->walked.joined);
 	wanted = mt_session_choose_stack(session, out->stack);
 	out->user = piped->walked.user;
 	out->end = piped->walked.end;
@@ -505,7 +498,7 @@ static struct mt_error *next_piped(struct mt_session *session, struct mt_session
 		return err;
 	if (session->paused && !session->options->growth->at_once)
 		return wait_for_more(session);
-	mt_memory_check(mt_pipeline_take(session->pipeline, &piped, &released));
+	mt_pipeline_take(session->pipeline, &piped, &released);
 	mt_reader_release(session->readers.items[session->reader], released);
 	*ended = !piped && session->read_all;
 	*wanted = piped && take_piped(session, piped, out);

@@ -29,7 +29,6 @@ static bool frame_matches(struct mt_session *session, uint32_t id)
 	size_t count;
 	const struct mt_frame_name *names = mt_frames_names(session->frames, id, &count);
 
-	mt_memory_check(names);
 	for (size_t i = 0; i < count; i++) {
 		if (selection->dsos && !matches_path(selection->dsos, names[i].dso) &&
 		    !matches_path(selection->dsos, names[i].shown))

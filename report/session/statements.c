@@ -61,8 +61,8 @@ static void take_info(struct mt_session *session, const struct mt_info_record *r
 
 	*pair = (struct mt_facts_pair){key, keep(session, record->value)};
 	if (!strcmp(key, "cgroup"))
-		mt_memory_check(mt_spaces_set_cgroup(session->spaces, &record->value));
-	mt_memory_check(mt_spaces_set_fact(session->spaces, pair->key, pair->value));
+		mt_spaces_set_cgroup(session->spaces, &record->value);
+	mt_spaces_set_fact(session->spaces, pair->key, pair->value);
 	mt_naming_set_fact(session->naming, pair->key, pair->value);
 	if (!strcmp(pair->key, "command-pid"))
 		facts->command = (int32_t)strtol(pair->value, NULL, 10);
@@ -112,7 +112,6 @@ static struct mt_facts_event *same_event(struct mt_session *session,
 				(uintptr_t)event->account};
 	uint32_t id = mt_byte_runs_intern(session->event_keys, key, sizeof(key));
 
-	mt_memory_check(id != MT_SEQUENCE_NONE);
 	if (id == facts->events.count)
 		mt_array_append(&facts->events, *event);
 	return &facts->events.items[id];
@@ -333,7 +332,7 @@ static void take_blocks(struct mt_session *session, const struct mt_blocks_recor
 
 static void take_task(struct mt_session *session, const struct mt_task_record *record)
 {
-	mt_memory_check(mt_spaces_add_task(session->spaces, record));
+	mt_spaces_add_task(session->spaces, record);
 	mt_session_show(session, &(struct mt_observed){
 					 .kind = MT_OBSERVED_TASK,
 					 .task = mt_spaces_find(session->spaces, record->tid),
@@ -355,7 +354,7 @@ static void show_map(struct mt_session *session, const struct mt_map_record *rec
 static void take_map(struct mt_session *session, const struct mt_map_record *record)
 {
 	mt_session_present(session)->maps++;
-	mt_memory_check(mt_spaces_add_map(session->spaces, record));
+	mt_spaces_add_map(session->spaces, record);
 	show_map(session, record, false);
 }
 
@@ -375,7 +374,7 @@ static void take_image(struct mt_session *session, const struct mt_image_record 
 
 	if (session->pipeline) /* may change the images that are being read */
 		mt_pipeline_settle(session->pipeline);
-	mt_memory_check(mt_naming_add_image(session->naming, record));
+	mt_naming_add_image(session->naming, record);
 	session->earlier |= late && mt_image_set_count(images) == known;
 }
 

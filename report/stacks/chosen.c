@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/memory.h"
 #include "formats/records/record.h"
 
 struct mt_chosen {
@@ -16,7 +17,7 @@ struct mt_chosen {
 
 struct mt_chosen *mt_chosen_create(void)
 {
-	return calloc(1, sizeof(struct mt_chosen));
+	return mt_alloc(1, sizeof(struct mt_chosen));
 }
 
 void mt_chosen_destroy(struct mt_chosen *chosen)
@@ -29,13 +30,6 @@ void mt_chosen_destroy(struct mt_chosen *chosen)
 	free(chosen);
 }
 
-static bool set_cgroup(struct mt_chosen *chosen, const char *value)
-{
-	free(chosen->cgroup);
-	chosen->cgroup = strdup(value);
-	return chosen->cgroup;
-}
-
 /* An expression that does not compile here selects nothing. */
 static void set_name(struct mt_chosen *chosen, const char *value)
 {
@@ -44,7 +38,7 @@ static void set_name(struct mt_chosen *chosen, const char *value)
 	chosen->by_name = !regcomp(&chosen->name, value, REG_EXTENDED | REG_NOSUB);
 }
 
-bool mt_chosen_set_fact(struct mt_chosen *chosen, const char *key, const char *value)
+void mt_chosen_set_fact(struct mt_chosen *chosen, const char *key, const char *value)
 {
 	if (!strcmp(key, "target"))
 		chosen->by_list = !strncmp(value, "pid ", 4) || !strncmp(value, "tid ", 4);
@@ -54,7 +48,10 @@ bool mt_chosen_set_fact(struct mt_chosen *chosen, const char *key, const char *v
 	}
 	if (!strcmp(key, "target-comm"))
 		set_name(chosen, value);
-	return strcmp(key, "target-cgroup") != 0 || set_cgroup(chosen, value);
+	if (!strcmp(key, "target-cgroup")) {
+		free(chosen->cgroup);
+		chosen->cgroup = mt_copy_string(value);
+	}
 }
 
 bool mt_chosen_by_process(const struct mt_chosen *chosen)

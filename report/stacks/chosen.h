@@ -10,12 +10,12 @@
 struct mt_chosen;
 struct mt_task_record;
 
-/* NULL out of memory. If the recording has no choice, every process is a target. */
+/* If the recording has no choice, every process is a target. */
 struct mt_chosen *mt_chosen_create(void);
 void mt_chosen_destroy(struct mt_chosen *chosen);
 
-/* Takes an INFO record; ignores other keys. Borrows nothing. False out of memory. */
-bool mt_chosen_set_fact(struct mt_chosen *chosen, const char *key, const char *value);
+/* Takes an INFO record; ignores other keys. Borrows nothing. */
+void mt_chosen_set_fact(struct mt_chosen *chosen, const char *key, const char *value);
 
 /* True if targets were chosen by process (user, cgroup, pid); true if they were chosen by name. */
 bool mt_chosen_by_process(const struct mt_chosen *chosen);

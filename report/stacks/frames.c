@@ -49,18 +49,12 @@ struct mt_frames {
 
 struct mt_frames *mt_frames_create(const struct mt_namer *namer)
 {
-	struct mt_frames *frames = calloc(1, sizeof(*frames));
+	struct mt_frames *frames = mt_alloc(1, sizeof(*frames));
 
-	if (!frames)
-		return NULL;
 	frames->namer = *namer;
 	frames->last_name = MT_STRING_NONE;
 	frames->keys = mt_byte_runs_create();
 	frames->strings = mt_strings_create();
-	if (!frames->keys || !frames->strings) {
-		mt_frames_destroy(frames);
-		return NULL;
-	}
 	return frames;
 }
 
@@ -90,7 +84,7 @@ uint32_t mt_frames_words(struct mt_frames *frames, const char *words)
 	struct mt_frame_key key = {
 		.image = MT_FRAME_NO_IMAGE, .flags = MT_FRAME_WORDS, .offset = name};
 
-	return name == MT_STRING_NONE ? MT_FRAME_NONE : mt_frames_intern(frames, &key);
+	return mt_frames_intern(frames, &key);
 }
 
 const struct mt_frame_key *mt_frames_key(const struct mt_frames *frames, uint32_t id)
@@ -110,49 +104,30 @@ struct mt_strings *mt_frames_strings(struct mt_frames *frames)
 	return frames->strings;
 }
 
-static bool extend_names(struct mt_frames *frames)
-{
-	size_t count = mt_frames_count(frames);
-
-	if (!mt_array_reserve(&frames->names, count))
-		return false;
-	while (frames->names.count < count)
-		frames->names.items[frames->names.count++] = (struct named){0};
-	return true;
-}
-
-/* Zeroed room for a number of names; NULL out of memory. */
+/* Zeroed room for a number of names. */
 static struct mt_frame_name *make_names(struct mt_frames *frames, size_t count)
 {
 	size_t size = count > BLOCK_NAMES ? count : BLOCK_NAMES;
-	struct mt_frame_name **block;
+	struct mt_frame_name *block;
 
 	if (count > frames->block_left) {
-		block = mt_array_push(&frames->blocks);
-		if (block)
-			*block = calloc(size, sizeof(**block));
-		if (!block || !*block) {
-			frames->blocks.count -= block != NULL;
-			return NULL;
-		}
+		block = mt_alloc(size, sizeof(*block));
+		mt_array_append(&frames->blocks, block);
 		frames->block_size = frames->block_left = size;
 	}
 	frames->block_left -= count;
-	block = &frames->blocks.items[frames->blocks.count - 1];
-	return *block + frames->block_size - frames->block_left - count;
+	block = frames->blocks.items[frames->blocks.count - 1];
+	return block + frames->block_size - frames->block_left - count;
 }
 
-static bool name_words(struct mt_frames *frames, uint32_t id)
+static void name_words(struct mt_frames *frames, uint32_t id)
 {
 	struct mt_frame_name *name = make_names(frames, 1);
 
-	if (!name)
-		return false;
 	name->name = (uint32_t)mt_frames_key(frames, id)->offset;
 	name->resolved = true;
 	name->dso = name->shown = "[unknown]";
 	frames->names.items[id] = (struct named){name, 1};
-	return true;
 }
 
 /* Id of a function's name, marked if the frame is a guess. Consecutive names are mostly equal. */
@@ -167,28 +142,27 @@ static uint32_t intern_name(struct mt_frames *frames, const struct mt_frame_key 
 			*last = mt_strings_intern(frames->strings, name, strlen(name));
 		return *last;
 	}
-	if (asprintf(&marked, "? %s", name) < 0) {
-		marked = NULL;
-		return MT_STRING_NONE;
-	}
+	marked = mt_format("? %s", name);
 	return mt_strings_intern(frames->strings, marked, strlen(marked));
 }
 
-/* Calls the namer; false out of memory. */
-static bool name_frame(struct mt_frames *frames, uint32_t id)
+/* Calls the namer. */
+static void name_frame(struct mt_frames *frames, uint32_t id)
 {
 	const struct mt_frame_key *key = mt_frames_key(frames, id);
 	const struct mt_symbol *symbol;
 	struct mt_frame_name *names;
 	size_t count = 1;
 
-	if (key->flags & MT_FRAME_WORDS)
-		return name_words(frames, id);
+	if (key->flags & MT_FRAME_WORDS) {
+		name_words(frames, id);
+		return;
+	}
 	symbol = frames->namer.name(frames->namer.context, key);
 	while (symbol[count - 1].inlined)
 		count++;
 	names = make_names(frames, count);
-	for (size_t i = 0; names && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		names[i] = (struct mt_frame_name){
 			.name = intern_name(frames, key, symbol[i].name),
 			.resolved = symbol[i].resolved,
@@ -200,22 +174,14 @@ static bool name_frame(struct mt_frames *frames, uint32_t id)
 			.inlined = symbol[i].inlined,
 			.go = symbol[i].go,
 		};
-		if (names[i].name == MT_STRING_NONE)
-			return false;
 	}
-	if (!names)
-		return false;
 	frames->names.items[id] = (struct named){names, count};
-	return true;
 }
 
 const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t id, size_t *count)
 {
-	*count = 1;
-	if (id >= frames->names.count && !extend_names(frames))
-		return NULL;
-	if (!frames->names.items[id].names && !name_frame(frames, id))
-		return NULL;
+	if (!mt_array_at(&frames->names, id)->names)
+		name_frame(frames, id);
 	*count = frames->names.items[id].count;
 	return frames->names.items[id].names;
 }
@@ -232,27 +198,22 @@ struct pending {
 	uint32_t id;
 };
 
-/* Sorts by image, then by offset; frames of one place by id. False out of memory. */
-static bool sort_pending(struct pending *pending, size_t count)
+/* Sorts by image, then by offset; frames of one place by id. */
+static void sort_pending(struct pending *pending, size_t count)
 {
-	MT_CLEANUP_FREE struct mt_addressed *order = malloc((count + 1) * sizeof(*order));
-	MT_CLEANUP_FREE struct pending *sorted = malloc((count + 1) * sizeof(*sorted));
+	MT_CLEANUP_FREE struct mt_addressed *order = mt_alloc(count + 1, sizeof(*order));
+	MT_CLEANUP_FREE struct pending *sorted = mt_alloc(count + 1, sizeof(*sorted));
 
-	if (!order || !sorted)
-		return false;
 	for (size_t i = 0; i < count; i++)
 		order[i] = (struct mt_addressed){pending[i].key.offset, (uint32_t)i};
-	if (!mt_address_sort(order, count))
-		return false;
+	mt_address_sort(order, count);
 	for (size_t i = 0; i < count; i++)
 		order[i].address = pending[order[i].index].key.image;
-	if (!mt_address_sort(order, count))
-		return false;
+	mt_address_sort(order, count);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = pending[order[i].index];
 	if (count)
 		memcpy(pending, sorted, count * sizeof(*sorted));
-	return true;
 }
 
 struct mt_error *mt_frames_resolve(struct mt_frames *frames)
@@ -262,20 +223,16 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames)
 
 	if (frames->unnamed_from == count)
 		return NULL;
-	pending = calloc(count - frames->unnamed_from, sizeof(*pending));
-	if (!pending || !extend_names(frames))
-		return mt_error_nomem();
+	pending = mt_alloc(count - frames->unnamed_from, sizeof(*pending));
+	mt_array_at(&frames->names, count - 1);
 	for (size_t id = frames->unnamed_from; id < count; id++) {
 		if (!frames->names.items[id].names)
 			pending[pending_count++] = (struct pending){
 				*mt_frames_key(frames, (uint32_t)id), (uint32_t)id};
 	}
-	if (!sort_pending(pending, pending_count))
-		return mt_error_nomem();
-	for (size_t i = 0; i < pending_count; i++) {
-		if (!mt_frames_names(frames, pending[i].id, &names))
-			return mt_error_nomem();
-	}
+	sort_pending(pending, pending_count);
+	for (size_t i = 0; i < pending_count; i++)
+		mt_frames_names(frames, pending[i].id, &names);
 	frames->unnamed_from = count;
 	return NULL;
 }
@@ -283,13 +240,8 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames)
 bool mt_frames_is_runtime(struct mt_frames *frames, uint32_t name)
 {
 	const char *text = mt_strings_get(frames->strings, name);
-	uint8_t *answer;
+	uint8_t *answer = mt_array_at(&frames->runtime, name);
 
-	if (!mt_array_reserve(&frames->runtime, (size_t)name + 1))
-		return mt_is_runtime_function(text);
-	while (frames->runtime.count <= name)
-		frames->runtime.items[frames->runtime.count++] = ANSWER_UNKNOWN;
-	answer = &frames->runtime.items[name];
 	if (*answer == ANSWER_UNKNOWN)
 		*answer = mt_is_runtime_function(text) ? ANSWER_YES : ANSWER_NO;
 	return *answer == ANSWER_YES;
@@ -314,12 +266,10 @@ enum mt_code_class mt_frames_class(struct mt_frames *frames, uint32_t id, const 
 	if (mt_map64_get(&frames->classes, place, &kept))
 		return (enum mt_code_class)kept;
 	name = mt_frames_names(frames, id, &count);
-	if (!name)
-		return MT_CODE_NONE;
 	if (frames->owner.class_of)
 		class = frames->owner.class_of(frames->owner.context, name->dso);
 	if (class == MT_CODE_NONE)
 		class = mt_code_class_of(name->dso, exe);
-	(void)mt_map64_put(&frames->classes, place, class);
+	mt_map64_put(&frames->classes, place, class);
 	return class;
 }

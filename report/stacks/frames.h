@@ -60,17 +60,17 @@ struct mt_frame_name {
 	bool go;	   /* in an image that Go linked */
 };
 
-/* NULL out of memory. The namer's context is borrowed. */
+/* The namer's context is borrowed. */
 struct mt_frames *mt_frames_create(const struct mt_namer *namer);
 void mt_frames_destroy(struct mt_frames *frames);
 
-/* The id of a frame; MT_FRAME_NONE out of memory. */
+/* The id of a frame. */
 uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key);
 
 /* Replaces the stack of a call that was recorded without one. */
 #define MT_FRAME_STACKLESS "[call recorded without a stack]"
 
-/* The id of a frame that is a text, such as "[lost]"; MT_FRAME_NONE out of memory. */
+/* The id of a frame that is a text, such as "[lost]". */
 uint32_t mt_frames_words(struct mt_frames *frames, const char *words);
 
 /* Borrows a frame's key as long as the table. */
@@ -82,7 +82,7 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames);
 
 /*
  * The functions of a frame, innermost first: at least one, more with inlined calls. Named on first
- * use. Borrowed until the frame table is destroyed. NULL out of memory.
+ * use. Borrowed until the frame table is destroyed.
  */
 const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t id, size_t *count);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/memory.h"
 #include "report/stacks/pipeline.h"
 #include "symbols/images/image_map.h"
 #include "unwind/join/call_site.h"
@@ -35,23 +36,17 @@ static bool same_function(void *context, const struct mt_image_map *map, uint64_
 
 struct mt_join_adapter *mt_join_adapter_create(uint32_t max_frames, bool addresses)
 {
-	struct mt_join_adapter *adapter = calloc(1, sizeof(*adapter));
+	struct mt_join_adapter *adapter = mt_alloc(1, sizeof(*adapter));
 	struct mt_join_check check = {
 		.context = adapter,
 		.site = find_site,
 		.same = same_function,
 	};
 
-	if (!adapter)
-		return NULL;
 	adapter->max_frames = max_frames;
 	adapter->addresses = addresses;
 	adapter->sites = mt_call_sites_create();
 	adapter->joiner = mt_joiner_create(&check);
-	if (!adapter->sites || !adapter->joiner) {
-		mt_join_adapter_destroy(adapter);
-		return NULL;
-	}
 	return adapter;
 }
 
@@ -89,22 +84,20 @@ static uint64_t hash_of(const struct mt_piped *piped)
 	return walked->hash | (code ^ walked->count) << 32;
 }
 
-bool mt_join_adapter_learn(struct mt_join_adapter *adapter, const struct mt_piped *samples,
+void mt_join_adapter_learn(struct mt_join_adapter *adapter, const struct mt_piped *samples,
 			   size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct mt_walked *walked = &samples[i].walked;
 		const uint64_t *pcs = samples[i].words->items + walked->pcs + walked->kernel;
 
-		if (kind_of(walked) != MT_JOIN_OTHER &&
-		    !mt_call_sites_learn(adapter->sites, samples[i].map, pcs,
-					 walked->count - walked->kernel, hash_of(&samples[i])))
-			return false;
+		if (kind_of(walked) != MT_JOIN_OTHER)
+			mt_call_sites_learn(adapter->sites, samples[i].map, pcs,
+					    walked->count - walked->kernel, hash_of(&samples[i]));
 	}
-	return true;
 }
 
-bool mt_join_adapter_see(struct mt_join_adapter *adapter, struct mt_piped *samples, size_t count)
+void mt_join_adapter_see(struct mt_join_adapter *adapter, struct mt_piped *samples, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct mt_piped *piped = &samples[i];
@@ -122,10 +115,8 @@ bool mt_join_adapter_see(struct mt_join_adapter *adapter, struct mt_piped *sampl
 		};
 		if (piped->sample.shorter && piped->join.count)
 			piped->join.shorter = piped->join.sps[0] + piped->sample.shorter;
-		if (!mt_joiner_add(adapter->joiner, &piped->join))
-			return false;
+		mt_joiner_add(adapter->joiner, &piped->join);
 	}
-	return true;
 }
 
 /* The frames of the joined stack and its tail, up to the limit of a stack. */
@@ -137,7 +128,7 @@ static uint32_t spliced_count(const struct mt_join_adapter *adapter, const struc
 	return piped->walked.kernel + (uint32_t)user;
 }
 
-static bool splice(const struct mt_join_adapter *adapter, struct mt_piped *piped,
+static void splice(const struct mt_join_adapter *adapter, struct mt_piped *piped,
 		   struct mt_walk_words *spliced)
 {
 	size_t tail = piped->join.tail_count;
@@ -147,8 +138,7 @@ static bool splice(const struct mt_join_adapter *adapter, struct mt_piped *piped
 	uint64_t *pcs, *addresses;
 	uint8_t *sources;
 
-	if (!mt_walked_make(spliced, adapter->addresses, &before, count, now))
-		return false;
+	mt_walked_make(spliced, adapter->addresses, &before, count, now);
 	pcs = spliced->items + now->pcs;
 	memcpy(pcs - 1, piped->words->items + before.pcs - 1, (1 + (size_t)had) * sizeof(*pcs));
 	mt_join_tail_pcs(&piped->join, count - had, pcs + had);
@@ -165,22 +155,18 @@ static bool splice(const struct mt_join_adapter *adapter, struct mt_piped *piped
 	now->joined = count - had;
 	now->hash = mt_walked_hash(spliced, now);
 	piped->words = spliced;
-	return true;
 }
 
-bool mt_join_adapter_splice(struct mt_join_adapter *adapter, struct mt_piped *samples, size_t count,
+void mt_join_adapter_splice(struct mt_join_adapter *adapter, struct mt_piped *samples, size_t count,
 			    struct mt_walk_words *spliced)
 {
-	bool good = true;
-
-	for (size_t i = 0; i < count && good; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct mt_join_stack *join = &samples[i].join;
 
 		samples[i].walked.withheld =
 			join->tail_count && !mt_join_is_valid(adapter->joiner, join);
 		if (join->tail_count && !samples[i].walked.withheld)
-			good = splice(adapter, &samples[i], spliced);
+			splice(adapter, &samples[i], spliced);
 		mt_joiner_release(join);
 	}
-	return good;
 }

@@ -86,7 +86,7 @@ static struct mt_error *make_symbolizer(const struct mt_kernel_names *names,
 	if (err)
 		return err;
 	kernel->symbolizer = mt_symbolizer_create(&options);
-	return kernel->symbolizer ? NULL : mt_error_nomem();
+	return NULL;
 }
 
 static struct mt_error *read_here(struct mt_kernel_names *names, const char *path)
@@ -101,7 +101,7 @@ static struct mt_symbolizer *symbolizer_here(struct mt_kernel_names *names)
 	struct mt_error *err = names->here.tried ? NULL : read_here(names, KALLSYMS);
 
 	if (err)
-		names->problem = strdup(err->message);
+		names->problem = mt_copy_string(err->message);
 	mt_error_destroy(err);
 	return names->here.symbolizer;
 }
@@ -110,11 +110,9 @@ struct mt_error *mt_kernel_names_create(const struct mt_kernel_names_options *op
 					struct mt_kernel_names **out)
 {
 	MT_CLEANUP(mt_kernel_names_destroy_p)
-	struct mt_kernel_names *names = calloc(1, sizeof(*names));
+	struct mt_kernel_names *names = mt_alloc(1, sizeof(*names));
 	struct mt_error *err;
 
-	if (!names)
-		return mt_error_nomem();
 	names->images = options->images;
 	names->prefer_local = options->prefer_local;
 	names->demangle = options->demangle;
@@ -125,8 +123,6 @@ struct mt_error *mt_kernel_names_create(const struct mt_kernel_names_options *op
 		return err;
 	names->here.image = kernel_image(names, 0);
 	names->nameless = kernel_image(names, UINT64_MAX);
-	if (!names->here.image || !names->nameless)
-		return mt_error_nomem();
 	*out = MT_TAKE(names);
 	return NULL;
 }
@@ -150,25 +146,21 @@ void mt_kernel_names_destroy(struct mt_kernel_names *names)
 	free(names);
 }
 
-bool mt_kernel_names_add(struct mt_kernel_names *names, size_t recording,
+void mt_kernel_names_add(struct mt_kernel_names *names, size_t recording,
 			 struct mt_carried *carried)
 {
-	struct carried_kernel *kernel;
 	size_t i = 0;
 
 	while (i < mt_carried_count(carried) &&
 	       mt_carried_get(carried, i)->kind != MT_FILE_KERNEL_SYMBOLS)
 		i++;
 	if (names->any_boot || i == mt_carried_count(carried))
-		return true;
-	kernel = mt_array_push(&names->carried);
-	if (!kernel)
-		return false;
-	*kernel = (struct carried_kernel){.names.image = kernel_image(names, recording + 1),
-					  .recording = recording,
-					  .carried = carried,
-					  .content = i};
-	return kernel->names.image;
+		return;
+	mt_array_append(&names->carried,
+			(struct carried_kernel){.names.image = kernel_image(names, recording + 1),
+						.recording = recording,
+						.carried = carried,
+						.content = i});
 }
 
 static struct carried_kernel *carried_by(const struct mt_kernel_names *names, size_t recording)
@@ -185,13 +177,12 @@ bool mt_kernel_names_are_carried(const struct mt_kernel_names *names, size_t rec
 	return carried_by(names, recording);
 }
 
-bool mt_kernel_names_begin(struct mt_kernel_names *names, size_t recording)
+void mt_kernel_names_begin(struct mt_kernel_names *names, size_t recording)
 {
 	names->present = carried_by(names, recording);
 	names->this_boot = false;
 	mt_image_map_destroy(names->modules);
 	names->modules = mt_image_map_create();
-	return names->modules;
 }
 
 bool mt_kernel_names_is_this_boot(const struct mt_kernel_names *names, const char *boot_id)
@@ -221,18 +212,18 @@ static void module_name(const char *path, char out[NAME_MAX_BYTES])
 		*c = *c == '-' ? '_' : *c;
 }
 
-bool mt_kernel_names_map(struct mt_kernel_names *names, const struct mt_kernel_record *record)
+void mt_kernel_names_map(struct mt_kernel_names *names, const struct mt_kernel_record *record)
 {
 	char name[NAME_MAX_BYTES];
 	struct mt_mapping mapping = {.start = record->start, .end = record->start + record->length};
 
 	if (!record->name || !strncmp(record->name, "[kernel", 7) ||
 	    mt_image_kind_of_path(record->name) != MT_IMAGE_KERNEL || mapping.end < mapping.start)
-		return true;
+		return;
 	module_name(record->name, name);
 	mapping.image = (struct mt_image *)mt_image_set_intern(
 		names->images, &(struct mt_image_identity){.path = name});
-	return mapping.image && mt_image_map_insert(names->modules, &mapping);
+	mt_image_map_insert(names->modules, &mapping);
 }
 
 struct mt_frame_key mt_kernel_names_place(const struct mt_kernel_names *names, uint64_t address,

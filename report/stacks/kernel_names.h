@@ -33,22 +33,22 @@ struct mt_error *mt_kernel_names_create(const struct mt_kernel_names_options *op
 					struct mt_kernel_names **out);
 void mt_kernel_names_destroy(struct mt_kernel_names *names);
 
-/* Adds the names that a recording carries; borrowed. False out of memory. */
-bool mt_kernel_names_add(struct mt_kernel_names *names, size_t recording,
+/* Adds the names that a recording carries; borrowed. */
+void mt_kernel_names_add(struct mt_kernel_names *names, size_t recording,
 			 struct mt_carried *carried);
 
 /* True if the recording carries names of its kernel. */
 bool mt_kernel_names_are_carried(const struct mt_kernel_names *names, size_t recording);
 
-/* Starts a recording, of another boot until mt_kernel_names_set_boot(). False out of memory. */
-bool mt_kernel_names_begin(struct mt_kernel_names *names, size_t recording);
+/* Starts a recording, of another boot until mt_kernel_names_set_boot(). */
+void mt_kernel_names_begin(struct mt_kernel_names *names, size_t recording);
 
 /* True if boot_id is this machine's present boot. */
 bool mt_kernel_names_is_this_boot(const struct mt_kernel_names *names, const char *boot_id);
 void mt_kernel_names_set_boot(struct mt_kernel_names *names, bool this_boot);
 
-/* Adds a mapping of the kernel, to find a module's range. False out of memory. */
-bool mt_kernel_names_map(struct mt_kernel_names *names, const struct mt_kernel_record *record);
+/* Adds a mapping of the kernel, to find a module's range. */
+void mt_kernel_names_map(struct mt_kernel_names *names, const struct mt_kernel_record *record);
 
 /*
  * The place of a kernel address. Without names each module is one place, and the kernel outside of

@@ -33,7 +33,7 @@ struct batch {
 	size_t bytes;	 /* of its dumps, and of unwanted records between them */
 	uint64_t serial; /* of its last record, wanted or not */
 	struct mt_walk_words words;
-	bool submitted, waited, failed;
+	bool submitted, waited;
 	bool learned, seen; /* by the joiner */
 	bool ready;	    /* it may be emptied: its stacks are joined */
 	bool last;	    /* it must be emptied before another batch is filled */
@@ -59,41 +59,32 @@ static size_t batches_ahead(const struct mt_pipeline *pipeline)
 	return pipeline->adapter ? LOOK_AHEAD + 1 : 0; /* one more: the first is being emptied */
 }
 
-static bool create_batches(struct mt_pipeline *pipeline)
+static void create_batches(struct mt_pipeline *pipeline)
 {
 	unsigned int workers = mt_pool_size(pipeline->pool);
 
 	pipeline->batch_count = workers > 1 ? (size_t)workers * AHEAD_PER_WORKER + 1 : 1;
 	pipeline->batch_count += batches_ahead(pipeline);
-	pipeline->batches = calloc(pipeline->batch_count, sizeof(struct batch));
-	for (size_t i = 0; pipeline->batches && i < pipeline->batch_count; i++) {
+	pipeline->batches = mt_alloc(pipeline->batch_count, sizeof(struct batch));
+	for (size_t i = 0; i < pipeline->batch_count; i++) {
 		struct batch *batch = &pipeline->batches[i];
 
 		batch->pipeline = pipeline;
-		batch->samples = malloc(BATCH_SAMPLES * sizeof(*batch->samples));
-		if (!batch->samples)
-			return false;
+		batch->samples = mt_resize(NULL, BATCH_SAMPLES, sizeof(*batch->samples));
 	}
-	return pipeline->batches;
 }
 
 struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 				       const struct mt_walker_options *options)
 {
-	struct mt_pipeline *pipeline = calloc(1, sizeof(*pipeline));
+	struct mt_pipeline *pipeline = mt_alloc(1, sizeof(*pipeline));
 
-	if (!pipeline)
-		return NULL;
 	pipeline->pool = pool;
 	pipeline->options = *options;
-	pipeline->walkers = calloc(mt_pool_size(pool), sizeof(struct mt_walker *));
+	pipeline->walkers = mt_alloc(mt_pool_size(pool), sizeof(struct mt_walker *));
 	if (options->joining)
 		pipeline->adapter = mt_join_adapter_create(options->max_frames, options->addresses);
-	if ((options->joining && !pipeline->adapter) || !pipeline->walkers ||
-	    !create_batches(pipeline)) {
-		mt_pipeline_destroy(pipeline);
-		return NULL;
-	}
+	create_batches(pipeline);
 	return pipeline;
 }
 
@@ -104,7 +95,7 @@ static void batch_clear(struct batch *batch)
 		mt_image_map_release(batch->samples[i].map);
 	}
 	batch->count = batch->given = batch->bytes = batch->words.count = 0;
-	batch->submitted = batch->waited = batch->failed = false;
+	batch->submitted = batch->waited = false;
 	batch->learned = batch->seen = batch->ready = batch->last = false;
 }
 
@@ -129,8 +120,7 @@ void mt_pipeline_destroy(struct mt_pipeline *pipeline)
 
 /* ---- On a worker ---- */
 
-/* False out of memory. */
-static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped *piped)
+static void walk(struct mt_walker *walker, struct batch *batch, struct mt_piped *piped)
 {
 	const struct mt_walk_input input = {
 		.attr = piped->sample.attr,
@@ -141,10 +131,10 @@ static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped 
 		.returned = piped->sample.returned,
 	};
 
-	return mt_walker_walk(walker, &input, &batch->words, &piped->walked);
+	mt_walker_walk(walker, &input, &batch->words, &piped->walked);
 }
 
-/* The worker's walker; NULL out of memory. */
+/* The worker's walker. */
 static struct mt_walker *walker_of(struct mt_pipeline *pipeline, unsigned int worker)
 {
 	struct mt_walker **walker = &pipeline->walkers[worker];
@@ -159,10 +149,8 @@ static void run_batch(struct mt_job *job, unsigned int worker)
 	struct batch *batch = (struct batch *)job;
 	struct mt_walker *walker = walker_of(batch->pipeline, worker);
 
-	batch->failed = !walker;
-	for (size_t i = 0; i < batch->count && !batch->failed; i++) {
-		batch->failed = !walk(walker, batch, &batch->samples[i]);
-	}
+	for (size_t i = 0; i < batch->count; i++)
+		walk(walker, batch, &batch->samples[i]);
 }
 
 /* ---- In and out ---- */
@@ -240,28 +228,24 @@ bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t seria
 }
 
 /* Walks a sample now: no other worker does, and its dump is still in the processor's cache. */
-static bool walk_at_once(struct mt_pipeline *pipeline, struct batch *batch, struct mt_piped *piped)
+static void walk_at_once(struct mt_pipeline *pipeline, struct batch *batch, struct mt_piped *piped)
 {
 	struct mt_walker *walker = walker_of(pipeline, 0);
 
-	if (!walker || !walk(walker, batch, piped))
-		return false;
+	walk(walker, batch, piped);
 	piped->kernel.dump = NULL;
 	piped->kernel.dump_size = 0;
 	if (is_full(batch))
 		submit(batch);
-	return true;
 }
 
-bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
+void mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     uint64_t serial)
 {
 	struct mt_image_map *map = mt_image_map_snapshot(sample->space->map);
 	struct mt_piped *piped;
 	struct batch *batch;
 
-	if (!map)
-		return false;
 	if (!pipeline->used || batch_at(pipeline, pipeline->used - 1)->submitted)
 		pipeline->used++;
 	batch = batch_at(pipeline, pipeline->used - 1);
@@ -280,11 +264,12 @@ bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 	pipeline->passed = 0;
 	batch->bytes += piped->kernel.dump_was; /* also of a dropped dump: batches stay the same */
 	batch->serial = serial;
-	if (pipeline->way == MT_PIPELINE_AT_ONCE)
-		return walk_at_once(pipeline, batch, piped);
+	if (pipeline->way == MT_PIPELINE_AT_ONCE) {
+		walk_at_once(pipeline, batch, piped);
+		return;
+	}
 	if (is_full(batch))
 		submit(batch);
-	return true;
 }
 
 void mt_pipeline_settle(struct mt_pipeline *pipeline)
@@ -302,53 +287,46 @@ void mt_pipeline_begin(struct mt_pipeline *pipeline, enum mt_pipeline_way way)
 		mt_join_adapter_begin(pipeline->adapter);
 }
 
-/* Learns from a batch; false out of memory. */
-static bool learn(struct mt_pipeline *pipeline, struct batch *batch)
+/* Learns from a batch. */
+static void learn(struct mt_pipeline *pipeline, struct batch *batch)
 {
 	if (batch->learned)
-		return true;
+		return;
 	wait_for(batch);
 	batch->learned = true;
-	return !batch->failed &&
-	       mt_join_adapter_learn(pipeline->adapter, batch->samples, batch->count);
+	mt_join_adapter_learn(pipeline->adapter, batch->samples, batch->count);
 }
 
-/* Passes the batches up to LOOK_AHEAD after the first to the joiner; false out of memory. */
-static bool look_ahead(struct mt_pipeline *pipeline)
+/* Passes the batches up to LOOK_AHEAD after the first to the joiner. */
+static void look_ahead(struct mt_pipeline *pipeline)
 {
 	for (size_t i = 0; i < pipeline->used && i <= LOOK_AHEAD; i++) {
 		struct batch *batch = batch_at(pipeline, i);
 
-		if (!learn(pipeline, batch))
-			return false;
+		learn(pipeline, batch);
 	}
 	for (size_t i = 0; i < pipeline->used && i <= LOOK_AHEAD; i++) {
 		struct batch *batch = batch_at(pipeline, i);
 
-		if (!batch->seen &&
-		    !mt_join_adapter_see(pipeline->adapter, batch->samples, batch->count))
-			return false;
+		if (!batch->seen)
+			mt_join_adapter_see(pipeline->adapter, batch->samples, batch->count);
 		batch->seen = true;
 	}
-	return true;
 }
 
 /* Prepares the first batch for emptying. */
-static bool make_ready(struct mt_pipeline *pipeline, struct batch *batch)
+static void make_ready(struct mt_pipeline *pipeline, struct batch *batch)
 {
 	wait_for(batch);
-	if (batch->failed)
-		return false;
 	if (!pipeline->adapter || batch->ready)
-		return true;
+		return;
 	pipeline->spliced.count = 0;
-	batch->ready =
-		look_ahead(pipeline) && mt_join_adapter_splice(pipeline->adapter, batch->samples,
-							       batch->count, &pipeline->spliced);
-	return batch->ready;
+	look_ahead(pipeline);
+	mt_join_adapter_splice(pipeline->adapter, batch->samples, batch->count, &pipeline->spliced);
+	batch->ready = true;
 }
 
-bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out, uint64_t *released)
+void mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out, uint64_t *released)
 {
 	struct batch *batch = batch_at(pipeline, 0);
 
@@ -362,9 +340,7 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 	}
 	*released = pipeline->released;
 	if (!pipeline->used)
-		return true;
-	if (!make_ready(pipeline, batch))
-		return false;
+		return;
+	make_ready(pipeline, batch);
 	*out = &batch->samples[batch->given++];
-	return true;
 }

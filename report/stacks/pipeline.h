@@ -32,7 +32,7 @@ struct mt_piped {
 	struct mt_return_slot returns[MT_RETURN_SLOTS]; /* sample.return_count of them */
 };
 
-/* NULL out of memory. Borrows the pool. */
+/* Borrows the pool. */
 struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 				       const struct mt_walker_options *options);
 void mt_pipeline_destroy(struct mt_pipeline *pipeline);
@@ -43,9 +43,9 @@ bool mt_pipeline_has_room(const struct mt_pipeline *pipeline);
 /*
  * Copies the sample and its task, and takes a snapshot of its map. The data that `kernel` points to
  * must stay valid until released; with MT_PIPELINE_AT_ONCE the dump need not. `serial` is the
- * serial number of the sample's record. False out of memory.
+ * serial number of the sample's record.
  */
-bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
+void mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     uint64_t serial);
 
 /* Workers that walk the samples. */
@@ -69,9 +69,9 @@ void mt_pipeline_settle(struct mt_pipeline *pipeline);
 
 /*
  * Takes the next sample with its stack; *out is NULL if the pipeline is empty. Borrowed until the
- * next call. Records up to *released are no longer needed. False out of memory.
+ * next call. Records up to *released are no longer needed.
  */
-bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
+void mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 		      uint64_t *released);
 
 #endif

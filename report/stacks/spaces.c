@@ -51,15 +51,9 @@ struct mt_spaces {
 struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings,
 				   struct mt_map64 *code)
 {
-	struct mt_spaces *spaces = calloc(1, sizeof(*spaces));
+	struct mt_spaces *spaces = mt_alloc(1, sizeof(*spaces));
 
-	if (!spaces)
-		return NULL;
 	spaces->chosen = mt_chosen_create();
-	if (!spaces->chosen) {
-		free(spaces);
-		return NULL;
-	}
 	spaces->images = images;
 	spaces->strings = strings;
 	spaces->code = code;
@@ -88,10 +82,8 @@ void mt_spaces_destroy(struct mt_spaces *spaces)
 static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
 				  const struct mt_space *parent)
 {
-	struct mt_space *space = calloc(1, sizeof(*space)), **slot;
+	struct mt_space *space = mt_alloc(1, sizeof(*space));
 
-	if (!space)
-		return NULL;
 	space->id = (uint32_t)spaces->spaces.count;
 	space->pid = pid;
 	space->comm = parent ? parent->comm : 0;
@@ -103,15 +95,8 @@ static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
 	if (parent)
 		space->made = parent->made;
 	space->map = parent && parent->map ? mt_image_map_copy(parent->map) : mt_image_map_create();
-	slot = space->map ? mt_array_push(&spaces->spaces) : NULL;
-	if (!slot || !mt_map64_put(&spaces->by_pid, (uint32_t)pid, space->id)) {
-		if (slot)
-			spaces->spaces.count--;
-		mt_image_map_destroy(space->map);
-		free(space);
-		return NULL;
-	}
-	*slot = space;
+	mt_array_append(&spaces->spaces, space);
+	mt_map64_put(&spaces->by_pid, (uint32_t)pid, space->id);
 	return space;
 }
 
@@ -123,12 +108,11 @@ static struct mt_space *find_space(const struct mt_spaces *spaces, int32_t pid)
 								    : NULL;
 }
 
-/* Makes an empty map if the space's map was freed; false out of memory. */
-static bool has_map(struct mt_space *space)
+/* Makes an empty map if the space's map was freed. */
+static void restore_map(struct mt_space *space)
 {
 	if (!space->map)
 		space->map = mt_image_map_create();
-	return space->map;
 }
 
 /* The space of pid, created if unknown. */
@@ -138,11 +122,11 @@ static struct mt_space *space_of(struct mt_spaces *spaces, int32_t pid)
 
 	if (!space) {
 		space = new_space(spaces, pid, NULL);
-		spaces->processes += space != NULL;
-		if (space)
-			space->recorder = pid == spaces->command;
+		spaces->processes++;
+		space->recorder = pid == spaces->command;
 	}
-	return space && has_map(space) ? space : NULL;
+	restore_map(space);
+	return space;
 }
 
 static struct mt_task *find_task(const struct mt_spaces *spaces, int32_t tid)
@@ -165,31 +149,23 @@ static void enter(struct mt_task *task, struct mt_space *space)
 static struct mt_task *new_task(struct mt_spaces *spaces, int32_t pid, int32_t tid,
 				struct mt_space *space)
 {
-	struct mt_task *task = calloc(1, sizeof(*task)),
-		       **slot = task ? mt_array_push(&spaces->tasks) : NULL;
+	struct mt_task *task = mt_alloc(1, sizeof(*task));
 
-	if (!slot || !mt_map64_put(&spaces->by_tid, (uint32_t)tid, spaces->tasks.count - 1)) {
-		if (slot)
-			spaces->tasks.count--;
-		free(task);
-		return NULL;
-	}
-	*slot = task;
+	mt_map64_put(&spaces->by_tid, (uint32_t)tid, spaces->tasks.count);
+	mt_array_append(&spaces->tasks, task);
 	task->pid = pid;
 	task->tid = tid;
 	enter(task, space);
 	return task;
 }
 
-static bool set_comm(struct mt_spaces *spaces, struct mt_task *task, const char *comm, size_t size)
+static void set_comm(struct mt_spaces *spaces, struct mt_task *task, const char *comm, size_t size)
 {
 	static const char unnamed[] = "[unnamed]"; /* by prctl(PR_SET_NAME, "") */
 	bool named = size && *comm;
 	uint32_t id = mt_strings_intern(spaces->strings, named ? comm : unnamed,
 					named ? size : strlen(unnamed));
 
-	if (id == MT_STRING_NONE)
-		return false;
 	task->comm = id;
 	if (mt_chosen_name(spaces->chosen, mt_strings_get(spaces->strings, id)))
 		task->space->named = true;
@@ -197,36 +173,33 @@ static bool set_comm(struct mt_spaces *spaces, struct mt_task *task, const char 
 		task->space->other_names = true;
 	if (task->tid == task->pid)
 		task->space->comm = id;
-	return true;
 }
 
 struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t tid)
 {
-	struct mt_task *task = find_task(spaces, tid);
-	struct mt_space *space;
-	struct mt_task *leader;
+	struct mt_task *task = find_task(spaces, tid), *leader;
 	char name[16];
 
-	if (task && (task->pid == pid || pid < 0))
-		return has_map(task->space) ? task : NULL;
-	space = space_of(spaces, pid);
-	task = space ? new_task(spaces, pid, tid, space) : NULL;
-	if (!task)
-		return NULL;
+	if (task && (task->pid == pid || pid < 0)) {
+		restore_map(task->space);
+		return task;
+	}
+	task = new_task(spaces, pid, tid, space_of(spaces, pid));
 	leader = tid != pid ? find_task(spaces, pid) : NULL;
 	if (leader && leader->pid == pid) {
 		task->comm = leader->comm;
 		return task;
 	}
 	snprintf(name, sizeof(name), tid ? ":%d" : "swapper", tid);
-	return set_comm(spaces, task, name, strlen(name)) ? task : NULL;
+	set_comm(spaces, task, name, strlen(name));
+	return task;
 }
 
 /*
  * Finds the path in the hierarchy that accounts memory, or the last path, in /proc/PID/cgroup: a
  * line HIERARCHY:CONTROLLERS:PATH each.
  */
-static bool find_cgroup(struct mt_spaces *spaces, struct mt_text text, uint32_t *out)
+static uint32_t find_cgroup(struct mt_spaces *spaces, struct mt_text text)
 {
 	const char *at = text.bytes, *end = text.bytes + text.size, *path = at;
 	size_t length = 0;
@@ -247,69 +220,54 @@ static bool find_cgroup(struct mt_spaces *spaces, struct mt_text text, uint32_t 
 		}
 		at = line ? line + 1 : end;
 	}
-	*out = mt_strings_intern(spaces->strings, path, length);
-	return *out != MT_STRING_NONE;
+	return mt_strings_intern(spaces->strings, path, length);
 }
 
-bool mt_spaces_set_fact(struct mt_spaces *spaces, const char *key, const char *value)
+void mt_spaces_set_fact(struct mt_spaces *spaces, const char *key, const char *value)
 {
 	if (!strcmp(key, "target"))
 		spaces->everybody = !strcmp(value, "all");
 	if (!strcmp(key, "command-pid") && spaces->everybody)
 		spaces->command = (int32_t)strtol(value, NULL, 10);
-	return mt_chosen_set_fact(spaces->chosen, key, value);
+	mt_chosen_set_fact(spaces->chosen, key, value);
 }
 
-bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line)
+void mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line)
 {
-	return find_cgroup(spaces, *line, &spaces->cgroup);
-}
-
-/* False out of memory. */
-static bool set_exe(struct mt_spaces *spaces, struct mt_space *space, struct mt_text path)
-{
-	uint32_t id = mt_strings_intern(spaces->strings, path.bytes, path.size);
-
-	space->exe = id == MT_STRING_NONE ? 0 : id;
-	return id != MT_STRING_NONE;
+	spaces->cgroup = find_cgroup(spaces, *line);
 }
 
 /* The first program that is mapped executable is the process's program, unless a TASK named it. */
-static bool learn_exe(struct mt_spaces *spaces, struct mt_space *space,
+static void learn_exe(struct mt_spaces *spaces, struct mt_space *space,
 		      const struct mt_mapping *mapping)
 {
 	const char *path = mapping->image->identity.path;
 
-	if (space->exe && mapping->prot & PROT_EXEC &&
-	    !strcmp(mt_strings_get(spaces->strings, space->exe), path))
-		return mt_image_set_run_as(spaces->images, path,
-					   mt_strings_get(spaces->strings, space->comm));
-	if (space->exe || !(mapping->prot & PROT_EXEC) || mapping->image->kind != MT_IMAGE_FILE ||
-	    !mt_may_be_program(path))
-		return true;
-	return set_exe(spaces, space, (struct mt_text){path, strlen(path)}) &&
-	       mt_image_set_run_as(spaces->images, path,
-				   mt_strings_get(spaces->strings, space->comm));
+	if (!(mapping->prot & PROT_EXEC))
+		return;
+	if (!space->exe && mapping->image->kind == MT_IMAGE_FILE && mt_may_be_program(path))
+		space->exe = mt_strings_intern(spaces->strings, path, strlen(path));
+	if (space->exe && !strcmp(mt_strings_get(spaces->strings, space->exe), path))
+		mt_image_set_run_as(spaces->images, path,
+				    mt_strings_get(spaces->strings, space->comm));
 }
 
-bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record)
+void mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record)
 {
 	struct mt_space *space = space_of(spaces, record->pid);
-	struct mt_task *task = space ? new_task(spaces, record->pid, record->tid, space) : NULL;
+	struct mt_task *task = new_task(spaces, record->pid, record->tid, space);
 
-	if (!task)
-		return false;
 	task->ppid = record->ppid;
 	if (record->tid == record->pid) {
 		space->start_time = record->start_time;
 		space->chosen = mt_chosen_choose(spaces->chosen, record);
 	}
-	if (record->cgroup.size && !find_cgroup(spaces, record->cgroup, &space->cgroup))
-		return false;
-	if (record->exe.size && !set_exe(spaces, space, record->exe))
-		return false;
-	return set_comm(spaces, task, record->comm.bytes ? record->comm.bytes : "",
-			record->comm.size);
+	if (record->cgroup.size)
+		space->cgroup = find_cgroup(spaces, record->cgroup);
+	if (record->exe.size)
+		space->exe =
+			mt_strings_intern(spaces->strings, record->exe.bytes, record->exe.size);
+	set_comm(spaces, task, record->comm.bytes ? record->comm.bytes : "", record->comm.size);
 }
 
 void mt_spaces_set_jit(struct mt_spaces *spaces, const struct mt_spaces_jit *jit)
@@ -333,13 +291,13 @@ static void find_jit(struct mt_spaces *spaces, const struct mt_space *space, uin
 	}
 }
 
-bool mt_spaces_come_to(struct mt_space *space, uint64_t time)
+void mt_spaces_come_to(struct mt_space *space, uint64_t time)
 {
-	return mt_jit_mappings_come_to(&space->made, space->map, time);
+	mt_jit_mappings_come_to(&space->made, space->map, time);
 }
 
-/* Notes a jitdump that a process maps. False out of memory. */
-static bool find_dump(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
+/* Notes a jitdump that a process maps. */
+static void find_dump(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
 		      const struct mt_image_identity *identity, uint32_t prot)
 {
 	struct mt_image *unreported, *image;
@@ -347,35 +305,32 @@ static bool find_dump(struct mt_spaces *spaces, struct mt_space *space, uint64_t
 
 	if (!(prot & PROT_EXEC) || !spaces->jit.dump ||
 	    !mt_jitdump_path(identity->path, strlen(identity->path), &pid))
-		return true;
+		return;
 	unreported = spaces->jit.image(spaces->jit.context, space->pid, time);
 	image = spaces->jit.dump(spaces->jit.context, identity, time, unreported);
 	if (!image || image == space->made.image)
-		return true;
-	return mt_map64_put(spaces->code, image->id, true) &&
-	       mt_jit_mappings_begin(&space->made, space->map, image, time);
+		return;
+	mt_map64_put(spaces->code, image->id, true);
+	mt_jit_mappings_begin(&space->made, space->map, image, time);
 }
 
-static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
+static void put_mapping(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
 			struct mt_mapped *mapped)
 {
 	struct mt_mapping *mapping = &mapped->mapping;
 
 	if (mapping->end <= mapping->start)
-		return true;
+		return;
 	mapping->image = mt_image_set_intern(spaces->images, &mapped->identity);
-	if (!mapping->image)
-		return false;
-	if (!learn_exe(spaces, space, mapping) ||
-	    !find_dump(spaces, space, time, &mapped->identity, mapping->prot))
-		return false;
+	learn_exe(spaces, space, mapping);
+	find_dump(spaces, space, time, &mapped->identity, mapping->prot);
 	find_jit(spaces, space, time, mapping);
-	if ((mapping->prot & PROT_EXEC) && !mt_map64_put(spaces->code, mapping->image->id, true))
-		return false;
-	return mt_image_map_insert(space->map, mapping);
+	if (mapping->prot & PROT_EXEC)
+		mt_map64_put(spaces->code, mapping->image->id, true);
+	mt_image_map_insert(space->map, mapping);
 }
 
-bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *record)
+void mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *record)
 {
 	struct mt_space *space = space_of(spaces, record->pid);
 	struct mt_mapped mapped;
@@ -383,51 +338,43 @@ bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *rec
 					  record->path.size ? record->path.bytes : "//anon",
 					  record->path.size ? record->path.size : 6);
 
-	if (!space || path == MT_STRING_NONE)
-		return false;
 	mapped = mt_mapped_by_state(record, mt_strings_get(spaces->strings, path));
-	return put_mapping(spaces, space, 0, &mapped);
+	put_mapping(spaces, space, 0, &mapped);
 }
 
 /* Notes the last mapping by a thread; its record comes within the call. */
-static bool note_mapping(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+static void note_mapping(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
 	struct mt_task *task = find_task(spaces, record->tid);
 	const char *name = record->name ? record->name : "";
-	uint32_t id;
 
-	if (!task || task->pid != record->pid)
-		return true;
-	id = mt_strings_intern(spaces->strings, name, strlen(name));
-	task->map = (struct mt_task_map){record->start, record->start + record->length, id};
-	return id != MT_STRING_NONE;
+	if (task && task->pid == record->pid)
+		task->map = (struct mt_task_map){record->start, record->start + record->length,
+						 mt_strings_intern(spaces->strings, name,
+								   strlen(name))};
 }
 
-static bool apply_mmap(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+static void apply_mmap(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
 	struct mt_mapped mapped;
 	struct mt_space *space;
 
 	if (!mt_mapped_by_kernel(record, &mapped))
-		return true;
+		return;
 	space = space_of(spaces, record->pid);
-	return space && note_mapping(spaces, record) &&
-	       put_mapping(spaces, space, record->time, &mapped);
+	note_mapping(spaces, record);
+	put_mapping(spaces, space, record->time, &mapped);
 }
 
-static bool apply_fork(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+static void apply_fork(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
 	struct mt_task *parent = mt_spaces_task(spaces, record->ppid, record->ptid), *child;
 	struct mt_space *space;
 
-	if (!parent)
-		return false;
 	if (record->pid == record->ppid) {
 		space = parent->space;
 	} else {
 		space = new_space(spaces, record->pid, parent->space);
-		if (!space)
-			return false;
 		space->start_time = record->event_time ? record->event_time : record->time;
 		spaces->processes++;
 	}
@@ -435,38 +382,32 @@ static bool apply_fork(struct mt_spaces *spaces, const struct mt_kernel_record *
 	if (child)
 		child->exited = true;
 	child = new_task(spaces, record->pid, record->tid, space);
-	if (!child)
-		return false;
 	child->ppid = record->ppid;
 	child->comm = parent->comm;
-	return true;
 }
 
 /* exec: the address space is new and empty; the other threads have exited before. */
-static bool apply_exec(struct mt_spaces *spaces, struct mt_task *task)
+static void apply_exec(struct mt_spaces *spaces, struct mt_task *task)
 {
 	const struct mt_space *old = task->space;
 	struct mt_space *space = new_space(spaces, task->pid, NULL);
 
-	if (!space)
-		return false;
 	space->start_time = old->start_time;
 	space->generation = old->generation + 1;
 	space->comm = old->comm;
 	space->cgroup = old->cgroup;
 	space->chosen = old->chosen;
 	enter(task, space);
-	return true;
 }
 
-static bool apply_comm(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+static void apply_comm(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
 	struct mt_task *task = mt_spaces_task(spaces, record->pid, record->tid);
 
-	if (!task || (record->exec && !apply_exec(spaces, task)))
-		return false;
-	return set_comm(spaces, task, record->name ? record->name : "",
-			record->name ? strlen(record->name) : 0);
+	if (record->exec)
+		apply_exec(spaces, task);
+	set_comm(spaces, task, record->name ? record->name : "",
+		 record->name ? strlen(record->name) : 0);
 }
 
 /* Frees the map of a process that exited long ago. */
@@ -486,32 +427,35 @@ static void retire(struct mt_spaces *spaces, const struct mt_space *space)
 	spaces->exited_count++;
 }
 
-static bool apply_exit(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+static void apply_exit(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
 	struct mt_task *task = find_task(spaces, record->tid);
 
 	if (!task || task->exited || task->pid != record->pid)
-		return true;
+		return;
 	task->exited = true;
 	if (task->space->threads && !--task->space->threads)
 		retire(spaces, task->space);
-	return true;
 }
 
-bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+void mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
 	switch (record->type) {
 	case MT_KERNEL_MMAP:
 	case MT_KERNEL_MMAP2:
-		return apply_mmap(spaces, record);
+		apply_mmap(spaces, record);
+		return;
 	case MT_KERNEL_COMM:
-		return apply_comm(spaces, record);
+		apply_comm(spaces, record);
+		return;
 	case MT_KERNEL_FORK:
-		return apply_fork(spaces, record);
+		apply_fork(spaces, record);
+		return;
 	case MT_KERNEL_EXIT:
-		return apply_exit(spaces, record);
+		apply_exit(spaces, record);
+		return;
 	default:
-		return true;
+		return;
 	}
 }
 
@@ -528,31 +472,25 @@ bool mt_spaces_is_recorder(const struct mt_spaces *spaces, int32_t tid)
 	return task && task->space->recorder;
 }
 
-bool mt_spaces_move(struct mt_spaces *spaces, int32_t pid, uint64_t hierarchy,
+void mt_spaces_move(struct mt_spaces *spaces, int32_t pid, uint64_t hierarchy,
 		    const struct mt_text *path)
 {
 	struct mt_task *task = find_task(spaces, pid);
-	uint32_t cgroup;
 
-	if (!task || task->pid != pid || hierarchy != spaces->hierarchy)
-		return true;
-	cgroup = mt_strings_intern(spaces->strings, path->bytes, path->size);
-	if (cgroup == MT_STRING_NONE)
-		return false;
-	task->space->cgroup = cgroup;
-	return true;
+	if (task && task->pid == pid && hierarchy == spaces->hierarchy)
+		task->space->cgroup = mt_strings_intern(spaces->strings, path->bytes, path->size);
 }
 
-bool mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child)
+void mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child)
 {
 	struct mt_task *from = find_task(spaces, parent), *to = find_task(spaces, child);
 
 	if (!from || !to || from->space == to->space || from->exited || to->exited)
-		return true;
+		return;
 	to->space->unused = true;
 	enter(to, from->space);
 	/* Mappings are found by pid. */
-	return mt_map64_put(&spaces->by_pid, (uint32_t)to->pid, from->space->id);
+	mt_map64_put(&spaces->by_pid, (uint32_t)to->pid, from->space->id);
 }
 
 size_t mt_spaces_tasks(const struct mt_spaces *spaces)

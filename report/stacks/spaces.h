@@ -59,7 +59,7 @@ struct mt_task {
 	bool exited;
 };
 
-/* NULL out of memory. Borrows all. Adds the ids of images mapped executable to `code` as keys. */
+/* Borrows all. Adds the ids of images mapped executable to `code` as keys. */
 struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings,
 				   struct mt_map64 *code);
 void mt_spaces_destroy(struct mt_spaces *spaces);
@@ -78,12 +78,11 @@ struct mt_spaces_jit {
 
 /*
  * Sets the cgroup of processes without a TASK record or a parent, from a line of /proc/PID/cgroup.
- * False out of memory.
  */
-bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line);
+void mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line);
 
-/* Takes an INFO record that may name mtrec's targets; call before any task. False out of memory. */
-bool mt_spaces_set_fact(struct mt_spaces *spaces, const char *key, const char *value);
+/* Takes an INFO record that may name mtrec's targets; call before any task. */
+void mt_spaces_set_fact(struct mt_spaces *spaces, const char *key, const char *value);
 
 /* A space with a sample belongs to a target. */
 static inline void mt_space_sampled(struct mt_space *space)
@@ -99,18 +98,18 @@ static inline bool mt_space_is_target(const struct mt_space *space)
 /* Sets the resolver for later executable mappings without a file; borrows the context. */
 void mt_spaces_set_jit(struct mt_spaces *spaces, const struct mt_spaces_jit *jit);
 
-/* Add tasks and mappings from before the recording. False out of memory. */
-bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record);
-bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *record);
+/* Add tasks and mappings from before the recording. */
+void mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record);
+void mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *record);
 
-/* Applies COMM, FORK, EXIT, MMAP and MMAP2 records; ignores others. False out of memory. */
-bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *record);
+/* Applies COMM, FORK, EXIT, MMAP and MMAP2 records; ignores others. */
+void mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *record);
 
-/* Brings the space's generated code up to `time`. False out of memory. */
-bool mt_spaces_come_to(struct mt_space *space, uint64_t time);
+/* Brings the space's generated code up to `time`. */
+void mt_spaces_come_to(struct mt_space *space, uint64_t time);
 
 /*
- * The task of a sample, created if unknown (named ":TID", as perf does). NULL out of memory. Valid
+ * The task of a sample, created if unknown (named ":TID", as perf does). Valid
  * until the spaces are destroyed; its fields change with later records.
  */
 struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t tid);
@@ -121,18 +120,12 @@ bool mt_spaces_is_recorder(const struct mt_spaces *spaces, int32_t tid);
 /* The present task with this tid, or NULL. */
 const struct mt_task *mt_spaces_find(const struct mt_spaces *spaces, int32_t tid);
 
-/*
- * Moves a process to another cgroup, if `hierarchy` is the hierarchy that accounts memory. False
- * out of memory.
- */
-bool mt_spaces_move(struct mt_spaces *spaces, int32_t pid, uint64_t hierarchy,
+/* Moves a process to another cgroup, if `hierarchy` is the hierarchy that accounts memory. */
+void mt_spaces_move(struct mt_spaces *spaces, int32_t pid, uint64_t hierarchy,
 		    const struct mt_text *path);
 
-/*
- * Makes task `child` share its parent's space, although its FORK record created a copy. False out
- * of memory.
- */
-bool mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child);
+/* Makes task `child` share its parent's space, although its FORK record created a copy. */
+void mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child);
 
 /* Numbers of all tasks and processes seen. */
 size_t mt_spaces_tasks(const struct mt_spaces *spaces);

@@ -75,20 +75,14 @@ struct mt_stack_ids {
 struct mt_stack_ids *mt_stack_ids_create(const struct mt_kernel_names *kernel,
 					 struct mt_stacks *stacks, struct mt_frames *frames)
 {
-	struct mt_stack_ids *u = calloc(1, sizeof(*u));
+	struct mt_stack_ids *u = mt_alloc(1, sizeof(*u));
 
-	if (!u)
-		return NULL;
 	u->kernel = kernel;
 	u->stacks = stacks;
 	u->frames = frames;
-	u->places = calloc((size_t)1 << PLACE_BITS, sizeof(*u->places));
+	u->places = mt_alloc((size_t)1 << PLACE_BITS, sizeof(*u->places));
 	u->runs = mt_byte_runs_create();
-	u->met = calloc((size_t)1 << MET_BITS, sizeof(*u->met));
-	if (!u->places || !u->runs || !u->met) {
-		mt_stack_ids_destroy(u);
-		return NULL;
-	}
+	u->met = mt_alloc((size_t)1 << MET_BITS, sizeof(*u->met));
 	return u;
 }
 
@@ -167,7 +161,7 @@ static inline struct place *place_of(const struct mt_stack_ids *u, uint64_t pc, 
 
 /*
  * The frame of an address that is not at its place in `places`. *lasting becomes false if the frame
- * may differ in the same generation of the map. MT_FRAME_NONE out of memory.
+ * may differ in the same generation of the map.
  */
 static __attribute__((noinline)) uint32_t find_frame(struct mt_stack_ids *u,
 						     const struct mt_image_map *map, uint64_t pc,
@@ -185,8 +179,7 @@ static __attribute__((noinline)) uint32_t find_frame(struct mt_stack_ids *u,
 	key = key_of(map, pc, &kept);
 	frame = mt_frames_intern(u->frames, &key);
 	kept_by = kept ? mt_image_map_generation(map) : version;
-	if (frame != MT_FRAME_NONE)
-		*place_of(u, pc, kept_by) = (struct place){pc, kept_by, frame};
+	*place_of(u, pc, kept_by) = (struct place){pc, kept_by, frame};
 	u->of_versions |= !kept;
 	*lasting &= kept;
 	return frame;
@@ -203,24 +196,18 @@ static inline uint32_t user_frame(struct mt_stack_ids *u, const struct mt_image_
 	return place->frame;
 }
 
-static bool make_room(struct last *last, size_t count)
+static void make_room(struct last *last, size_t count)
 {
 	size_t had = last->pcs.capacity;
 
-	if (!mt_tail_reserve(&last->pcs, count))
-		return false;
-	if (last->pcs.capacity == had)
-		return true;
-	free(last->frames);
-	last->frames = malloc(last->pcs.capacity * sizeof(*last->frames));
-	if (!last->frames)
-		mt_tail_deinit(&last->pcs);
-	return last->frames;
+	mt_tail_reserve(&last->pcs, count);
+	if (last->pcs.capacity != had)
+		last->frames = mt_resize(last->frames, last->pcs.capacity, sizeof(*last->frames));
 }
 
 /*
  * The frames of addresses, innermost first; the first `kernel` of them are the kernel's. Borrowed
- * until the next call. *lasting as in find_frame(). NULL out of memory.
+ * until the next call. *lasting as in find_frame().
  */
 static const uint32_t *find_frames(struct mt_stack_ids *u, const struct mt_image_map *map,
 				   const uint64_t *pcs, size_t kernel, size_t count, bool *lasting)
@@ -229,27 +216,23 @@ static const uint32_t *find_frames(struct mt_stack_ids *u, const struct mt_image
 	struct last *last = &u->last;
 	size_t known = last->generation == generation ? last->lasting : 0;
 	size_t outer; /* frames that are valid for the generation */
-	bool good = true, lasts = true;
+	bool lasts = true;
 
-	if (!make_room(last, count))
-		return NULL;
+	make_room(last, count);
 	known = mt_tail_take(&last->pcs, pcs, count,
 			     known < count - kernel ? known : count - kernel);
 	frames = last->frames + last->pcs.capacity - count;
 	outer = known;
-	for (size_t i = 0; i < kernel; i++) {
+	for (size_t i = 0; i < kernel; i++)
 		frames[i] = kernel_frame(u, pcs[i]);
-		good &= frames[i] != MT_FRAME_NONE;
-	}
 	for (size_t i = count - known; i-- > kernel;) {
 		frames[i] = user_frame(u, map, generation, pcs[i], &lasts);
-		good &= frames[i] != MT_FRAME_NONE;
 		outer += lasts;
 	}
 	*lasting &= lasts;
 	last->generation = generation;
-	last->lasting = good ? outer : 0;
-	return good ? frames : NULL;
+	last->lasting = outer;
+	return frames;
 }
 
 /* The stack of addresses, looked up frame by frame; *lasting as in find_frame(). */
@@ -260,7 +243,7 @@ static uint32_t intern_stack(struct mt_stack_ids *u, const struct mt_image_map *
 
 	*lasting = true;
 	frames = find_frames(u, map, pcs, walked->kernel, walked->count, lasting);
-	return frames ? mt_stacks_intern(u->stacks, frames, walked->count) : MT_STACK_NONE;
+	return mt_stacks_intern(u->stacks, frames, walked->count);
 }
 
 /*
@@ -292,15 +275,10 @@ uint32_t mt_stack_ids_intern(struct mt_stack_ids *u, const struct mt_image_map *
 	}
 	run = mt_byte_runs_intern_hashed(u->runs, pcs - 1, (walked->count + 1) * sizeof(*pcs),
 					 walked->hash);
-	if (run == MT_SEQUENCE_NONE)
-		return MT_STACK_NONE;
 	seen = run < u->seen.count ? &u->seen.items[run] : NULL;
 	if (seen && (!seen->version || seen->version == version))
 		return seen->stack;
 	stack = intern_stack(u, map, pcs, walked, &lasting);
-	seen = seen ? seen : mt_array_push(&u->seen);
-	if (stack == MT_STACK_NONE || !seen)
-		return MT_STACK_NONE;
-	*seen = (struct seen){stack, lasting ? 0 : version};
+	*mt_array_at(&u->seen, run) = (struct seen){stack, lasting ? 0 : version};
 	return stack;
 }

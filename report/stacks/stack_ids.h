@@ -12,16 +12,16 @@ struct mt_stack_ids;
 struct mt_walk_words;
 struct mt_walked;
 
-/* NULL out of memory. Borrows all arguments. */
+/* Borrows all arguments. */
 struct mt_stack_ids *mt_stack_ids_create(const struct mt_kernel_names *kernel,
 					 struct mt_stacks *stacks, struct mt_frames *frames);
 void mt_stack_ids_destroy(struct mt_stack_ids *ids);
 
-/* The id of a walked stack in an address space with this map; MT_STACK_NONE out of memory. */
+/* The id of a walked stack in an address space with this map. */
 uint32_t mt_stack_ids_intern(struct mt_stack_ids *ids, const struct mt_image_map *map,
 			     const struct mt_walk_words *words, const struct mt_walked *walked);
 
-/* The frame of a code address in the kernel or this map; MT_FRAME_NONE out of memory. */
+/* The frame of a code address in the kernel or this map. */
 uint32_t mt_place_frame(struct mt_frames *frames, const struct mt_kernel_names *kernel,
 			const struct mt_image_map *map, uint64_t address);
 

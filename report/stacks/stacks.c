@@ -1,6 +1,4 @@
-/*
- * Stacks and paths, both interned runs of ids.
- */
+/* Stacks and paths, both interned runs of ids. */
 #include "report/stacks/stacks.h"
 
 #include <stdbool.h>
@@ -22,15 +20,9 @@ struct mt_stacks {
 
 struct mt_stacks *mt_stacks_create(void)
 {
-	struct mt_stacks *stacks = calloc(1, sizeof(*stacks));
+	struct mt_stacks *stacks = mt_alloc(1, sizeof(*stacks));
 
-	if (!stacks)
-		return NULL;
 	stacks->runs = mt_byte_runs_create();
-	if (!stacks->runs) {
-		free(stacks);
-		return NULL;
-	}
 	return stacks;
 }
 
@@ -63,17 +55,10 @@ size_t mt_stacks_count(const struct mt_stacks *stacks)
 	return mt_byte_runs_count(stacks->runs);
 }
 
-bool mt_stacks_set_program(struct mt_stacks *stacks, uint32_t id, uint32_t program)
+void mt_stacks_set_program(struct mt_stacks *stacks, uint32_t id, uint32_t program)
 {
-	if (!program)
-		return true;
-	if (!mt_array_reserve(&stacks->programs, (size_t)id + 1))
-		return false;
-	while (stacks->programs.count <= id)
-		stacks->programs.items[stacks->programs.count++] = 0;
-	if (!stacks->programs.items[id])
+	if (program && !*mt_array_at(&stacks->programs, id))
 		stacks->programs.items[id] = program;
-	return true;
 }
 
 uint32_t mt_stacks_program(const struct mt_stacks *stacks, uint32_t id)
@@ -81,15 +66,13 @@ uint32_t mt_stacks_program(const struct mt_stacks *stacks, uint32_t id)
 	return id < stacks->programs.count ? stacks->programs.items[id] : 0;
 }
 
-bool mt_stacks_set_joined(struct mt_stacks *stacks, uint32_t id, uint32_t frames)
+void mt_stacks_set_joined(struct mt_stacks *stacks, uint32_t id, uint32_t frames)
 {
-	if (!mt_array_reserve(&stacks->joined, (size_t)id + 1))
-		return false;
+	mt_array_reserve(&stacks->joined, (size_t)id + 1);
 	while (stacks->joined.count <= id)
 		stacks->joined.items[stacks->joined.count++] = UINT32_MAX;
 	if (frames < stacks->joined.items[id])
 		stacks->joined.items[id] = frames;
-	return true;
 }
 
 uint32_t mt_stacks_joined(const struct mt_stacks *stacks, uint32_t id)
@@ -114,19 +97,13 @@ struct mt_paths {
 struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frames *frames,
 				 bool srcline)
 {
-	struct mt_paths *paths = calloc(1, sizeof(*paths));
+	struct mt_paths *paths = mt_alloc(1, sizeof(*paths));
 
-	if (!paths)
-		return NULL;
 	paths->stacks = stacks;
 	paths->frames = frames;
 	paths->srcline = srcline;
 	paths->last = MT_STACK_NONE;
 	paths->runs = mt_byte_runs_create();
-	if (!paths->runs) {
-		free(paths);
-		return NULL;
-	}
 	return paths;
 }
 
@@ -147,38 +124,29 @@ static uint32_t spell_line(const struct mt_paths *paths, const struct mt_frame_n
 	struct mt_strings *strings = mt_frames_strings(paths->frames);
 	MT_CLEANUP_FREE char *text = NULL;
 	const char *slash;
-	int length;
 
 	if (!paths->srcline || !name->file)
 		return name->name;
 	slash = strrchr(name->file, '/');
-	length = asprintf(&text, "%s %s:%u", mt_strings_get(strings, name->name),
-			  slash ? slash + 1 : name->file, name->line);
-	if (length < 0) {
-		text = NULL;
-		return MT_STRING_NONE;
-	}
-	return mt_strings_intern(strings, text, (size_t)length);
+	text = mt_format("%s %s:%u", mt_strings_get(strings, name->name),
+			 slash ? slash + 1 : name->file, name->line);
+	return mt_strings_intern(strings, text, strlen(text));
 }
 
 /* Appends the names of a frame, the outermost first. */
-static bool spell_frame(struct mt_paths *paths, uint32_t frame)
+static void spell_frame(struct mt_paths *paths, uint32_t frame)
 {
 	size_t names;
 	const struct mt_frame_name *name = mt_frames_names(paths->frames, frame, &names);
 	bool only = names == 1;
 
-	if (!name || !mt_array_reserve(&paths->scratch, paths->scratch.count + names))
-		return false;
+	mt_array_reserve(&paths->scratch, paths->scratch.count + names);
 	while (names--) {
 		uint32_t spelled = spell_line(paths, &name[names]);
 
-		if (spelled == MT_STRING_NONE)
-			return false;
 		paths->scratch.items[paths->scratch.count++] = spelled;
 		paths->only.items[frame] = only ? spelled : MT_STRING_NONE;
 	}
-	return true;
 }
 
 /*
@@ -186,12 +154,11 @@ static bool spell_frame(struct mt_paths *paths, uint32_t frame)
  * so the names of one stack are far apart in memory. Here the cache misses do not wait for each
  * other.
  */
-static bool reserve_frames(struct mt_paths *paths)
+static void reserve_frames(struct mt_paths *paths)
 {
 	size_t count = mt_frames_count(paths->frames), from = paths->only.count;
 
-	if (!mt_array_reserve(&paths->only, count))
-		return false;
+	mt_array_reserve(&paths->only, count);
 	for (size_t i = from; i < count; i++) {
 		const struct mt_frame_name *name =
 			paths->srcline ? NULL : mt_frames_only_name(paths->frames, (uint32_t)i);
@@ -199,7 +166,6 @@ static bool reserve_frames(struct mt_paths *paths)
 		paths->only.items[i] = name ? name->name : MT_STRING_NONE;
 	}
 	paths->only.count = count;
-	return true;
 }
 
 /* The number of frames that two stacks share at their outer ends, up to a limit. */
@@ -227,8 +193,8 @@ static size_t spelled_before(const struct mt_paths *paths, const uint32_t *frame
 			    depth < paths->last_only ? depth : paths->last_only);
 }
 
-/* Spells the frames that do not have the first `same` names; false out of memory. */
-static bool spell_rest(struct mt_paths *paths, const uint32_t *frames, size_t depth, size_t same)
+/* Spells the frames that do not have the first `same` names. */
+static void spell_others(struct mt_paths *paths, const uint32_t *frames, size_t depth, size_t same)
 {
 	bool only = true;
 
@@ -238,14 +204,13 @@ static bool spell_rest(struct mt_paths *paths, const uint32_t *frames, size_t de
 
 		if (name != MT_STRING_NONE) {
 			paths->scratch.items[paths->scratch.count++] = name;
-		} else if (!spell_frame(paths, frames[left]) ||
-			   !mt_array_reserve(&paths->scratch, paths->scratch.count + left)) {
-			return false;
+		} else {
+			spell_frame(paths, frames[left]);
+			mt_array_reserve(&paths->scratch, paths->scratch.count + left);
 		}
 		only &= paths->only.items[frames[left]] != MT_STRING_NONE;
 		paths->last_only += only;
 	}
-	return true;
 }
 
 const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *count, size_t *same)
@@ -253,12 +218,10 @@ const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *c
 	size_t depth, known;
 	const uint32_t *frames = mt_stacks_get(paths->stacks, stack, &depth);
 
-	if (!reserve_frames(paths) || !mt_array_reserve(&paths->scratch, depth + 1))
-		return NULL;
+	reserve_frames(paths);
+	mt_array_reserve(&paths->scratch, depth + 1);
 	known = spelled_before(paths, frames, depth);
-	paths->last = MT_STACK_NONE;
-	if (!spell_rest(paths, frames, depth, known))
-		return NULL;
+	spell_others(paths, frames, depth, known);
 	paths->last = stack;
 	*count = paths->scratch.count;
 	*same = known;
@@ -271,18 +234,14 @@ uint32_t mt_paths_of(struct mt_paths *paths, uint32_t stack)
 	const uint32_t *names;
 	uint32_t *path;
 
-	if (stack >= paths->of_stack.count) {
-		if (!mt_array_reserve(&paths->of_stack, known))
-			return MT_PATH_NONE;
-		while (paths->of_stack.count < known)
-			paths->of_stack.items[paths->of_stack.count++] = MT_PATH_NONE;
-	}
+	mt_array_reserve(&paths->of_stack, known);
+	while (paths->of_stack.count < known)
+		paths->of_stack.items[paths->of_stack.count++] = MT_PATH_NONE;
 	path = &paths->of_stack.items[stack];
 	if (*path != MT_PATH_NONE)
 		return *path;
 	names = mt_paths_spell(paths, stack, &count, &same);
-	if (names)
-		*path = mt_byte_runs_intern(paths->runs, names, count * sizeof(*names));
+	*path = mt_byte_runs_intern(paths->runs, names, count * sizeof(*names));
 	return *path;
 }
 

@@ -15,11 +15,11 @@ struct mt_stacks;
 
 #define MT_STACK_NONE UINT32_MAX
 
-/* NULL out of memory. */
+/* The caller destroys it. */
 struct mt_stacks *mt_stacks_create(void);
 void mt_stacks_destroy(struct mt_stacks *stacks);
 
-/* The id of a stack of frame ids, innermost first; MT_STACK_NONE out of memory. */
+/* The id of a stack of frame ids, innermost first. */
 uint32_t mt_stacks_intern(struct mt_stacks *stacks, const uint32_t *frames, size_t count);
 
 /* Borrows a stack's frame ids, innermost first, as long as the table. */
@@ -28,34 +28,34 @@ size_t mt_stacks_count(const struct mt_stacks *stacks);
 
 /*
  * The program of the process with a stack: a string id that the caller defines, the first one that
- * was set; 0: none. Set returns false out of memory.
+ * was set; 0: none.
  */
-bool mt_stacks_set_program(struct mt_stacks *stacks, uint32_t id, uint32_t program);
+void mt_stacks_set_program(struct mt_stacks *stacks, uint32_t id, uint32_t program);
 uint32_t mt_stacks_program(const struct mt_stacks *stacks, uint32_t id);
 
 /*
  * How many of a sample's outermost frames came from other stacks of its thread: the minimum of all
- * samples with this stack. Set returns false out of memory.
+ * samples with this stack.
  */
-bool mt_stacks_set_joined(struct mt_stacks *stacks, uint32_t id, uint32_t frames);
+void mt_stacks_set_joined(struct mt_stacks *stacks, uint32_t id, uint32_t frames);
 uint32_t mt_stacks_joined(const struct mt_stacks *stacks, uint32_t id);
 
 /* Paths of names: stacks that differ only in call sites within the same functions have one path. */
 
 #define MT_PATH_NONE UINT32_MAX
 
-/* NULL out of memory. Borrows both tables. srcline: names are followed by " FILE:LINE" if known. */
+/* Borrows both tables. srcline: names are followed by " FILE:LINE" if known. */
 struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frames *frames,
 				 bool srcline);
 void mt_paths_destroy(struct mt_paths *paths);
 
 /*
  * Spells a stack's path without interning it: name ids, root first, borrowed until the next call.
- * The first *same names equal those of the previous call. NULL out of memory.
+ * The first *same names equal those of the previous call.
  */
 const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *count, size_t *same);
 
-/* The path of a stack, naming its frames on first use; MT_PATH_NONE out of memory. */
+/* The path of a stack, naming its frames on first use. */
 uint32_t mt_paths_of(struct mt_paths *paths, uint32_t stack);
 
 /*

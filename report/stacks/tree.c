@@ -23,32 +23,24 @@ struct mt_tree {
 	MT_ARRAY(struct mt_tree_node) nodes;
 };
 
-static struct mt_tree_node *add_node(struct mt_tree *tree, uint32_t parent, uint32_t name)
+static void add_node(struct mt_tree *tree, uint32_t parent, uint32_t name)
 {
 	struct mt_tree_node *node = mt_array_push(&tree->nodes);
 
-	if (!node)
-		return NULL;
 	*node = (struct mt_tree_node){
 		.name = name, .parent = parent, .child = MT_TREE_NONE, .next = MT_TREE_NONE};
 	if (parent != MT_TREE_NONE) {
 		node->next = tree->nodes.items[parent].child;
 		tree->nodes.items[parent].child = (uint32_t)(tree->nodes.count - 1);
 	}
-	return node;
 }
 
 struct mt_tree *mt_tree_create(struct mt_strings *strings)
 {
-	struct mt_tree *tree = calloc(1, sizeof(*tree));
+	struct mt_tree *tree = mt_alloc(1, sizeof(*tree));
 
-	if (!tree)
-		return NULL;
 	tree->strings = strings;
-	if (!add_node(tree, MT_TREE_NONE, 0)) {
-		mt_tree_destroy(tree);
-		return NULL;
-	}
+	add_node(tree, MT_TREE_NONE, 0);
 	return tree;
 }
 
@@ -81,13 +73,13 @@ uint32_t mt_tree_step(struct mt_tree *tree, uint32_t parent, uint32_t name)
 		if (mt_map64_get(&tree->edges, edge_of(parent, name), &node))
 			return (uint32_t)node;
 		edge = edge_of(parent, tree->nodes.items[last].name);
-		if (!mt_map64_put(&tree->edges, edge, last))
-			return MT_TREE_NONE;
+		mt_map64_put(&tree->edges, edge, last);
 	}
-	return node < MT_TREE_NONE && add_node(tree, parent, name) ? (uint32_t)node : MT_TREE_NONE;
+	add_node(tree, parent, name);
+	return (uint32_t)node;
 }
 
-bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, size_t count,
+void mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, size_t count,
 		 double value)
 {
 	uint32_t node = 0;
@@ -95,18 +87,13 @@ bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, si
 	tree->nodes.items[0].total += value;
 	if (first != MT_TREE_NONE) {
 		node = mt_tree_step(tree, 0, first);
-		if (node == MT_TREE_NONE)
-			return false;
 		tree->nodes.items[node].total += value;
 	}
 	for (size_t i = 0; i < count; i++) {
 		node = mt_tree_step(tree, node, names[i]);
-		if (node == MT_TREE_NONE)
-			return false;
 		tree->nodes.items[node].total += value;
 	}
 	tree->nodes.items[node].self += value;
-	return true;
 }
 
 struct sibling {
@@ -124,12 +111,10 @@ static int compare_siblings(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-bool mt_tree_sort(struct mt_tree *tree)
+void mt_tree_sort(struct mt_tree *tree)
 {
-	MT_CLEANUP_FREE struct sibling *siblings = calloc(tree->nodes.count, sizeof(*siblings));
+	MT_CLEANUP_FREE struct sibling *siblings = mt_alloc(tree->nodes.count, sizeof(*siblings));
 
-	if (!siblings)
-		return false;
 	for (size_t i = 0; i < tree->nodes.count; i++) {
 		uint32_t *link = &tree->nodes.items[i].child;
 		size_t count = 0;
@@ -145,7 +130,6 @@ bool mt_tree_sort(struct mt_tree *tree)
 		}
 		*link = MT_TREE_NONE;
 	}
-	return true;
 }
 
 size_t mt_tree_count(const struct mt_tree *tree)

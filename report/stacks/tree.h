@@ -1,6 +1,4 @@
-/*
- * A weighted call tree of paths from the root, for summaries and call trees.
- */
+/* A weighted call tree of paths from the root, for summaries and call trees. */
 #ifndef MT_REPORT_STACKS_TREE_H
 #define MT_REPORT_STACKS_TREE_H
 
@@ -20,25 +18,22 @@ struct mt_tree_node {
 	double self;		      /* value of paths that end at the node */
 };
 
-/* Names are ids in `strings`, borrowed. NULL out of memory. */
+/* Names are ids in `strings`, borrowed. */
 struct mt_tree *mt_tree_create(struct mt_strings *strings);
 void mt_tree_destroy(struct mt_tree *tree);
 
 /*
- * The child with a name, created if new; MT_TREE_NONE out of memory. Does not change totals: for
+ * The child with a name, created if new. Does not change totals: for
  * trees whose sums are kept outside the nodes.
  */
 uint32_t mt_tree_step(struct mt_tree *tree, uint32_t parent, uint32_t name);
 
-/*
- * Adds a path, root first: `first` as its outermost name if not MT_TREE_NONE, then `names`. False
- * out of memory.
- */
-bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, size_t count,
+/* Adds a path, root first: `first` as its outermost name if not MT_TREE_NONE, then `names`. */
+void mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, size_t count,
 		 double value);
 
-/* Call once, after all paths: heaviest siblings first, equal ones by name. False out of memory. */
-bool mt_tree_sort(struct mt_tree *tree);
+/* Call once, after all paths: heaviest siblings first, equal ones by name. */
+void mt_tree_sort(struct mt_tree *tree);
 
 /* Number of nodes, including the root. */
 size_t mt_tree_count(const struct mt_tree *tree);

@@ -1,6 +1,4 @@
-/*
- * Walks samples on one worker. Stack ids are assigned in order on one thread, in stack_ids.c.
- */
+/* Walks samples on one worker. Stack ids are assigned in order on one thread, in stack_ids.c. */
 #include "report/stacks/unwind_worker.h"
 
 #include <stdlib.h>
@@ -25,17 +23,11 @@ struct mt_walker *mt_walker_create(const struct mt_walker_options *options)
 {
 	struct mt_unwind_options unwind = {.max_frames = options->max_frames,
 					   .scan = options->scan};
-	struct mt_walker *walker = calloc(1, sizeof(*walker));
+	struct mt_walker *walker = mt_alloc(1, sizeof(*walker));
 
-	if (!walker)
-		return NULL;
 	walker->options = *options;
 	walker->unwinder = mt_unwinder_create(&unwind);
-	walker->user = calloc(options->max_frames + 1, sizeof(*walker->user));
-	if (!walker->unwinder || !walker->user) {
-		mt_walker_destroy(walker);
-		return NULL;
-	}
+	walker->user = mt_alloc(options->max_frames + 1, sizeof(*walker->user));
 	return walker;
 }
 
@@ -61,21 +53,19 @@ static size_t words_after(bool addresses, size_t count)
 	return addresses ? count + (count + 7) / 8 : 0;
 }
 
-static bool make_parts(const struct mt_walker *walker, struct mt_walk_words *words, size_t count,
+static void make_parts(const struct mt_walker *walker, struct mt_walk_words *words, size_t count,
 		       size_t user, struct parts *out)
 {
 	size_t after = words_after(walker->options.addresses, count);
 	size_t sps = walker->options.joining ? user : 0;
 
-	if (!mt_array_reserve(words, words->count + 1 + count + after + sps))
-		return false;
+	mt_array_reserve(words, words->count + 1 + count + after + sps);
 	out->code = words->items + words->count;
 	out->pcs = out->code + 1;
 	out->addresses = after ? out->pcs + count : NULL;
 	out->sources = after ? (uint8_t *)(out->addresses + count) : NULL;
 	out->sps = sps ? out->pcs + count + after : NULL;
 	words->count += 1 + count + after + sps;
-	return true;
 }
 
 static void put(const struct parts *parts, size_t i, uint64_t pc, uint64_t address, uint8_t source)
@@ -183,7 +173,7 @@ static struct mt_stack walk_user(struct mt_walker *walker, const struct mt_walk_
 	return stack;
 }
 
-bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
+void mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		    struct mt_walk_words *words, struct mt_walked *out)
 {
 	struct mt_chain_halves halves = mt_chain_split(input->sample);
@@ -192,8 +182,7 @@ bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 	size_t count = kernel + stack.count;
 	struct parts parts;
 
-	if (!make_parts(walker, words, count, stack.count, &parts))
-		return false;
+	make_parts(walker, words, count, stack.count, &parts);
 	*parts.code = (uint64_t)mt_image_map_generation(input->map) << 32 | kernel;
 	put_kernel(&parts, &halves, kernel);
 	put_user(&parts, kernel, &stack, walker->options.scan || input->sample->unwound.pcs);
@@ -209,21 +198,18 @@ bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		.boundary = stack.boundary,
 	};
 	out->hash = mt_walked_hash(words, out);
-	return true;
 }
 
-bool mt_walked_make(struct mt_walk_words *words, bool addresses, const struct mt_walked *like,
+void mt_walked_make(struct mt_walk_words *words, bool addresses, const struct mt_walked *like,
 		    uint32_t count, struct mt_walked *out)
 {
 	size_t size = 1 + (size_t)count + words_after(addresses, count);
 
-	if (!mt_array_reserve(words, words->count + size))
-		return false;
+	mt_array_reserve(words, words->count + size);
 	*out = *like;
 	out->pcs = words->count + 1;
 	out->count = count;
 	words->count += size;
-	return true;
 }
 
 uint32_t mt_walked_hash(const struct mt_walk_words *words, const struct mt_walked *walked)

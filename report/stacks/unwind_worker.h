@@ -62,18 +62,16 @@ struct mt_walked {
 	uint64_t boundary;	/* see struct mt_stack */
 };
 
-/* NULL out of memory. */
+/* The caller destroys it. */
 struct mt_walker *mt_walker_create(const struct mt_walker_options *options);
 void mt_walker_destroy(struct mt_walker *walker);
 
-/* Appends a sample's stack to words. False out of memory. */
-bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
+/* Appends a sample's stack to words. */
+void mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		    struct mt_walk_words *words, struct mt_walked *out);
 
-/*
- * Appends room for a stack of `count` frames with the other fields of `like`; false out of memory.
- */
-bool mt_walked_make(struct mt_walk_words *words, bool addresses, const struct mt_walked *like,
+/* Appends room for a stack of `count` frames with the other fields of `like`. */
+void mt_walked_make(struct mt_walk_words *words, bool addresses, const struct mt_walked *like,
 		    uint32_t count, struct mt_walked *out);
 
 /* Computes the value of `hash`. */

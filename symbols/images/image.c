@@ -60,7 +60,7 @@ struct mt_image_set {
 
 struct mt_image_set *mt_image_set_create(void)
 {
-	struct mt_image_set *set = calloc(1, sizeof(*set));
+	struct mt_image_set *set = mt_alloc(1, sizeof(*set));
 
 	if (!set)
 		return NULL;
@@ -248,7 +248,7 @@ static const char *last_part(const char *path)
 /* Borrows path, which is identity's. */
 static struct mt_image *image_create(const struct mt_image_identity *identity, const char *path)
 {
-	struct mt_image *image = calloc(1, sizeof(*image));
+	struct mt_image *image = mt_alloc(1, sizeof(*image));
 
 	if (!image)
 		return NULL;
@@ -300,7 +300,7 @@ bool mt_image_set_run_as(struct mt_image_set *set, const char *path, const char 
 	if (known && known->run_as)
 		known->many_names |= strcmp(known->run_as, name) != 0;
 	else if (known)
-		known->run_as = strdup(name);
+		known->run_as = mt_copy_string(name);
 	return known && known->run_as;
 }
 

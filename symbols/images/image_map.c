@@ -52,7 +52,7 @@ static void renew_generation(struct mt_image_map *map)
 
 struct mt_image_map *mt_image_map_create(void)
 {
-	struct mt_image_map *map = calloc(1, sizeof(*map));
+	struct mt_image_map *map = mt_alloc(1, sizeof(*map));
 
 	if (map)
 		renew_generation(map);
@@ -95,7 +95,7 @@ struct mt_image_map *mt_image_map_snapshot(struct mt_image_map *map)
 	struct mt_image_map *snapshot = map->snapshot;
 
 	if (!snapshot || snapshot->version != map->version) {
-		snapshot = malloc(sizeof(*snapshot));
+		snapshot = mt_resize(NULL, 1, sizeof(*snapshot));
 		if (!snapshot)
 			return NULL;
 		*snapshot = (struct mt_image_map){.root = node_get(map->root),
@@ -112,7 +112,7 @@ struct mt_image_map *mt_image_map_snapshot(struct mt_image_map *map)
 
 struct mt_image_map *mt_image_map_copy(struct mt_image_map *map)
 {
-	struct mt_image_map *copy = malloc(sizeof(*copy));
+	struct mt_image_map *copy = mt_resize(NULL, 1, sizeof(*copy));
 
 	if (!copy)
 		return NULL;
@@ -156,7 +156,7 @@ static uint32_t next_priority(void)
 static struct node *node_make(const struct node *as, struct node *left, struct node *right,
 			      bool *failed)
 {
-	struct node *node = malloc(sizeof(*node));
+	struct node *node = mt_resize(NULL, 1, sizeof(*node));
 
 	if (!node) {
 		*failed = true;

@@ -60,7 +60,7 @@ static const struct mt_symbol kernel_unknown = {.name = KERNEL_NAME, .dso = KERN
 
 struct mt_symbolizer *mt_symbolizer_create(const struct mt_symbolizer_options *options)
 {
-	struct mt_symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+	struct mt_symbolizer *symbolizer = mt_alloc(1, sizeof(*symbolizer));
 
 	if (!symbolizer)
 		return NULL;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/memory.h"
+
 enum {
 	DIGIT_BITS = 11,
 	DIGITS = 1 << DIGIT_BITS,
@@ -61,7 +63,7 @@ FOR_EACH_SIZE bool sort(uint8_t *items, size_t count, size_t size)
 
 	if (!bits)
 		return true;
-	spare = malloc(count * size);
+	spare = mt_resize(NULL, 1, count * size);
 	if (!spare)
 		return false;
 	to = spare;

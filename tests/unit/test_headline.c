@@ -83,8 +83,8 @@ static uint32_t add_stack(const char *exe, const struct frame *frames)
 		ids[count] = mt_frames_intern(world.table.frames, &key);
 	}
 	stack = mt_stacks_intern(world.table.stacks, ids, count);
-	MT_CHECK(mt_stacks_set_program(world.table.stacks, stack,
-				       mt_strings_intern(world.table.strings, exe, strlen(exe))));
+	mt_stacks_set_program(world.table.stacks, stack,
+			      mt_strings_intern(world.table.strings, exe, strlen(exe)));
 	MT_CHECK_OK(mt_frames_resolve(world.table.frames));
 	return stack;
 }

@@ -38,7 +38,7 @@ struct mt_call_sites {
 
 struct mt_call_sites *mt_call_sites_create(void)
 {
-	return calloc(1, sizeof(struct mt_call_sites));
+	return mt_alloc(1, sizeof(struct mt_call_sites));
 }
 
 static void deinit(struct mt_call_sites *sites)

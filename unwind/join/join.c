@@ -48,7 +48,7 @@ struct mt_joiner {
 
 struct mt_joiner *mt_joiner_create(const struct mt_join_check *check)
 {
-	struct mt_joiner *joiner = calloc(1, sizeof(*joiner));
+	struct mt_joiner *joiner = mt_alloc(1, sizeof(*joiner));
 
 	if (joiner)
 		joiner->check = *check;
@@ -76,7 +76,7 @@ static struct mt_join_frames *make_frames(struct mt_join_frames *old, size_t cou
 	size_t room = count + count / 2;
 
 	if (!old || old->references > 1 || old->room < count) {
-		frames = malloc(sizeof(*frames) + 2 * room * sizeof(frames->pcs[0]));
+		frames = mt_resize(NULL, 1, sizeof(*frames) + 2 * room * sizeof(frames->pcs[0]));
 		if (!frames)
 			return NULL;
 		release_frames(old);
@@ -172,7 +172,7 @@ static struct mt_join_thread *find_thread(struct mt_joiner *joiner, uint64_t key
 	slot = mt_array_push(&joiner->threads);
 	if (!slot)
 		return NULL;
-	*slot = calloc(1, sizeof(**slot));
+	*slot = mt_alloc(1, sizeof(**slot));
 	if (!*slot || !mt_map64_put(&joiner->by_thread, key, joiner->threads.count - 1)) {
 		free(*slot);
 		joiner->threads.count--;
