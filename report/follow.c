@@ -124,11 +124,10 @@ static void set_due(struct mt_follow *follow)
 static struct mt_error *update(struct mt_follow *follow, struct mt_session *session, bool *end)
 {
 	struct mt_frames *frames = mt_session_frames(session);
-	struct mt_error *err = frames ? mt_frames_resolve(frames) : NULL;
 	pid_t child;
 
-	if (err)
-		return err;
+	if (frames)
+		mt_frames_resolve(frames);
 	child = fork();
 	if (child < 0)
 		return mt_error_os(errno, "cannot make a process for an update");

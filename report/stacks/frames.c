@@ -9,7 +9,6 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/stacks/runtime_functions.h"
@@ -216,13 +215,13 @@ static void sort_pending(struct pending *pending, size_t count)
 		memcpy(pending, sorted, count * sizeof(*sorted));
 }
 
-struct mt_error *mt_frames_resolve(struct mt_frames *frames)
+void mt_frames_resolve(struct mt_frames *frames)
 {
 	size_t count = mt_frames_count(frames), pending_count = 0, names;
 	MT_CLEANUP_FREE struct pending *pending = NULL;
 
 	if (frames->unnamed_from == count)
-		return NULL;
+		return;
 	pending = mt_alloc(count - frames->unnamed_from, sizeof(*pending));
 	mt_array_at(&frames->names, count - 1);
 	for (size_t id = frames->unnamed_from; id < count; id++) {
@@ -234,7 +233,6 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames)
 	for (size_t i = 0; i < pending_count; i++)
 		mt_frames_names(frames, pending[i].id, &names);
 	frames->unnamed_from = count;
-	return NULL;
 }
 
 bool mt_frames_is_runtime(struct mt_frames *frames, uint32_t name)

@@ -11,7 +11,6 @@
 
 #include "report/stacks/code_class.h"
 
-struct mt_error;
 struct mt_frames;
 struct mt_strings;
 struct mt_symbol;
@@ -78,7 +77,7 @@ const struct mt_frame_key *mt_frames_key(const struct mt_frames *frames, uint32_
 size_t mt_frames_count(const struct mt_frames *frames);
 
 /* Names all unnamed frames, by image and ascending address. */
-struct mt_error *mt_frames_resolve(struct mt_frames *frames);
+void mt_frames_resolve(struct mt_frames *frames);
 
 /*
  * The functions of a frame, innermost first: at least one, more with inlined calls. Named on first

@@ -208,7 +208,7 @@ static struct mt_error *take_rows(struct comparison *c, struct mt_table *table, 
 	c->stacks.count = 0;
 	if (mt_table_key_of_kind(table, MT_KEY_STACK) != MT_COLUMN_NONE) {
 		paths = mt_paths_create(table->stacks, table->frames, false);
-		err = paths ? mt_frames_resolve(table->frames) : mt_error_nomem();
+		mt_frames_resolve(table->frames);
 	}
 	while (!err) {
 		struct mt_value values[SIDES] = {{0}};

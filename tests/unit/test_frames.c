@@ -21,9 +21,9 @@ MT_TEST(a_frame_has_no_only_name_before_any_is_named)
 	uint32_t id = mt_frames_intern(frames, &(struct mt_frame_key){0});
 
 	MT_CHECK(!mt_frames_only_name(frames, id)); /* there is no array yet */
-	MT_CHECK_OK(mt_frames_resolve(frames));
+	mt_frames_resolve(frames);
 	MT_CHECK(mt_frames_only_name(frames, id));
-	MT_CHECK_OK(mt_frames_resolve(frames));
+	mt_frames_resolve(frames);
 	MT_CHECK_EQ(calls, 1);
 	mt_frames_destroy(frames);
 }
