@@ -46,7 +46,7 @@ struct mt_carried_images {
 
 struct mt_carried_images *mt_carried_images_create(void)
 {
-	return calloc(1, sizeof(struct mt_carried_images));
+	return mt_alloc(1, sizeof(struct mt_carried_images));
 }
 
 static void listing_deinit(struct listing *listing)
@@ -144,32 +144,27 @@ static bool seen_alone(const struct mt_file_record *fields)
 	return fields->kind == MT_FILE_SKELETON && fields->kept & MT_KEPT_SEEN;
 }
 
-/* Adds another content to an entry. False out of memory. */
-static bool add_to(struct entry *entry, struct mt_carried *carried, size_t content)
+/* Adds another content to an entry. */
+static void add_to(struct entry *entry, struct mt_carried *carried, size_t content)
 {
 	const struct mt_file_record *fields = mt_carried_get(carried, content);
 	bool code = fields->kind == MT_FILE_CODE;
-	struct further *further;
 
 	if (!code && !seen_alone(entry->fields))
-		return true;
+		return;
 	if (!code && !seen_alone(fields)) {
 		entry->further.count = 0; /* the first content includes all others */
 		entry->from = carried;
 		entry->content = content;
 		entry->fields = fields;
 		entry->kept = fields->kept;
-		return true;
+		return;
 	}
-	further = mt_array_push(&entry->further);
-	if (!further)
-		return false;
-	*further = (struct further){carried, content};
+	mt_array_append(&entry->further, (struct further){carried, content});
 	entry->kept |= fields->kept;
-	return true;
 }
 
-static bool add(struct mt_carried_images *images, struct mt_carried *carried, size_t content)
+static void add(struct mt_carried_images *images, struct mt_carried *carried, size_t content)
 {
 	const struct mt_file_record *fields = mt_carried_get(carried, content);
 	bool code = fields->kind == MT_FILE_CODE;
@@ -179,25 +174,23 @@ static bool add(struct mt_carried_images *images, struct mt_carried *carried, si
 	uint64_t slot;
 
 	if (!code && !is_image(fields))
-		return true;
+		return;
 	entry = find(listing, &key, &slot);
-	if (entry)
-		return add_to(entry, carried, content);
-	entry = mt_array_push(&listing->entries);
-	if (!entry)
-		return false;
-	*entry = (struct entry){
-		.from = carried, .content = content, .fields = fields, .kept = fields->kept};
-	return mt_map64_put(&listing->index, slot, listing->entries.count - 1);
+	if (entry) {
+		add_to(entry, carried, content);
+		return;
+	}
+	mt_map64_put(&listing->index, slot, listing->entries.count);
+	mt_array_append(&listing->entries, (struct entry){.from = carried,
+							  .content = content,
+							  .fields = fields,
+							  .kept = fields->kept});
 }
 
-bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried)
+void mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried)
 {
-	for (size_t i = 0; i < mt_carried_count(carried); i++) {
-		if (!add(images, carried, i))
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < mt_carried_count(carried); i++)
+		add(images, carried, i);
 }
 
 uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
@@ -227,12 +220,12 @@ static struct mt_span nth(const struct entry *entry, size_t i)
 		       : content_of(entry->from, entry->content);
 }
 
-/* All contents of an entry; the caller frees them. NULL out of memory. */
+/* All contents of an entry; the caller frees them. */
 static struct mt_span *all_of(const struct entry *entry)
 {
-	struct mt_span *spans = calloc(entry->further.count + 1, sizeof(*spans));
+	struct mt_span *spans = mt_alloc(entry->further.count + 1, sizeof(*spans));
 
-	for (size_t i = 0; spans && i <= entry->further.count; i++)
+	for (size_t i = 0; i <= entry->further.count; i++)
 		spans[i] = nth(entry, i);
 	return spans;
 }
@@ -255,8 +248,8 @@ static void merge_code(struct entry *entry)
 		return;
 	}
 	spans = all_of(entry);
-	if (spans && mt_code_blocks_merge(spans, entry->further.count + 1, &entry->merged,
-					  &entry->whole.size))
+	if (mt_code_blocks_merge(spans, entry->further.count + 1, &entry->merged,
+				 &entry->whole.size))
 		entry->whole.bytes = entry->merged;
 	drop_all(entry);
 }
@@ -280,15 +273,14 @@ static struct mt_error *open_entry(struct entry *entry, struct mt_elf **out, cha
 	MT_CLEANUP_FREE struct mt_span *spans = all_of(entry);
 	struct mt_error *err;
 
-	if (!spans)
-		return mt_error_nomem();
 	err = entry->fields->kind == MT_FILE_VDSO && spans[0].bytes
 		      ? mt_elf_open_memory(spans[0].bytes, spans[0].size, "carried vdso", out)
 		      : mt_elf_open_pieces(spans, entry->further.count + 1, "carried image", out);
 	if (!err)
-		*found_at = strdup(entry->kept & MT_KEPT_SEEN
-					   ? "carried in the recording, as far as samples show it"
-					   : "carried in the recording");
+		*found_at = mt_copy_string(
+			entry->kept & MT_KEPT_SEEN
+				? "carried in the recording, as far as samples show it"
+				: "carried in the recording");
 	return err;
 }
 

@@ -15,15 +15,15 @@ struct mt_carried_images;
 struct mt_image_identity;
 struct mt_image_source;
 
-/* NULL out of memory. */
+/* The caller destroys it. */
 struct mt_carried_images *mt_carried_images_create(void);
 void mt_carried_images_destroy(struct mt_carried_images *images);
 
 /*
  * Adds the images of one recording; borrowed. Of images with one build id the first counts; if all
- * have only sampled parts (MT_KEPT_SEEN), they are merged. False out of memory.
+ * have only sampled parts (MT_KEPT_SEEN), they are merged.
  */
-bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried);
+void mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried);
 
 /* The carried parts of an image: MT_KEPT_*, 0: none. */
 uint32_t mt_carried_images_kept(const struct mt_carried_images *images,

@@ -33,7 +33,7 @@ struct mt_function_code {
 struct mt_function_code *mt_function_code_create(struct mt_image_set *images,
 						 mt_function_namer *name, void *naming)
 {
-	struct mt_function_code *code = calloc(1, sizeof(*code));
+	struct mt_function_code *code = mt_alloc(1, sizeof(*code));
 
 	if (!code)
 		return NULL;
@@ -41,10 +41,7 @@ struct mt_function_code *mt_function_code_create(struct mt_image_set *images,
 	code->name = name;
 	code->naming = naming;
 	code->disasm = mt_disasm_create();
-	if (code->disasm)
-		return code;
-	free(code);
-	return NULL;
+	return code;
 }
 
 void mt_function_code_destroy(struct mt_function_code *code)
@@ -98,16 +95,12 @@ static char *text_of(const struct mt_function_code *code, const struct mt_image 
 	const struct mt_frame_key key = {.image = image->id,
 					 .offset = insn->target - start + offset};
 	const struct mt_symbol *symbol = insn->target ? code->name(code->naming, &key) : NULL;
-	char *text;
-	int length;
 
 	while (symbol && symbol->inlined)
 		symbol++;
 	if (symbol && symbol->resolved && !symbol->offset)
-		length = asprintf(&text, "%s <%s>", insn->text, symbol->name);
-	else
-		length = asprintf(&text, "%s", insn->text);
-	return length < 0 ? NULL : text;
+		return mt_format("%s <%s>", insn->text, symbol->name);
+	return mt_copy_string(insn->text);
 }
 
 /* Prints the instruction at an address; false if its bytes are missing, or are no instruction. */
@@ -123,8 +116,8 @@ static bool print_at(const struct mt_function_code *code, struct mt_image *image
 	return false;
 }
 
-static struct mt_error *decode(const struct mt_function_code *code, struct mt_image *image,
-			       uint64_t offset, bool att, struct mt_code_text *out)
+static void decode(const struct mt_function_code *code, struct mt_image *image, uint64_t offset,
+		   bool att, struct mt_code_text *out)
 {
 	uint64_t end = end_of(mt_image_symbols_elf(image), out->start);
 
@@ -136,9 +129,8 @@ static struct mt_error *decode(const struct mt_function_code *code, struct mt_im
 			at = (at | (MT_CODE_BLOCK - 1)) + 1;
 			continue;
 		}
-		if (!mt_array_grow((void **)&out->lines, &out->capacity, out->count + 1,
-				   sizeof(*out->lines)))
-			return mt_error_nomem();
+		mt_array_grow((void **)&out->lines, &out->capacity, out->count + 1,
+			      sizeof(*out->lines));
 		line = &out->lines[out->count++];
 		*line = (struct mt_code_line){
 			.at = at - out->start,
@@ -146,11 +138,8 @@ static struct mt_error *decode(const struct mt_function_code *code, struct mt_im
 			.is_syscall = insn.is_syscall,
 			.text = text_of(code, image, &insn, out->start, offset),
 		};
-		if (!line->text)
-			return mt_error_nomem();
 		at += insn.size;
 	}
-	return NULL;
 }
 
 /* ---- Sources of bytes ---- */
@@ -182,22 +171,21 @@ static struct mt_error *read_code(void *context, uint32_t id, uint64_t offset, b
 	struct mt_function_code *code = context;
 	struct mt_image *image =
 		id == MT_FRAME_NO_IMAGE ? NULL : mt_image_set_get(code->images, id);
-	struct mt_error *err;
 
 	*out = (struct mt_code_text){.why = why_none(image)};
 	if (!out->why && !mt_elf_offset_to_vaddr(image->elf, offset, &out->start))
 		out->why = "not in the file's segments";
 	if (out->why)
 		return NULL;
-	err = decode(code, image, offset, att, out);
+	decode(code, image, offset, att, out);
 	out->from = where_from(image);
-	if (!err && !out->count)
+	if (!out->count)
 		out->why = mt_disasm_problem(code->disasm);
-	if (!err && !out->count && !out->why)
+	if (!out->count && !out->why)
 		out->why = image->carried ? "the recording carries no code of it, and no file with "
 					    "its build id is at hand"
 					  : "the file has no code of it";
-	return err;
+	return NULL;
 }
 
 struct mt_code_reader mt_function_code_reader(struct mt_function_code *code)

@@ -1,6 +1,4 @@
-/*
- * Identifies the running kernel by release, build id and load address.
- */
+/* Identifies the running kernel by release, build id and load address. */
 #include "report/names/host_kernel.h"
 
 #include <stdio.h>

@@ -56,16 +56,10 @@ struct mt_jit_sources {
 
 struct mt_jit_sources *mt_jit_sources_create(const struct mt_jit_options *options)
 {
-	struct mt_jit_sources *sources = calloc(1, sizeof(*sources));
+	struct mt_jit_sources *sources = mt_alloc(1, sizeof(*sources));
 
-	if (!sources)
-		return NULL;
 	sources->options = *options;
 	sources->strings = mt_strings_create();
-	if (!sources->strings) {
-		free(sources);
-		return NULL;
-	}
 	return sources;
 }
 
@@ -89,26 +83,19 @@ void mt_jit_sources_destroy(struct mt_jit_sources *sources)
 	free(sources);
 }
 
-/* Copies the path; NULL out of memory. */
+/* Copies the path. */
 static struct source *add_source(struct mt_jit_sources *sources, const struct source *like)
 {
-	struct source *source = malloc(sizeof(*source)), **slot = NULL;
-	char *path = strndup(like->file.path.bytes, like->file.path.size);
+	struct source *source = mt_alloc(1, sizeof(*source));
+	char *path = mt_copy_bytes(like->file.path.bytes, like->file.path.size);
 
-	if (source && path)
-		slot = mt_array_push(&sources->sources);
-	if (!slot) {
-		free(source);
-		free(path);
-		return NULL;
-	}
-	*slot = source;
 	*source = *like;
 	source->file.path = (struct mt_text){path, strlen(path)}; /* up to the first NUL */
+	mt_array_append(&sources->sources, source);
 	return source;
 }
 
-bool mt_jit_sources_add(struct mt_jit_sources *sources, size_t recording,
+void mt_jit_sources_add(struct mt_jit_sources *sources, size_t recording,
 			struct mt_carried *carried)
 {
 	for (size_t i = 0; i < mt_carried_count(carried); i++) {
@@ -118,11 +105,9 @@ bool mt_jit_sources_add(struct mt_jit_sources *sources, size_t recording,
 				      .file = *mt_carried_get(carried, i),
 				      .time = mt_carried_time(carried, i)};
 
-		if ((like.file.kind == MT_FILE_PERF_MAP || like.file.kind == MT_FILE_JITDUMP) &&
-		    !add_source(sources, &like))
-			return false;
+		if (like.file.kind == MT_FILE_PERF_MAP || like.file.kind == MT_FILE_JITDUMP)
+			add_source(sources, &like);
 	}
-	return true;
 }
 
 /* ---- Finding a source ---- */
@@ -176,10 +161,7 @@ static struct source *open_perf_map(struct mt_jit_sources *sources, int32_t pid)
 	like.file.path = (struct mt_text){path, strlen(path)};
 	like.written = status.st_mtime;
 	source = add_source(sources, &like);
-	if (source)
-		source->bytes = malloc((size_t)status.st_size);
-	if (!source || !source->bytes)
-		return NULL;
+	source->bytes = mt_alloc(1, (size_t)status.st_size);
 	source->file.size = mt_read_at(fd, 0, source->bytes, (size_t)status.st_size);
 	return source;
 }
@@ -194,7 +176,7 @@ static struct source *find_perf_map(struct mt_jit_sources *sources, int32_t pid,
 		return NULL;
 	if (!mt_map64_get(&sources->local_maps, (uint32_t)pid, &i)) {
 		i = open_perf_map(sources, pid) ? sources->sources.count : 0;
-		(void)mt_map64_put(&sources->local_maps, (uint32_t)pid, i);
+		mt_map64_put(&sources->local_maps, (uint32_t)pid, i);
 	}
 	source = i ? sources->sources.items[i - 1] : NULL;
 	return source && source->written >= since ? source : NULL;
@@ -234,15 +216,11 @@ static const char *read_jitdump(int fd, const struct stat *status, struct source
 	size_t room = (size_t)status->st_size + MT_JITDUMP_HEADER_SIZE + MT_JITDUMP_NAME_MAX;
 	struct mt_jitdump_record header;
 	struct mt_cursor c;
-	uint8_t *smaller;
 
 	room = (size_t)status->st_size < LOCAL_MAX ? room : LOCAL_MAX;
-	source->bytes = malloc(room);
-	if (!source->bytes)
-		return "out of memory";
+	source->bytes = mt_resize(NULL, 1, room);
 	source->file.size = mt_jitdump_copy(&copy, (uint64_t)status->st_size, source->bytes, room);
-	smaller = realloc(source->bytes, source->file.size + 1);
-	source->bytes = smaller ? smaller : source->bytes;
+	source->bytes = mt_resize(source->bytes, 1, source->file.size + 1);
 	c = mt_cursor_init(source->bytes, source->file.size);
 	if (!mt_jitdump_next(&c, &header))
 		return "the file here tells of no code";
@@ -296,8 +274,7 @@ static struct source *find_jitdump(struct mt_jit_sources *sources, size_t record
 	source = add_source(sources, &(struct source){.recording = recording,
 						      .file = *file,
 						      .time = UINT64_MAX});
-	if (source)
-		source->problem = open_jitdump(sources, source);
+	source->problem = open_jitdump(sources, source);
 	return source;
 }
 
@@ -325,7 +302,7 @@ static void load(struct source *source, const int64_t *ahead)
 		source->problem = "out of memory";
 }
 
-/* Interns the source's image, once, with its number as part of the identity; NULL out of memory. */
+/* Interns the source's image, once, with its number as part of the identity. */
 static struct mt_image *image_of(struct mt_jit_sources *sources, struct source *source,
 				 struct mt_image *unreported)
 {
@@ -348,9 +325,7 @@ static struct mt_image *image_of(struct mt_jit_sources *sources, struct source *
 	identity.inode_generation++;
 	if (source->dump && !unreported)
 		unreported = mt_image_set_intern(sources->options.images, &identity);
-	if (!image || (source->dump && !unreported) ||
-	    !mt_map64_put(&sources->by_image, image->id, i))
-		return NULL;
+	mt_map64_put(&sources->by_image, image->id, i);
 	image->jitdump = source->dump;
 	image->unreported = unreported;
 	source->image = image;
@@ -389,8 +364,6 @@ struct mt_image *mt_jit_sources_jitdump(struct mt_jit_sources *sources,
 		source = find_source(sources, true, wanted->recording, &file, wanted->time);
 		source = source ? source : find_jitdump(sources, wanted->recording, &file);
 	}
-	if (!source)
-		return NULL;
 	load(source, wanted->ahead);
 	return source->dump ? image_of(sources, source, wanted->unreported) : NULL;
 }
@@ -416,13 +389,10 @@ const uint8_t *mt_jit_sources_local(const struct mt_jit_sources *sources, size_t
 
 /* ---- Names ---- */
 
-/* Keeps a copy of the name; returns `otherwise` out of memory. */
-static const char *keep(struct mt_jit_sources *sources, const char *name, size_t size,
-			const char *otherwise)
+/* Keeps a copy of the name. */
+static const char *keep(struct mt_jit_sources *sources, const char *name, size_t size)
 {
-	uint32_t id = mt_strings_intern(sources->strings, name, size);
-
-	return id == MT_STRING_NONE ? otherwise : mt_strings_get(sources->strings, id);
+	return mt_strings_get(sources->strings, mt_strings_intern(sources->strings, name, size));
 }
 
 /* The symbol from a perf map; "[perf-1.map]" without one. */
@@ -440,7 +410,7 @@ static void name_by_perf_map(struct mt_jit_sources *sources, const struct source
 					slash ? slash + 1 : symbol->dso);
 		name = fallback;
 	}
-	symbol->name = keep(sources, name, size, symbol->dso);
+	symbol->name = keep(sources, name, size);
 }
 
 static void name_by_jitdump(struct mt_jit_sources *sources, const struct source *source,
@@ -452,7 +422,7 @@ static void name_by_jitdump(struct mt_jit_sources *sources, const struct source 
 
 	mt_jitdump_get(source->dump, number, &code);
 	text = sources->options.demangle ? mt_demangle(code.name) : NULL;
-	symbol->name = text ? keep(sources, text, strlen(text), code.name) : code.name;
+	symbol->name = text ? keep(sources, text, strlen(text)) : code.name;
 	symbol->resolved = *code.name;
 	if (!*code.name)
 		symbol->name = "[unknown]";
@@ -474,7 +444,7 @@ const struct mt_symbol *mt_jit_sources_name(struct mt_jit_sources *sources,
 	return &sources->symbol;
 }
 
-bool mt_jit_sources_list(const struct mt_jit_sources *sources, struct mt_facts *facts)
+void mt_jit_sources_list(const struct mt_jit_sources *sources, struct mt_facts *facts)
 {
 	for (size_t i = 0; i < sources->sources.count; i++) {
 		const struct source *source = sources->sources.items[i];
@@ -483,8 +453,6 @@ bool mt_jit_sources_list(const struct mt_jit_sources *sources, struct mt_facts *
 		if (source->file.kind != MT_FILE_JITDUMP || !source->loaded)
 			continue;
 		entry = mt_array_push(&facts->jitdumps);
-		if (!entry)
-			return false;
 		*entry = (struct mt_facts_jitdump){.path = source->file.path.bytes,
 						   .problem = source->problem,
 						   .carried = source->carried};
@@ -496,5 +464,4 @@ bool mt_jit_sources_list(const struct mt_jit_sources *sources, struct mt_facts *
 		entry->lines = mt_jitdump_has_lines(source->dump);
 		entry->untimed = !mt_jitdump_is_timed(source->dump);
 	}
-	return true;
 }

@@ -30,12 +30,12 @@ struct mt_jit_options {
 	bool lines;
 };
 
-/* NULL out of memory. */
+/* The caller destroys it. */
 struct mt_jit_sources *mt_jit_sources_create(const struct mt_jit_options *options);
 void mt_jit_sources_destroy(struct mt_jit_sources *sources);
 
-/* Adds the files that a recording carries; borrowed. False out of memory. */
-bool mt_jit_sources_add(struct mt_jit_sources *sources, size_t recording,
+/* Adds the files that a recording carries; borrowed. */
+void mt_jit_sources_add(struct mt_jit_sources *sources, size_t recording,
 			struct mt_carried *carried);
 
 /*
@@ -79,7 +79,7 @@ const struct mt_symbol *mt_jit_sources_name(struct mt_jit_sources *sources,
 const uint8_t *mt_jit_sources_local(const struct mt_jit_sources *sources, size_t recording,
 				    const struct mt_image *image, struct mt_file_record *file);
 
-/* Adds the jitdumps in use to the facts. False out of memory. */
-bool mt_jit_sources_list(const struct mt_jit_sources *sources, struct mt_facts *facts);
+/* Adds the jitdumps in use to the facts. */
+void mt_jit_sources_list(const struct mt_jit_sources *sources, struct mt_facts *facts);
 
 #endif

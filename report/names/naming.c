@@ -80,34 +80,30 @@ static struct mt_error *open_here(void *context, const struct mt_image_identity 
 static const struct mt_image_source here = {.name = "local file", .open = open_here};
 
 /* Adds sources in the order of use; contexts are the options' strings. */
-static bool add_sources(struct mt_naming *naming, const struct mt_naming_options *options)
+static void add_sources(struct mt_naming *naming, const struct mt_naming_options *options)
 {
 	struct mt_image_set *images = naming->images;
 	struct mt_carried_images *carried = naming->carried;
 	char *debug_dir = (char *)options->debug_dir;
 
-	if (!options->prefer_local &&
-	    !mt_image_set_add_source(images, &mt_image_source_carried, carried))
-		return false;
-	for (size_t i = 0; i < options->symfs->count; i++) {
-		if (!mt_image_set_add_source(images, &mt_image_source_below,
-					     (char *)options->symfs->items[i]))
-			return false;
+	if (!options->prefer_local)
+		mt_image_set_add_source(images, &mt_image_source_carried, carried);
+	for (size_t i = 0; i < options->symfs->count; i++)
+		mt_image_set_add_source(images, &mt_image_source_below,
+					(char *)options->symfs->items[i]);
+	mt_image_set_add_source(images, &here, naming);
+	if (debug_dir) {
+		mt_image_set_add_source(images, &mt_image_source_below, debug_dir);
+		mt_image_set_add_source(images, &mt_image_source_build_id, debug_dir);
 	}
-	if (!mt_image_set_add_source(images, &here, naming))
-		return false;
-	if (debug_dir && (!mt_image_set_add_source(images, &mt_image_source_below, debug_dir) ||
-			  !mt_image_set_add_source(images, &mt_image_source_build_id, debug_dir)))
-		return false;
-	if (!mt_image_set_add_source(images, &mt_image_source_build_id, NULL) ||
-	    !mt_image_set_add_source(images, &mt_image_source_carried, carried))
-		return false;
-	if (!mt_image_set_add_source(images, &mt_image_source_carried_names, carried))
-		return false;
-	return !options->debuginfod ||
-	       (mt_image_set_add_source(images, &mt_image_source_debuginfod_images,
-					options->debuginfod) &&
-		mt_image_set_add_source(images, &mt_image_source_debuginfod, options->debuginfod));
+	mt_image_set_add_source(images, &mt_image_source_build_id, NULL);
+	mt_image_set_add_source(images, &mt_image_source_carried, carried);
+	mt_image_set_add_source(images, &mt_image_source_carried_names, carried);
+	if (options->debuginfod) {
+		mt_image_set_add_source(images, &mt_image_source_debuginfod_images,
+					options->debuginfod);
+		mt_image_set_add_source(images, &mt_image_source_debuginfod, options->debuginfod);
+	}
 }
 
 static struct mt_error *open_images(struct mt_naming *naming,
@@ -115,8 +111,7 @@ static struct mt_error *open_images(struct mt_naming *naming,
 {
 	naming->images = mt_image_set_create();
 	naming->carried = mt_carried_images_create();
-	if (!naming->images || !naming->carried || !add_sources(naming, options))
-		return mt_error_nomem();
+	add_sources(naming, options);
 	mt_image_set_set_codec(naming->images, &mt_elf_codec_all);
 	mt_image_set_set_pieces(naming->images, mt_carried_images_code, naming->carried);
 	naming->jit = mt_jit_sources_create(
@@ -125,8 +120,6 @@ static struct mt_error *open_images(struct mt_naming *naming,
 					 .prefer_local = options->prefer_local,
 					 .demangle = options->demangle,
 					 .lines = options->lines});
-	if (!naming->jit)
-		return mt_error_nomem();
 	return mt_kernel_names_create(
 		&(struct mt_kernel_names_options){.images = naming->images,
 						  .kallsyms = options->kallsyms,
@@ -143,8 +136,6 @@ struct mt_error *mt_naming_create(const struct mt_naming_options *options, struc
 						   .lines = options->lines};
 	struct mt_error *err;
 
-	if (!naming)
-		return mt_error_nomem();
 	naming->symfs = options->symfs;
 	uname(&naming->host);
 	naming->debuginfod = options->debuginfod;
@@ -176,12 +167,11 @@ void mt_naming_destroy(struct mt_naming *naming)
 	free(naming);
 }
 
-bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried)
+void mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried)
 {
 	mt_carried_images_add(naming->carried, carried);
 	mt_jit_sources_add(naming->jit, recording, carried);
 	mt_kernel_names_add(naming->kernel, recording, carried);
-	return true;
 }
 
 void mt_naming_begin(struct mt_naming *naming)
@@ -228,53 +218,42 @@ struct mt_image_set *mt_naming_images(struct mt_naming *naming)
 	return naming->images;
 }
 
-static bool keep_problem(struct mt_naming *naming, uint32_t image, const struct mt_text *problem)
+static void keep_problem(struct mt_naming *naming, uint32_t image, const struct mt_text *problem)
 {
-	char *copy = strndup(problem->bytes, problem->size),
-	     **slot = copy ? mt_array_push(&naming->problem_texts) : NULL;
-
-	if (!slot) {
-		free(copy);
-		return false;
-	}
-	*slot = copy;
-	return mt_map64_put(&naming->problems, image, naming->problem_texts.count - 1);
+	mt_map64_put(&naming->problems, image, naming->problem_texts.count);
+	mt_array_append(&naming->problem_texts, mt_copy_bytes(problem->bytes, problem->size));
 }
 
-bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record)
+void mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record)
 {
 	MT_CLEANUP_FREE char *path =
-		strndup(record->path.bytes ? record->path.bytes : "", record->path.size);
+		mt_copy_bytes(record->path.bytes ? record->path.bytes : "", record->path.size);
 	struct mt_image_identity identity = {
 		.path = path,
 		.device_major = record->major,
 		.device_minor = record->minor,
 		.inode = record->inode,
 	};
-	MT_CLEANUP_FREE char *started =
-		strndup(record->started.bytes ? record->started.bytes : "", record->started.size);
+	MT_CLEANUP_FREE char *started = mt_copy_bytes(
+		record->started.bytes ? record->started.bytes : "", record->started.size);
 	const struct mt_image *image;
 
-	if (!path || !started)
-		return false;
-	if (*started && !mt_image_set_started(naming->images, path, started))
-		return false;
+	if (*started)
+		mt_image_set_started(naming->images, path, started);
 	/*
 	 * MMAP2 records name the image without its build id, so intern it without, then set the
 	 * build id. perf's build id records have only paths.
 	 */
 	if (record->inode || record->problem.size) {
 		image = mt_image_set_intern(naming->images, &identity);
-		if (!image ||
-		    (record->problem.size && !keep_problem(naming, image->id, &record->problem)))
-			return false;
+		if (record->problem.size)
+			keep_problem(naming, image->id, &record->problem);
 	}
 	if (record->build_id.size && record->build_id.size <= MT_BUILD_ID_MAX) {
 		memcpy(identity.build_id, record->build_id.bytes, record->build_id.size);
 		identity.build_id_size = record->build_id.size;
 		mt_image_set_learn_build_id(naming->images, &identity);
 	}
-	return true;
 }
 
 const struct mt_symbol *mt_naming_name(void *context, const struct mt_frame_key *key)
@@ -376,7 +355,7 @@ static void write_build_id(const struct mt_image_identity *identity,
 		snprintf(out + 2 * i, 3, "%02x", identity->build_id[i]);
 }
 
-static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
+static void list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 		       struct mt_facts *facts)
 {
 	struct mt_image *image = mt_image_set_get(naming->images, id);
@@ -384,10 +363,8 @@ static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 	uint64_t problem;
 
 	if (image->kind != MT_IMAGE_FILE && image->kind != MT_IMAGE_VDSO)
-		return true;
+		return;
 	entry = mt_array_push(&facts->images);
-	if (!entry)
-		return false;
 	entry->path = image->identity.path;
 	entry->frames = frames;
 	entry->by_path = !image->identity.inode;
@@ -402,7 +379,6 @@ static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 		entry->fetch = report_fetch(image);
 	if (mt_map64_get(&naming->problems, id, &problem))
 		entry->problem = naming->problem_texts.items[problem];
-	return true;
 }
 
 /* An image known only by its path comes after the same image with the numbers of its file. */
@@ -435,15 +411,13 @@ static void merge_images(struct mt_facts *facts)
 	qsort(items, kept, sizeof(*items), compare_images);
 }
 
-struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
-				       const struct mt_map64 *code, struct mt_facts *facts)
+void mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
+			   const struct mt_map64 *code, struct mt_facts *facts)
 {
 	size_t count = mt_image_set_count(naming->images);
 	MT_CLEANUP_FREE uint64_t *used = mt_alloc(count + 1, sizeof(*used));
 	uint64_t mapped;
 
-	if (!used)
-		return mt_error_nomem();
 	for (size_t i = 0; frames && i < mt_frames_count(frames); i++) {
 		const struct mt_frame_key *key = mt_frames_key(frames, (uint32_t)i);
 
@@ -453,12 +427,10 @@ struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt
 	for (uint32_t id = 0; id < count; id++) {
 		bool wanted = frames ? used[id] : mt_map64_get(code, id, &mapped);
 
-		if (wanted && !list_image(naming, id, used[id], facts))
-			return mt_error_nomem();
+		if (wanted)
+			list_image(naming, id, used[id], facts);
 	}
-	if (!mt_jit_sources_list(naming->jit, facts))
-		return mt_error_nomem();
+	mt_jit_sources_list(naming->jit, facts);
 	if (facts->images.count)
 		merge_images(facts);
-	return NULL;
 }

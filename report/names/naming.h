@@ -1,6 +1,4 @@
-/*
- * The images of a report, the sources of their files, and the symbolizer.
- */
+/* The images of a report, the sources of their files, and the symbolizer. */
 #ifndef MT_REPORT_NAMES_NAMING_H
 #define MT_REPORT_NAMES_NAMING_H
 
@@ -53,8 +51,8 @@ struct mt_naming_options {
 struct mt_error *mt_naming_create(const struct mt_naming_options *options, struct mt_naming **out);
 void mt_naming_destroy(struct mt_naming *naming);
 
-/* Adds the images and names that a recording carries; borrowed. False out of memory. */
-bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried);
+/* Adds the images and names that a recording carries; borrowed. */
+void mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried);
 
 /*
  * Starts another recording, treated as another host's until mt_naming_set_fact() gives facts that
@@ -80,8 +78,8 @@ uint32_t mt_naming_kept(const struct mt_naming *naming, const struct mt_image *i
 /* Borrowed. */
 struct mt_image_set *mt_naming_images(struct mt_naming *naming);
 
-/* Adds a recording's statement about an image. False out of memory. */
-bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record);
+/* Adds a recording's statement about an image. */
+void mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record);
 
 /* The function of a mt_namer; context is the naming. */
 const struct mt_symbol *mt_naming_name(void *naming, const struct mt_frame_key *key);
@@ -101,7 +99,7 @@ void mt_naming_print_missing(const struct mt_naming *naming, const char *prefix,
  * Adds images to the facts: with `frames` the images of frames, by number of frames; else all
  * images mapped executable, the keys of `code`. Opens each image to see if it is available.
  */
-struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
-				       const struct mt_map64 *code, struct mt_facts *facts);
+void mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
+			   const struct mt_map64 *code, struct mt_facts *facts);
 
 #endif

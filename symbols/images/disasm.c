@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/base/memory.h"
 #include "symbols/images/shared_library.h"
 
 /* In the order of `functions`. */
@@ -38,7 +39,7 @@ struct mt_disasm {
 
 struct mt_disasm *mt_disasm_create(void)
 {
-	return calloc(1, sizeof(struct mt_disasm));
+	return mt_alloc(1, sizeof(struct mt_disasm));
 }
 
 void mt_disasm_destroy(struct mt_disasm *disasm)
