@@ -20,7 +20,7 @@ struct mt_recall {
 
 struct mt_recall *mt_recall_create(void)
 {
-	return calloc((size_t)1 << THREAD_BITS, sizeof(struct mt_recall));
+	return mt_alloc((size_t)1 << THREAD_BITS, sizeof(struct mt_recall));
 }
 
 static size_t place_of(uint64_t sp, uint32_t generation)

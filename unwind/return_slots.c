@@ -19,7 +19,7 @@ struct mt_return_slots {
 
 struct mt_return_slots *mt_return_slots_create(void)
 {
-	return calloc(1, sizeof(struct mt_return_slots));
+	return mt_alloc(1, sizeof(struct mt_return_slots));
 }
 
 void mt_return_slots_destroy(struct mt_return_slots *slots)

@@ -26,6 +26,7 @@ struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options)
 	unwinder->trail = mt_alloc(MT_RECALL_FRAMES, sizeof(*unwinder->trail));
 	if (!unwinder->cache || !unwinder->returns || !unwinder->places || !unwinder->recall ||
 	    !unwinder->trail) {
+		mt_memory_failed();
 		mt_unwinder_destroy(unwinder);
 		return NULL;
 	}
