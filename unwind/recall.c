@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/memory.h"
 #include "unwind/walk.h"
 
 /* Threads are identified by their stacks' addresses: two threads at one place take turns. */

@@ -35,8 +35,6 @@ struct mt_function_code *mt_function_code_create(struct mt_image_set *images,
 {
 	struct mt_function_code *code = mt_alloc(1, sizeof(*code));
 
-	if (!code)
-		return NULL;
 	code->images = images;
 	code->name = name;
 	code->naming = naming;
