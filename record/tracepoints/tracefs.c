@@ -1,5 +1,5 @@
 /*
- * Opens tracefs. All access goes through one directory descriptor, so that a detached mount works
+ * Opens tracefs. All access goes through one directory descriptor, so that a private mount works
  * like /sys.
  */
 #include "record/tracepoints/tracefs.h"
@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +23,6 @@
 #include "record/proc/procfs.h"
 
 #define NAMESPACE_STACK ((size_t)64 << 10)
-#define FSCONFIG_CREATE 6 /* FSCONFIG_CMD_CREATE, Linux 5.2 */
 
 static int try_dir(int *last_errno, const char *path)
 {
@@ -41,19 +39,6 @@ static int try_dir(int *last_errno, const char *path)
 		return -1;
 	}
 	return dir;
-}
-
-/*
- * Makes a mount that belongs only to its descriptor (Linux 5.2). -1 if the kernel does not have
- * that or the privileges are missing.
- */
-static int detached_mount(void)
-{
-	MT_CLEANUP_CLOSE int fs = (int)syscall(SYS_fsopen, "tracefs", 1 /* FSOPEN_CLOEXEC */);
-
-	if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CREATE, NULL, NULL, 0))
-		return -1;
-	return (int)syscall(SYS_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, 0);
 }
 
 /* Runs in a private mount namespace: mounts tracefs and opens it in the shared descriptor table. */
@@ -79,8 +64,8 @@ static int namespace_main(void *argument)
 }
 
 /*
- * The same before Linux 5.2: a child that shares memory and descriptors mounts in a private
- * namespace. The opened directory outlives the child and its namespace.
+ * A child that shares memory and descriptors mounts tracefs in a private namespace. The opened
+ * directory outlives the child and its namespace.
  */
 static int namespace_mount(void)
 {
@@ -109,13 +94,9 @@ void mt_tracefs_open(struct mt_tracefs *out)
 	}
 	if (out->dir >= 0)
 		return;
-	out->dir = detached_mount();
-	if (out->dir < 0 && !geteuid())
-		out->dir = namespace_mount();
+	out->dir = namespace_mount();
 	out->where = "a private mount";
-	if (out->dir >= 0)
-		return;
-	out->failed = failed;
+	out->failed = out->dir < 0 ? failed : 0;
 }
 
 void mt_tracefs_close(struct mt_tracefs *tracefs)

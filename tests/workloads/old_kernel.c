@@ -33,7 +33,7 @@ struct old_kernel {
 	unsigned software;     /* PERF_COUNT_SW_MAX: ENOENT from this number on */
 	unsigned open_flags;   /* of perf_event_open */
 	bool reserved_clockid; /* the clockid field must be 0 */
-	bool ioctl_id, ioctl_pause, ioctl_modify, has_tracefs, has_fsopen, has_uprobe_pmu;
+	bool ioctl_id, ioctl_pause, ioctl_modify, has_tracefs, has_uprobe_pmu;
 };
 
 static const struct old_kernel kernels[] = {
@@ -87,7 +87,6 @@ static const struct old_kernel kernels[] = {
 	 .ioctl_pause = true,
 	 .ioctl_modify = true,
 	 .has_tracefs = true,
-	 .has_fsopen = true,
 	 .has_uprobe_pmu = true},
 };
 
@@ -172,9 +171,6 @@ long syscall(long number, ...)
 	va_end(ap);
 	if (number == SYS_perf_event_open)
 		return open_event(a);
-	if ((number == SYS_fsopen || number == SYS_fsconfig || number == SYS_fsmount) &&
-	    (!kernel()->has_fsopen || without("tracepoints")))
-		return refuse(ENOSYS);
 	return next_syscall(number, a);
 }
 
