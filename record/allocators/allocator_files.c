@@ -33,8 +33,6 @@
 
 #define NEW "_Znwm" /* operator new(unsigned long) */
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
-
 /* ---- Calls of a function ---- */
 
 enum {

@@ -27,8 +27,6 @@ enum {
 	NAMED_MOST = 3,
 };
 
-MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 MT_DEFINE_CLEANUP(mt_error, struct mt_error)
 
 struct defining {

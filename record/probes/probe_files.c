@@ -272,8 +272,6 @@ struct mt_error *mt_probe_files_of(pid_t pid, struct mt_probe_files *out)
 
 #define CONFIGURED "/etc/ld.so.conf.d"
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
-
 static const char *const system_folders[] = {
 	"/lib/x86_64-linux-gnu",
 	"/usr/lib/x86_64-linux-gnu",

@@ -20,9 +20,6 @@ enum {
 	SITES_MOST = 256, /* each site needs a descriptor on every CPU */
 };
 
-MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
-
 struct search {
 	struct mt_elf *elf;
 	const char *path;

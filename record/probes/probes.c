@@ -37,8 +37,6 @@ enum {
 	AT_ONCE_MOST = 6,
 };
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
-
 struct probe {
 	char *event; /* group/name */
 	char *place; /* for messages */

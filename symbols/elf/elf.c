@@ -21,8 +21,6 @@
 #include "formats/base/read_at.h"
 #include "symbols/elf/elf_private.h"
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
-
 /*
  * Core files have a segment for each mapping, of which the kernel allows 65,530 a process by
  * default. Object files have a section or more for each function; programs and libraries have some

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/base/cleanup.h"
+
 struct mt_error;
 struct mt_elf;
 
@@ -75,6 +77,7 @@ struct mt_error *mt_elf_open_pieces(const struct mt_span *pieces, size_t count, 
 				    struct mt_elf **out);
 
 void mt_elf_destroy(struct mt_elf *elf);
+MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 
 /*
  * Decompresses SHF_COMPRESSED sections: type is ELFCOMPRESS_*; fills exactly out_size bytes, or

@@ -12,8 +12,6 @@
 #include "formats/base/map64.h"
 #include "symbols/elf/elf_private.h"
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
-
 static bool same_segments(const struct mt_elf *a, const struct mt_elf *b)
 {
 	if (a->segments.count != b->segments.count)

@@ -15,8 +15,6 @@
 #include "formats/base/err.h"
 #include "symbols/elf/elf_private.h"
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
-
 enum {
 	MINI_MAX = 256 << 20, /* bytes of symbols; the largest seen have 10 MB */
 };

@@ -18,8 +18,6 @@
 #include "symbols/carried/code_blocks.h"
 #include "symbols/images/debug_file.h"
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
-
 struct source {
 	const struct mt_image_source *source;
 	void *context;

@@ -14,7 +14,6 @@
 #include "tests/unit/elf_builder.h"
 #include "tests/unit/unit.h"
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 #define MT_ELF_GUARD MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *
 
 static struct elf_builder builder;

@@ -8,9 +8,6 @@
 #include "tests/unit/unit.h"
 #include "unwind/cfi/cfi.h"
 
-MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
-
 int test_probe_sites_function(int x);
 __attribute__((noinline)) int test_probe_sites_function(int x)
 {

@@ -16,7 +16,6 @@
 #include "tests/unit/elf_builder.h"
 #include "tests/unit/unit.h"
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 MT_DEFINE_CLEANUP(mt_lines, struct mt_lines)
 
 static uint64_t address_of(struct mt_elf *elf, const char *name)

@@ -27,9 +27,7 @@
 #include "tests/unit/unit.h"
 #include "unwind/cfi/cfi.h"
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
-MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
 
 #define SEEN_MAX 4096u
 

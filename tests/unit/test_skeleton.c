@@ -19,9 +19,7 @@
 #include "tests/unit/unit.h"
 #include "unwind/cfi/cfi_rules.h"
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
-MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
 
 static const struct mt_skeleton_wish everything = {.names = true, .unwind = true};
 

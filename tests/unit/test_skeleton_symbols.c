@@ -28,7 +28,6 @@
 #define LONG_EVERY 20000u
 #define LONG 65530u /* bytes of a name; each next long name is one byte longer */
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
 
 static struct elf_builder builder;

@@ -10,7 +10,6 @@
 #include "tests/unit/elf_builder.h"
 #include "tests/unit/unit.h"
 
-MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
 
 #define TEXT 0x1000

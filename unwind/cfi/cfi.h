@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/base/cleanup.h"
 #include "symbols/elf/elf.h"
 
 struct mt_cfi;
@@ -73,6 +74,7 @@ struct mt_cfi *mt_cfi_create(const struct mt_cfi_sections *sections);
 /* The same for all CFI sections of an ELF file, in every piece that a recording carries. */
 struct mt_cfi *mt_cfi_of_elf(struct mt_elf *elf);
 void mt_cfi_destroy(struct mt_cfi *cfi);
+MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
 
 /*
  * The code [*start, *end) of the FDE that covers a link-time address: a function, or a part that
