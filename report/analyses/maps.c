@@ -287,17 +287,10 @@ static bool reports_pages(void *context, uint32_t recording)
 static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
 			    const struct mt_analysis_request *request, struct mt_table **out)
 {
-	const struct mt_table shape = {
-		.name = analysis->name,
-		.keys = key_columns,
-		.key_count = KEYS,
-		.values = value_columns,
-		.value_count = VALUES,
-		.strings = mt_session_strings(session),
-	};
 	struct maps maps = {
 		.session = session,
-		.groups = mt_sum_table_create(&shape),
+		.groups = mt_sum_table_plain(analysis->name, mt_session_strings(session),
+					     key_columns, KEYS, value_columns, VALUES),
 		.at = request->at,
 	};
 	struct mt_residence *residence = mt_residence_create(&(struct mt_residence_options){

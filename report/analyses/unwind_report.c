@@ -155,17 +155,13 @@ static void add_image(const struct rows *rows, const struct image_counts *counts
 static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
 			    const struct mt_analysis_request *request, struct mt_table **out)
 {
-	const struct mt_table shape = {
-		.name = analysis->name,
-		.keys = key_columns,
-		.key_count = KEYS,
-		.values = value_columns,
-		.value_count = 1,
-		.strings = mt_session_strings(session),
-	};
 	struct counts counts = {.session = session};
 	struct mt_error *err = mt_session_read(session, count_sample, &counts);
-	struct rows rows = {.strings = shape.strings, .groups = mt_sum_table_create(&shape)};
+	struct rows rows = {
+		.strings = mt_session_strings(session),
+		.groups = mt_sum_table_plain(analysis->name, mt_session_strings(session),
+					     key_columns, KEYS, value_columns, 1),
+	};
 
 	(void)request;
 	if (counts.images.count)

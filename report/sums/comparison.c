@@ -47,7 +47,7 @@ struct comparison {
 	size_t key_count;
 	struct mt_value_column values[VALUES];
 	struct mt_sum_table *sums; /* base and now */
-	MT_ARRAY(uint32_t) stacks; /* by path of the table that is read, in the session */
+	MT_ARRAY(uint32_t) stacks; /* by path of the table that is read: the session's id + 1 */
 	MT_ARRAY(struct mt_reported_frame) scratch;
 	struct mt_map64 by_names; /* from a stack of names alone to the one shown */
 	MT_ARRAY(uint32_t) names;
@@ -70,15 +70,10 @@ static uint32_t number_names(struct comparison *c, const struct mt_table *table,
 {
 	struct mt_strings *strings = mt_frames_strings(table->frames);
 
-	mt_array_reserve(&c->names, count + 1);
-	for (size_t i = 0; i < count; i++) {
-		uint32_t frame = mt_frames_words(mt_session_frames(c->session),
-						 mt_strings_get(strings, names[i]));
-
-		if (frame == MT_FRAME_NONE)
-			return MT_STACK_NONE;
-		c->names.items[i] = frame;
-	}
+	c->names.count = 0;
+	for (size_t i = 0; i < count; i++)
+		*mt_array_push(&c->names) = mt_frames_words(mt_session_frames(c->session),
+							    mt_strings_get(strings, names[i]));
 	return mt_stacks_intern(mt_session_stacks(c->session), c->names.items, count);
 }
 
@@ -88,21 +83,18 @@ static struct mt_text text_of(const char *text)
 }
 
 /* Adds the functions of a frame; `names` ends with the frame's names. */
-static bool report_frame(struct comparison *c, const struct mt_table *table, uint32_t frame,
+static void report_frame(struct comparison *c, const struct mt_table *table, uint32_t frame,
 			 const uint32_t **names)
 {
 	const struct mt_frame_key *key = mt_frames_key(table->frames, frame);
-	size_t count;
+	size_t count = 0;
 	const struct mt_frame_name *functions = mt_frames_names(table->frames, frame, &count);
 
-	for (size_t i = 0; functions && i < count; i++) {
-		struct mt_reported_frame *reported = mt_array_push(&c->scratch);
+	for (size_t i = 0; i < count; i++) {
 		const char *name = mt_strings_get(mt_frames_strings(table->frames), *--*names);
 		bool guessed = (key->flags & MT_FRAME_GUESSED) && !strncmp(name, "? ", 2);
 
-		if (!reported)
-			return false;
-		*reported = (struct mt_reported_frame){
+		*mt_array_push(&c->scratch) = (struct mt_reported_frame){
 			.name = text_of(name + (guessed ? 2 : 0)),
 			.dso = text_of(key->flags & MT_FRAME_WORDS ? "" : functions[i].dso),
 			.kernel = key->flags & MT_FRAME_IN_KERNEL,
@@ -110,13 +102,11 @@ static bool report_frame(struct comparison *c, const struct mt_table *table, uin
 			.inlined = functions[i].inlined,
 		};
 	}
-	return functions;
 }
 
 /*
  * Converts a stack of the table to one of the session. Its frames keep names, files and kinds, and
- * have no addresses. MT_STACK_NONE out of memory. If several stacks have the same names, the kinds
- * are those of the first.
+ * have no addresses. If several stacks have the same names, the kinds are those of the first.
  */
 static uint32_t spell_stack(struct comparison *c, const struct mt_table *table, uint32_t stack,
 			    const uint32_t *names, size_t count)
@@ -127,37 +117,31 @@ static uint32_t spell_stack(struct comparison *c, const struct mt_table *table, 
 	const uint32_t *frames = mt_stacks_get(table->stacks, stack, &depth);
 	const uint32_t *end = names + count;
 
-	if (number == MT_STACK_NONE || mt_map64_get(&c->by_names, number, &known))
-		return number == MT_STACK_NONE ? MT_STACK_NONE : (uint32_t)known;
+	if (mt_map64_get(&c->by_names, number, &known))
+		return (uint32_t)known;
 	c->scratch.count = 0;
-	for (size_t i = 0; i < depth; i++) {
-		if (!report_frame(c, table, frames[i], &end))
-			return MT_STACK_NONE;
-	}
+	for (size_t i = 0; i < depth; i++)
+		report_frame(c, table, frames[i], &end);
 	made = mt_session_reported_stack(c->session,
 					 &(struct mt_reported_stack){.frames = c->scratch.items,
 								     .count = c->scratch.count});
-	return made != MT_STACK_NONE && mt_map64_put(&c->by_names, number, made) ? made
-										 : MT_STACK_NONE;
+	mt_map64_put(&c->by_names, number, made);
+	return made;
 }
 
 /* The session's stack for one of the table's; each path is converted once. */
 static uint32_t find_stack(struct comparison *c, const struct mt_table *table,
 			   struct mt_paths *paths, uint32_t stack)
 {
-	uint32_t path = mt_paths_of(paths, stack);
+	uint32_t path = mt_paths_of(paths, stack), *known = mt_array_at(&c->stacks, path);
 	size_t count;
 	const uint32_t *names;
 
-	if (path == MT_PATH_NONE || !mt_array_reserve(&c->stacks, (size_t)path + 1))
-		return MT_STACK_NONE;
-	while (c->stacks.count <= path)
-		c->stacks.items[c->stacks.count++] = MT_STACK_NONE;
-	if (c->stacks.items[path] == MT_STACK_NONE) {
+	if (!*known) {
 		names = mt_paths_get(paths, path, &count);
-		c->stacks.items[path] = spell_stack(c, table, stack, names, count);
+		*known = spell_stack(c, table, stack, names, count) + 1;
 	}
-	return c->stacks.items[path];
+	return *known - 1;
 }
 
 static void make_keys(struct comparison *c, const struct mt_table *table, struct mt_paths *paths,
@@ -165,16 +149,14 @@ static void make_keys(struct comparison *c, const struct mt_table *table, struct
 {
 	for (size_t i = 0; i < c->key_count; i++) {
 		uint64_t key = row->keys[c->from[i]];
-		const char *text;
 
 		switch (c->columns[i].kind) {
 		case MT_KEY_STACK:
 			keys[i] = find_stack(c, table, paths, (uint32_t)key);
 			break;
 		case MT_KEY_STRING:
-			text = mt_strings_get(table->strings, (uint32_t)key);
-			keys[i] = mt_strings_intern(mt_session_strings(c->session), text,
-						    strlen(text));
+			keys[i] = mt_strings_add(mt_session_strings(c->session),
+						 mt_strings_get(table->strings, (uint32_t)key));
 			break;
 		default:
 			keys[i] = key;
@@ -203,20 +185,16 @@ static struct mt_error *take_rows(struct comparison *c, struct mt_table *table, 
 	MT_CLEANUP(mt_paths_destroy_p) struct mt_paths *paths = NULL;
 	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
 	c->stacks.count = 0;
 	if (mt_table_key_of_kind(table, MT_KEY_STACK) != MT_COLUMN_NONE) {
 		paths = mt_paths_create(table->stacks, table->frames, false);
 		mt_frames_resolve(table->frames);
 	}
-	while (!err) {
+	while (mt_table_read(table, &row, &err)) {
 		struct mt_value values[SIDES] = {{0}};
 		uint64_t keys[MT_GROUPS_COLUMNS];
 
-		err = mt_table_next(table, &row, &more);
-		if (err || !more)
-			break;
 		values[side] = mt_value_scaled(&row.values[weight],
 					       side == SIDE_BASE ? c->options->scale : 1);
 		make_keys(c, table, paths, &row, keys);
@@ -244,26 +222,23 @@ static struct mt_error *add_changes(struct comparison *c, struct mt_sum_table *o
 		[STATE_GROWN] = "grown", [STATE_SHRUNK] = "shrunk",
 	};
 	struct mt_table *sums = mt_sum_table_table(c->sums);
+	struct mt_error *err = NULL;
 	struct mt_row row;
-	bool more;
 
-	for (;;) {
-		struct mt_error *err = mt_table_next(sums, &row, &more);
+	while (mt_table_read(sums, &row, &err)) {
 		uint64_t keys[MT_GROUPS_COLUMNS];
 		struct mt_value values[VALUES];
-		const char *word;
 
-		if (err || !more)
-			return err;
 		memcpy(values, row.values, SIDES * sizeof(*values));
 		mt_value_none_seen(&row.values[SIDE_NOW], &values[SIDE_BASE]);
 		mt_value_none_seen(&row.values[SIDE_BASE], &values[SIDE_NOW]);
 		values[VALUE_CHANGE] = mt_value_change(&values[SIDE_BASE], &values[SIDE_NOW]);
-		word = words[state_of(&values[SIDE_BASE], &values[SIDE_NOW])];
-		keys[0] = mt_strings_intern(mt_session_strings(c->session), word, strlen(word));
+		keys[0] = mt_strings_add(mt_session_strings(c->session),
+					 words[state_of(&values[SIDE_BASE], &values[SIDE_NOW])]);
 		memcpy(keys + 1, row.keys, c->key_count * sizeof(*keys));
 		mt_sum_table_add(out, keys, values);
 	}
+	return err;
 }
 
 static struct mt_error *finish(struct comparison *c, struct mt_table *shape, struct mt_table **out)

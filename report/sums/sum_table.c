@@ -98,6 +98,20 @@ struct mt_sum_table *mt_sum_table_create(const struct mt_table *shape)
 	return groups;
 }
 
+struct mt_sum_table *mt_sum_table_plain(const char *name, struct mt_strings *strings,
+					const struct mt_key_column *keys, size_t key_count,
+					const struct mt_value_column *values, size_t value_count)
+{
+	return mt_sum_table_create(&(struct mt_table){
+		.name = name,
+		.strings = strings,
+		.keys = keys,
+		.key_count = key_count,
+		.values = values,
+		.value_count = value_count,
+	});
+}
+
 void mt_sum_table_destroy(struct mt_sum_table *groups)
 {
 	if (!groups)

@@ -20,6 +20,10 @@ struct mt_sum_table;
  * There are at most MT_GROUPS_COLUMNS key columns, and as many value columns.
  */
 struct mt_sum_table *mt_sum_table_create(const struct mt_table *shape);
+/* The same of a table without stacks. */
+struct mt_sum_table *mt_sum_table_plain(const char *name, struct mt_strings *strings,
+					const struct mt_key_column *keys, size_t key_count,
+					const struct mt_value_column *values, size_t value_count);
 void mt_sum_table_destroy(struct mt_sum_table *groups);
 
 /*

@@ -19,8 +19,8 @@ struct mt_byte_runs *mt_byte_runs_create(void);
 void mt_byte_runs_destroy(struct mt_byte_runs *sequences);
 
 /*
- * The id of these bytes, which are copied when they are new. MT_SEQUENCE_NONE out of memory or
- * beyond 2^32 - 2 runs.
+ * The id of these bytes, which are copied when they are new. More than 2^32 - 2 runs end the
+ * program as out of memory; MT_SEQUENCE_NONE is no id.
  */
 uint32_t mt_byte_runs_intern(struct mt_byte_runs *sequences, const void *bytes, size_t size);
 

@@ -38,14 +38,10 @@ static const struct mt_table_ops ops = {limited_rewind, limited_next, limited_de
 static struct mt_error *sum_up(struct mt_table *table, size_t weight, double *sum)
 {
 	struct mt_error *err = mt_table_rewind(table);
-	bool more = !err;
 	struct mt_row row;
 
-	while (!err && more) {
-		err = mt_table_next(table, &row, &more);
-		if (!err && more)
-			*sum += fabs(row.values[weight].value);
-	}
+	while (mt_table_read(table, &row, &err))
+		*sum += fabs(row.values[weight].value);
 	return err ? err : mt_table_rewind(table);
 }
 

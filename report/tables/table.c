@@ -19,10 +19,8 @@ struct mt_error *mt_table_is_empty(struct mt_table *table, bool *empty)
 {
 	struct mt_error *err = mt_table_rewind(table);
 	struct mt_row row;
-	bool more = false;
 
-	err = err ? err : mt_table_next(table, &row, &more);
-	*empty = err || !more;
+	*empty = !mt_table_read(table, &row, &err);
 	return err ? err : mt_table_rewind(table);
 }
 

@@ -10,6 +10,7 @@
 #include <wchar.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/memory.h"
 #include "formats/base/strings.h"
 
 struct mt_snippet mt_text_count(double value)
@@ -264,14 +265,14 @@ void mt_text_print_wrapped(const char *first, const char *rest, const char *text
 
 uint32_t mt_text_intern(struct mt_strings *strings, const char *text)
 {
-	MT_CLEANUP_FREE char *clean = malloc(strlen(text) + 1);
+	MT_CLEANUP_FREE char *clean = mt_alloc(strlen(text) + 1, 1);
 	size_t used = 0, size;
 
-	while (clean && *text) {
+	while (*text) {
 		const char *character = mt_text_take(&text, &size);
 
 		memcpy(clean + used, character, size);
 		used += size;
 	}
-	return clean ? mt_strings_intern(strings, clean, used) : MT_STRING_NONE;
+	return mt_strings_intern(strings, clean, used);
 }

@@ -58,7 +58,7 @@ size_t mt_text_character(const char *text);
  */
 const char *mt_text_take(const char **text, size_t *size);
 
-/* The id of the text with each such character as "?"; MT_STRING_NONE out of memory. */
+/* The id of the text with each such character as "?". */
 uint32_t mt_text_intern(struct mt_strings *strings, const char *text);
 
 /*

@@ -8,9 +8,9 @@
 #include "formats/base/strings.h"
 #include "report/account/call.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/block_tables.h"
 #include "report/analyses/growth.h"
 #include "report/analyses/host/oom_kills.h"
-#include "report/analyses/live_blocks.h"
 #include "report/analyses/memory_verdicts.h"
 #include "report/analyses/processes.h"
 #include "report/analyses/resident.h"
@@ -138,15 +138,8 @@ static void add_host(struct mt_memory_alongside *memory)
 	static const struct mt_key_column keys[] = {{"gauge", MT_KEY_STRING}};
 	static const struct mt_value_column values[] = {
 		{"before", ""}, {"now", ""}, {"least", ""}, {"most", ""}};
-	const struct mt_table shape = {
-		.name = "host",
-		.keys = keys,
-		.key_count = 1,
-		.values = values,
-		.value_count = 4,
-		.strings = mt_session_strings(memory->session),
-	};
-	struct mt_sum_table *sums = mt_sum_table_create(&shape);
+	struct mt_sum_table *sums =
+		mt_sum_table_plain("host", mt_session_strings(memory->session), keys, 1, values, 4);
 	const struct mt_host_gauge *gauge;
 
 	for (size_t i = 0; (gauge = mt_gauge_log_host(memory->gauges, i)); i++) {
@@ -182,15 +175,8 @@ static void add_victims(struct mt_memory_alongside *memory)
 	static const struct mt_key_column keys[] = {{"pid", MT_KEY_NUMBER},
 						    {"process", MT_KEY_STRING}};
 	static const struct mt_value_column values[] = {{"peak", "B"}};
-	const struct mt_table shape = {
-		.name = "victims",
-		.keys = keys,
-		.key_count = 2,
-		.values = values,
-		.value_count = 1,
-		.strings = mt_session_strings(memory->session),
-	};
-	struct mt_sum_table *sums = mt_sum_table_create(&shape);
+	struct mt_strings *strings = mt_session_strings(memory->session);
+	struct mt_sum_table *sums = mt_sum_table_plain("victims", strings, keys, 2, values, 1);
 
 	for (size_t i = 0; i < memory->victims.count; i++) {
 		const struct mt_oom_mark *victim = &memory->victims.items[i];
@@ -199,7 +185,7 @@ static void add_victims(struct mt_memory_alongside *memory)
 			victim->name == MT_STRING_NONE && gauged ? gauged->comm : victim->name;
 		const uint64_t row[] = {
 			victim->pid < 0 ? UINT64_MAX : (uint64_t)victim->pid,
-			name != MT_STRING_NONE ? name : mt_strings_add(shape.strings, "process"),
+			name != MT_STRING_NONE ? name : mt_strings_add(strings, "process"),
 		};
 		const struct mt_value peak = mt_value_exact(gauged ? mt_process_peak(gauged) : 0);
 

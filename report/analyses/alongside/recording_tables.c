@@ -156,16 +156,11 @@ struct mt_recording_tables *mt_recording_tables_listen(struct mt_session *sessio
 						       const struct mt_recording_how *how)
 {
 	struct mt_recording_tables *t = mt_alloc(1, sizeof(*t));
-	struct mt_table shape = {.name = "marks",
-				 .keys = mark_keys,
-				 .key_count = 3,
-				 .values = mark_values,
-				 .value_count = 1,
-				 .strings = mt_session_strings(session)};
 
 	t->session = session;
 	t->observer = (struct mt_observer){.context = t, .observe = observe};
-	t->marks = mt_sum_table_create(&shape);
+	t->marks = mt_sum_table_plain("marks", mt_session_strings(session), mark_keys, 3,
+				      mark_values, 1);
 	mt_session_observe(session, &t->observer);
 	for (size_t i = 0; how->analyses[i] && t->listening_count < LISTENERS_MOST; i++) {
 		if (how->analyses[i]->listen && !how->analyses[i]->alone &&
@@ -266,14 +261,8 @@ static struct mt_sum_table *create_gauges(const struct mt_recording_tables *t)
 		[GAUGE_TIME] = {"time", MT_KEY_TIME},
 	};
 	static const struct mt_value_column value = {"value", ""};
-	const struct mt_table shape = {.name = "gauges",
-				       .keys = keys,
-				       .key_count = GAUGE_KEYS,
-				       .values = &value,
-				       .value_count = 1,
-				       .strings = mt_session_strings(t->session)};
-
-	return mt_sum_table_create(&shape);
+	return mt_sum_table_plain("gauges", mt_session_strings(t->session), keys, GAUGE_KEYS,
+				  &value, 1);
 }
 
 static void add_gauge(const struct mt_recording_tables *t, struct mt_sum_table *sums,

@@ -405,14 +405,10 @@ static struct mt_error *put_paths(const struct oom *oom, struct mt_table *paths,
 	       bytes = mt_table_value(paths, "bytes");
 	struct mt_error *err = mt_table_rewind(paths);
 	struct mt_row row;
-	bool more = true;
 
-	for (size_t put = 0; !err && put < PATHS_MOST;) {
+	for (size_t put = 0; put < PATHS_MOST && mt_table_read(paths, &row, &err);) {
 		struct fact_row fact = {.fact = kill ? "grew" : "others grew"};
 
-		err = mt_table_next(paths, &row, &more);
-		if (err || !more)
-			break;
 		if (kill ? row.keys[pid] != (uint64_t)kill->pid ||
 				    is_marked(oom, row.keys[process], " [exec]")
 			 : is_victim(oom, row.keys[pid]) || is_marked(oom, row.keys[process], " ["))

@@ -80,7 +80,7 @@ static struct mt_error *take_line(struct mt_suppressions *suppressions, const ch
 static struct mt_error *read_lines(struct mt_suppressions *suppressions, const char *path,
 				   FILE *from)
 {
-	MT_CLEANUP_FREE char *text = malloc(SIZE_MOST + 2);
+	MT_CLEANUP_FREE char *text = mt_alloc(SIZE_MOST + 2, 1);
 	struct mt_error *err = NULL;
 	size_t size, number = 0;
 
@@ -186,12 +186,9 @@ bool mt_suppressions_match(struct mt_suppressions *suppressions, struct mt_frame
 {
 	uint32_t *known;
 
-	if (!suppressions || stack == MT_STACK_NONE ||
-	    !mt_array_reserve(&suppressions->known, (size_t)stack + 1))
+	if (!suppressions || stack == MT_STACK_NONE)
 		return false;
-	while (suppressions->known.count <= stack)
-		suppressions->known.items[suppressions->known.count++] = UNKNOWN;
-	known = &suppressions->known.items[stack];
+	known = mt_array_at(&suppressions->known, stack);
 	if (*known == UNKNOWN)
 		*known = find(suppressions, frames, stacks, stack);
 	if (*known == NONE)

@@ -23,7 +23,7 @@ void mt_suppressions_destroy(struct mt_suppressions *suppressions);
 /*
  * Whether a pattern matches the function, source file or image of any frame of a stack; counts the
  * blocks left out by it. In a pattern * matches any text, ^ and $ match the beginning and the end;
- * otherwise a part is enough. NULL suppressions match nothing. Also false out of memory.
+ * otherwise a part is enough. NULL suppressions match nothing.
  */
 bool mt_suppressions_match(struct mt_suppressions *suppressions, struct mt_frames *frames,
 			   const struct mt_stacks *stacks, uint32_t stack, double blocks,

@@ -1,6 +1,6 @@
 /* The rows of --blocks, for a caller that keeps the account of blocks: mt_block_rows_create(). */
-#ifndef MT_REPORT_ANALYSES_LIVE_BLOCKS_H
-#define MT_REPORT_ANALYSES_LIVE_BLOCKS_H
+#ifndef MT_REPORT_ANALYSES_BLOCK_TABLES_H
+#define MT_REPORT_ANALYSES_BLOCK_TABLES_H
 
 struct mt_block_table;
 
