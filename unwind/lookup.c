@@ -322,14 +322,12 @@ struct mt_rule mt_walk_rule_miss(struct mt_walk *walk, uint64_t address, uint64_
 
 	if (mt_cache_recall(cache, entry, tag))
 		return entry->rule;
-	if (walk->unwinder->of_versions && cache_has(cache, here, tag_here)) {
-		walk->recalling.of_version = true;
+	if (walk->unwinder->of_versions && cache_has(cache, here, tag_here))
 		return here->rule;
-	}
 	rule = mt_lookup_rule(walk->input->map, address, pc, &lasting);
 	walk->unwinder->counts.cache_misses++;
 	if (!lasting) {
-		walk->recalling.of_version = walk->unwinder->of_versions = true;
+		walk->unwinder->of_versions = true;
 		entry = here;
 		tag = tag_here;
 	}

@@ -22,10 +22,7 @@ struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options)
 	unwinder->cache = aligned_alloc(64, size);
 	unwinder->returns = mt_alloc(MT_SEEN_CODE, sizeof(*unwinder->returns));
 	unwinder->places = mt_alloc(MT_SEEN_CODE, sizeof(*unwinder->places));
-	unwinder->recall = mt_recall_create();
-	unwinder->trail = mt_alloc(MT_RECALL_FRAMES, sizeof(*unwinder->trail));
-	if (!unwinder->cache || !unwinder->returns || !unwinder->places || !unwinder->recall ||
-	    !unwinder->trail) {
+	if (!unwinder->cache || !unwinder->returns || !unwinder->places) {
 		mt_memory_failed();
 		mt_unwinder_destroy(unwinder);
 		return NULL;
@@ -43,8 +40,6 @@ void mt_unwinder_destroy(struct mt_unwinder *unwinder)
 	free(unwinder->cache);
 	free(unwinder->returns);
 	free(unwinder->places);
-	free(unwinder->recall);
-	free(unwinder->trail);
 	free(unwinder);
 }
 
@@ -98,9 +93,7 @@ static void unwind_auto(struct mt_unwinder *unwinder, const struct mt_unwind_inp
 
 	mt_walk_init(&walk, unwinder, input, stack);
 	if (have_regs(input) && walk.dump.size) {
-		mt_recall_begin(&walk);
 		end = mt_walk_dump(&walk);
-		mt_recall_end(&walk);
 		if (chain_may_help(end))
 			end = mt_chain_splice(&walk, end);
 		if (chain_may_help(end))

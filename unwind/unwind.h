@@ -88,7 +88,6 @@ struct mt_unwind_counts {
 	uint64_t stacks, frames;
 	uint64_t ends[MT_END_REASONS];
 	uint64_t cache_misses, slow_steps;
-	uint64_t recalled; /* frames taken from the thread's previous stack */
 };
 
 /* A way to unwind: a row of mt_unwind_methods (--unwind NAME). */

@@ -43,7 +43,6 @@ void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
 	walk->switches = 0;
 	walk->have_regs = false;
 	walk->boundary = 0;
-	walk->recalling = (struct mt_recalling){.trail = unwinder->trail, .slot = MT_SLOT_AGAIN};
 }
 
 bool mt_walk_push(struct mt_walk *walk, const struct mt_frame *frame)
@@ -109,10 +108,8 @@ static bool may_use_fp(const struct mt_walk *walk, int why)
 }
 
 /* Records the source of the newest frame: a frame-pointer step to a return address. */
-static void note_fp_step(struct mt_walk *walk, uint64_t slot)
+static void note_fp_step(struct mt_walk *walk)
 {
-	walk->recalling.slot = slot;
-	walk->recalling.of_version = true;
 	walk->source = MT_FRAME_FP;
 	walk->call_return = true;
 }
@@ -122,12 +119,10 @@ static void note_fp_step(struct mt_walk *walk, uint64_t slot)
  */
 static bool fp_step_seen(struct mt_walk *walk, struct mt_rule rule)
 {
-	uint64_t fp = walk->at.fp;
-
 	if (rule.kind != MT_RULE_NONE || !walk->call_return || !may_use_fp(walk, rule.offset) ||
 	    !mt_fp_step_seen(walk, &walk->at))
 		return false;
-	note_fp_step(walk, fp);
+	note_fp_step(walk);
 	return true;
 }
 
@@ -149,8 +144,7 @@ static int fp_step(struct mt_walk *walk, int why)
 		walk->boundary = walk->at.fp + 16;
 		return (int)mt_walk_unreadable(walk, walk->at.fp + 8);
 	}
-	/* at the sampled pc, the code determined the step */
-	note_fp_step(walk, walk->call_return ? walk->at.fp : MT_SLOT_AGAIN);
+	note_fp_step(walk);
 	walk->at = next;
 	return MT_WALK_ON;
 }
@@ -193,7 +187,6 @@ static int step_without_rule(struct mt_walk *walk, int why)
 
 static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_rule rule)
 {
-	walk->recalling.slot = MT_SLOT_AGAIN;
 	switch (rule.kind) {
 	case MT_RULE_SIGNAL:
 		return signal_step(walk, rule);
@@ -209,54 +202,24 @@ static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_r
 }
 
 /*
- * Appends the newest frame's callers from the thread's last stack, as far as they are unchanged.
- * Returns the number of frames appended.
- */
-static size_t recall_callers(struct mt_walk *walk, struct mt_frame *frame)
-{
-	struct mt_stack *stack = walk->stack;
-	size_t i = (size_t)(frame - stack->frames), n;
-	struct mt_recalled last;
-
-	n = mt_recall_callers(&walk->recalling, &walk->dump, i - walk->first, frame + 1,
-			      walk->room - i - 1, &last);
-	if (!n)
-		return 0;
-	walk->unwinder->counts.recalled += n;
-	walk->at = last.at;
-	walk->source = last.source;
-	walk->call_return = last.call_return;
-	return n;
-}
-
-/*
  * Compact steps from the newest frame on. Stops at the first rule that allows no compact step, in
  * *rule, or without room.
  */
 static bool run_compact(struct mt_walk *walk, struct mt_rule *rule)
 {
 	const struct mt_dump dump = walk->dump;
-	struct mt_recalling *recalling = &walk->recalling;
 	struct mt_frame *frame = walk->stack->frames + walk->stack->count;
-	struct mt_frame *first = walk->stack->frames + walk->first;
 	struct mt_frame *end = walk->stack->frames + walk->room;
 	bool stepped = true;
-	uint64_t fp;
 
 	for (; frame < end && stepped; frame++) {
 		*frame = (struct mt_frame){.pc = walk->at.pc,
 					   .sp = walk->at.sp,
 					   .source = walk->source,
 					   .call_return = walk->call_return};
-		mt_recall_note(recalling, (size_t)(frame - first), &walk->at, walk->source,
-			       walk->call_return);
-		if (mt_recall_has(recalling, &walk->at, walk->call_return))
-			frame += recall_callers(walk, frame);
 		*rule = mt_walk_cached_rule(walk, walk->at.pc, walk->call_return);
-		fp = walk->at.fp;
 		stepped = mt_rule_step(*rule, &dump, &walk->at);
 		if (stepped) {
-			recalling->slot = mt_recall_slot(*rule, fp, walk->at.sp);
 			walk->source = MT_FRAME_CFI;
 			walk->call_return = true;
 		} else {

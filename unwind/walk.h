@@ -10,7 +10,6 @@
 #include "unwind/cfi/cfi.h"
 #include "unwind/cfi/dump.h"
 #include "unwind/cfi/rule.h"
-#include "unwind/recall.h"
 #include "unwind/unwind.h"
 
 struct mt_oracle_spaces;
@@ -22,8 +21,6 @@ struct mt_unwinder {
 	bool of_versions;		 /* some rules are keyed by a map's version */
 	struct mt_seen_code *returns;	 /* fp.c: the code before return addresses */
 	struct mt_seen_code *places;	 /* fp.c: the code at sampled pcs without CFI */
-	struct mt_recall *recall;	 /* recall.c: the last stacks of threads */
-	struct mt_recalled *trail;	 /* MT_RECALL_FRAMES frames of the current stack */
 	struct mt_oracle_spaces *oracle; /* oracle.c; NULL until first used */
 	void (*oracle_destroy)(struct mt_oracle_spaces *oracle);
 };
@@ -46,7 +43,6 @@ struct mt_walk {
 	uint8_t source;	       /* its enum mt_frame_source */
 	bool call_return;      /* at.pc is a return address */
 	unsigned int switches; /* number of stack switches */
-	struct mt_recalling recalling;
 
 	struct mt_unwind_regs regs; /* all registers of frame regs_frame; see all_registers.c */
 	size_t regs_frame;

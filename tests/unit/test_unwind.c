@@ -811,7 +811,7 @@ static bool as_if_first(const struct mt_stack *stack)
 }
 
 /* Stacks of one thread, each a little different from the previous one. */
-MT_TEST(what_is_recalled_is_what_walking_gives)
+MT_TEST(a_stack_does_not_depend_on_those_before)
 {
 	uint64_t pc = 0, rbp = 0;
 	size_t wrong = 0, by_fp = 0;
@@ -843,13 +843,12 @@ MT_TEST(what_is_recalled_is_what_walking_gives)
 			by_fp += w.stack.frames[i].source == MT_FRAME_FP;
 	}
 	MT_CHECK_EQ(wrong, 0);
-	MT_CHECK(mt_unwinder_counts(w.unwinder)->recalled > ROUNDS / 2);
 	MT_CHECK(by_fp > ROUNDS / 20);
 	teardown();
 }
 
 /* Frame pointers lead to JIT code because memory is mapped there; then the mapping is removed. */
-MT_TEST(what_a_mapping_decided_is_recalled_with_it_alone)
+MT_TEST(what_a_mapping_decided_holds_with_it_alone)
 {
 	setup();
 	map_image(JIT, "//anon", PROT_NONE);
@@ -862,7 +861,6 @@ MT_TEST(what_a_mapping_decided_is_recalled_with_it_alone)
 		unwind("auto", at(PLAIN, 0), slot(4), 0);
 		CHECK_STACK(MT_END_NO_CFI, at(PLAIN, 0), at(WITHOUT, 0x15), JIT + 0x20, JIT + 0x40);
 	}
-	MT_CHECK_EQ(mt_unwinder_counts(w.unwinder)->recalled, 3);
 	mt_image_map_remove(w.map, JIT, JIT + 0x10000);
 	unwind("auto", at(PLAIN, 0), slot(4), 0);
 	CHECK_STACK(MT_END_NO_CFI, at(PLAIN, 0), at(WITHOUT, 0x15));
