@@ -10,7 +10,6 @@
  * its frames agree with the records.
  */
 #include "symbols/images/image_map.h"
-#include "unwind/lbr_walk.h"
 #include "unwind/lookup.h"
 #include "unwind/walk.h"
 

@@ -1,6 +1,4 @@
 /* Stacks from a hardware call stack: the sampled ip, then the calls as recorded. */
-#include "unwind/lbr_walk.h"
-
 #include "formats/records/sample.h"
 #include "symbols/images/image_map.h"
 #include "unwind/lookup.h"

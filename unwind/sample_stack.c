@@ -1,10 +1,55 @@
-/* Converts a sample to the unwinder's input. */
+/* Converts a sample to the unwinder's input, and records of mappings to mappings. */
 #include "unwind/sample_stack.h"
 
+#include <string.h>
+
 #include "formats/records/attr.h"
+#include "formats/records/record.h"
 #include "formats/records/sample.h"
 #include "formats/records/sample_type.h"
 #include "unwind/unwind.h"
+
+/* ---- Registers ---- */
+
+/* The x86-64 register numbers of perf_event_open (PERF_REG_X86_*, in mask order) and of DWARF. */
+#define NONE 0xff
+
+/* By perf number: AX BX CX DX SI DI BP SP IP FLAGS CS SS DS ES FS GS R8..R15. */
+static const uint8_t dwarf_number[] = {
+	0,    3,    2,	  1,	4, 5, 6,  7,  16, NONE, NONE, NONE,
+	NONE, NONE, NONE, NONE, 8, 9, 10, 11, 12, 13,	14,   15,
+};
+
+/* The registers that perf samples with a dump: all but DS, ES, FS and GS. */
+#define USUAL_MASK ((uint64_t)0xff0fff)
+
+static void take_usual(const uint64_t *values, struct mt_unwind_regs *out)
+{
+	for (unsigned int i = 0; i < 9; i++)
+		out->value[dwarf_number[i]] = values[i];
+	for (unsigned int i = 0; i < 8; i++)
+		out->value[8 + i] = values[12 + i];
+	out->valid = (1u << 17) - 1;
+}
+
+void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_unwind_regs *out)
+{
+	if (mask == USUAL_MASK) {
+		take_usual(values, out);
+		return;
+	}
+	out->valid = 0;
+	for (; mask; mask &= mask - 1, values++) {
+		unsigned int bit = (unsigned int)__builtin_ctzll(mask);
+
+		if (bit >= sizeof(dwarf_number) || dwarf_number[bit] == NONE)
+			continue;
+		out->value[dwarf_number[bit]] = *values;
+		out->valid |= 1u << dwarf_number[bit];
+	}
+}
+
+/* ---- Samples ---- */
 
 struct mt_chain_halves mt_chain_split(const struct mt_sample *sample)
 {
@@ -75,4 +120,39 @@ void mt_sample_stack_unwind(struct mt_unwinder *unwinder, const struct mt_unwind
 uint64_t mt_frame_address(const struct mt_frame *frame)
 {
 	return frame->source == MT_FRAME_CHAIN ? frame->pc : frame->pc - frame->call_return;
+}
+
+/* ---- Mappings ---- */
+
+bool mt_mapped_by_kernel(const struct mt_kernel_record *record, struct mt_mapped *out)
+{
+	*out = (struct mt_mapped){
+		.mapping = {.start = record->start, .offset = record->offset, .prot = record->prot},
+		.identity = {.path = record->name ? record->name : "",
+			     .device_major = record->major,
+			     .device_minor = record->minor,
+			     .inode = record->inode},
+	};
+	if ((record->misc & 7) == MT_CPUMODE_KERNEL || record->pid < 0 ||
+	    __builtin_add_overflow(record->start, record->length, &out->mapping.end))
+		return false;
+	if (record->build_id && record->build_id_size <= MT_BUILD_ID_MAX) {
+		memcpy(out->identity.build_id, record->build_id, record->build_id_size);
+		out->identity.build_id_size = record->build_id_size;
+	}
+	return true;
+}
+
+struct mt_mapped mt_mapped_by_state(const struct mt_map_record *record, const char *path)
+{
+	return (struct mt_mapped){
+		.mapping = {.start = record->start,
+			    .end = record->end,
+			    .offset = record->offset,
+			    .prot = record->prot},
+		.identity = {.path = path,
+			     .device_major = record->major,
+			     .device_minor = record->minor,
+			     .inode = record->inode},
+	};
 }

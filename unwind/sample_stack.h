@@ -1,20 +1,26 @@
 /*
- * Unwinds a decoded sample: passes its registers, dump, callchain and hardware call stack to the
- * unwinder.
+ * From records to the unwinder: passes registers, dump, callchain and hardware call stack of a
+ * sample, and converts records of mappings.
  */
 #ifndef MT_UNWIND_SAMPLE_STACK_H
 #define MT_UNWIND_SAMPLE_STACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
+
 struct mt_attr;
 struct mt_frame;
-struct mt_image_map;
+struct mt_kernel_record;
+struct mt_map_record;
 struct mt_return_slot;
 struct mt_sample;
 struct mt_stack;
 struct mt_unwind_method;
+struct mt_unwind_regs;
 struct mt_unwinder;
 
 /* The kernel and user halves of a callchain, with markers; borrowed from the sample. */
@@ -45,5 +51,25 @@ void mt_sample_stack_unwind(struct mt_unwinder *unwinder, const struct mt_unwind
 
 /* A frame's address as perf prints it and as a FRAMES record stores it. */
 uint64_t mt_frame_address(const struct mt_frame *frame);
+
+/*
+ * Converts perf registers (mask as in perf_event_attr.sample_regs_user, x86-64) to DWARF numbers;
+ * unknown bits are skipped.
+ */
+void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_unwind_regs *out);
+
+/* ---- Mappings: MAP of the recording, MMAP and MMAP2 of the kernel ---- */
+
+/* The caller sets mapping.image from the identity. Strings are borrowed from the record. */
+struct mt_mapped {
+	struct mt_image_identity identity;
+	struct mt_mapping mapping;
+};
+
+/* False for a kernel mapping, and for a range that ends past 2^64. */
+bool mt_mapped_by_kernel(const struct mt_kernel_record *record, struct mt_mapped *out);
+
+/* `path` is the record's path, NUL-terminated. */
+struct mt_mapped mt_mapped_by_state(const struct mt_map_record *record, const char *path);
 
 #endif

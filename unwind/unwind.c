@@ -6,7 +6,6 @@
 
 #include "formats/base/memory.h"
 #include "symbols/images/image_map.h"
-#include "unwind/lbr_walk.h"
 #include "unwind/walk.h"
 
 #define NEEDED (1u << MT_DWARF_RIP | 1u << MT_DWARF_RSP)

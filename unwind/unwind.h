@@ -118,12 +118,6 @@ struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options);
 void mt_unwinder_destroy(struct mt_unwinder *unwinder);
 const struct mt_unwind_counts *mt_unwinder_counts(const struct mt_unwinder *unwinder);
 
-/*
- * Converts perf registers (mask as in perf_event_attr.sample_regs_user, x86-64) to DWARF numbers;
- * unknown bits are skipped.
- */
-void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_unwind_regs *out);
-
 /* Short names for reports: "cfi", "dump too small". */
 const char *mt_frame_source_name(enum mt_frame_source source);
 const char *mt_stack_end_name(enum mt_stack_end end);

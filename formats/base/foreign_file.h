@@ -10,7 +10,11 @@
 #ifndef MT_FORMATS_BASE_FOREIGN_FILE_H
 #define MT_FORMATS_BASE_FOREIGN_FILE_H
 
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum mt_foreign_links {
 	MT_LINKS_ALL,	   /* for paths that the kernel made, or that the user named */
@@ -32,5 +36,23 @@ int mt_foreign_stat(int root, const char *path, enum mt_foreign_links links, str
 
 /* The message for an errno of these functions. Valid until the next call. */
 const char *mt_foreign_problem(int error);
+
+/* pread() that continues after short reads and EINTR: reads up to `size` bytes at `at`; fewer at
+ * the file's end or after an error. */
+static inline size_t mt_read_at(int fd, uint64_t at, uint8_t *out, size_t size)
+{
+	size_t got = 0;
+
+	while (got < size) {
+		ssize_t n = pread(fd, out + got, size - got, (off_t)(at + got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		got += (size_t)n;
+	}
+	return got;
+}
 
 #endif

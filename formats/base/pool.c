@@ -5,10 +5,9 @@
 #include "formats/base/pool.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-#include "formats/base/thread.h"
 
 struct worker {
 	struct mt_pool *pool;
@@ -144,4 +143,26 @@ void mt_pool_wait(struct mt_pool *pool, struct mt_job *job)
 			pthread_cond_wait(&pool->done, &pool->lock);
 	}
 	pthread_mutex_unlock(&pool->lock);
+}
+
+int mt_thread_start(pthread_t *thread, void *(*body)(void *argument), void *argument)
+{
+	sigset_t all, before;
+	int failed;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	failed = pthread_create(thread, NULL, body, argument);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return failed;
+}
+
+void mt_inheriting_mutex(pthread_mutex_t *mutex)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(mutex, &attr);
+	pthread_mutexattr_destroy(&attr);
 }

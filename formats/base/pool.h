@@ -5,6 +5,8 @@
 #ifndef MT_FORMATS_BASE_POOL_H
 #define MT_FORMATS_BASE_POOL_H
 
+#include <pthread.h>
+
 struct mt_pool;
 
 enum {
@@ -36,5 +38,14 @@ void mt_pool_submit(struct mt_pool *pool, struct mt_job *job);
  * pool submits and waits.
  */
 void mt_pool_wait(struct mt_pool *pool, struct mt_job *job);
+
+/* ---- Threads ---- */
+
+/* Starts a thread with all signals blocked, because the main thread handles signals; 0, or an errno
+ * value. */
+int mt_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
+
+/* Initialises a mutex whose holder inherits the priority of the threads that wait for it. */
+void mt_inheriting_mutex(pthread_mutex_t *mutex);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/cursor.h"
-#include "formats/base/leb128.h"
 #include "formats/base/pages.h"
 #include "formats/chunks/chunk.h"
 #include "formats/records/record.h"

@@ -20,7 +20,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/base/thread.h"
+#include "formats/base/pool.h"
 #include "formats/file_chunks.h"
 #include "formats/records/jitdump.h"
 #include "formats/records/record.h"

@@ -15,8 +15,8 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/read_at.h"
-#include "formats/base/thread.h"
+#include "formats/base/foreign_file.h"
+#include "formats/base/pool.h"
 #include "record/files/mapped_file.h"
 #include "record/open/clock.h"
 

@@ -17,7 +17,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/pages.h"
-#include "formats/base/thread.h"
+#include "formats/base/pool.h"
 #include "formats/chunks/chunk.h"
 
 #define LEAST 16 /* the bound is never lower */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "formats/base/err.h"
-#include "formats/base/thread.h"
+#include "formats/base/pool.h"
 #include "record/rings/self_limits.h"
 
 #define STEP_US 1000

@@ -15,7 +15,7 @@
 #include "formats/records/sample.h"
 #include "symbols/images/image.h"
 #include "symbols/images/image_map.h"
-#include "unwind/mapping_record.h"
+#include "unwind/sample_stack.h"
 
 #define EXITED_KEPT 512
 #define IMAGES_MAX 16384 /* distinct files; frames in further files are not unwound */

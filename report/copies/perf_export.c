@@ -30,7 +30,7 @@
 #include "report/tables/facts.h"
 #include "report/tables/text.h"
 #include "symbols/images/image.h"
-#include "unwind/mapping_record.h"
+#include "unwind/sample_stack.h"
 
 #define KERNEL "[kernel.kallsyms]"
 

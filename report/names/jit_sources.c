@@ -16,7 +16,6 @@
 #include "formats/base/cursor.h"
 #include "formats/base/foreign_file.h"
 #include "formats/base/map64.h"
-#include "formats/base/read_at.h"
 #include "formats/base/strings.h"
 #include "formats/reading/carried.h"
 #include "formats/records/jitdump.h"

@@ -19,7 +19,7 @@
 #include "report/stacks/code_class.h"
 #include "symbols/images/image.h"
 #include "symbols/images/image_map.h"
-#include "unwind/mapping_record.h"
+#include "unwind/sample_stack.h"
 
 /*
  * An exited process's map is kept until so many later processes have exited: if the recording lost

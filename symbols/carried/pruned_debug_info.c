@@ -16,7 +16,6 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
-#include "formats/base/leb128.h"
 #include "symbols/carried/seen_code.h"
 #include "symbols/elf/elf_input.h"
 #include "symbols/elf/elf_private.h"

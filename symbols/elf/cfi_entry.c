@@ -5,7 +5,7 @@
  */
 #include "symbols/elf/cfi_entry.h"
 
-#include "formats/base/leb128.h"
+#include "formats/base/cursor.h"
 
 static uint64_t section_address(const struct mt_cfi_section *section, const uint8_t *pos)
 {

@@ -18,7 +18,6 @@
 #include "formats/base/cursor.h"
 #include "formats/base/err.h"
 #include "formats/base/foreign_file.h"
-#include "formats/base/read_at.h"
 #include "symbols/elf/elf_private.h"
 
 /*

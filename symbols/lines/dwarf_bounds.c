@@ -6,7 +6,6 @@
 
 #include "formats/base/cursor.h"
 #include "formats/base/err.h"
-#include "formats/base/leb128.h"
 #include "symbols/lines/dwarf_file.h"
 
 enum {

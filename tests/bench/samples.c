@@ -16,6 +16,7 @@
 #include "formats/base/bytes.h"
 #include "symbols/images/image.h"
 #include "symbols/images/image_map.h"
+#include "unwind/sample_stack.h"
 
 struct record {
 	uint64_t time;

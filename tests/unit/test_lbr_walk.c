@@ -1,5 +1,4 @@
 /* lbr_walk: where a hardware call stack begins, given the ips of a sample. */
-#include "unwind/lbr_walk.h"
 
 #include "formats/records/sample.h"
 #include "tests/unit/code_builder.h"

@@ -14,6 +14,7 @@
 #include "tests/unit/elf_builder.h"
 #include "tests/unit/unit.h"
 #include "unwind/oracle/oracle.h"
+#include "unwind/sample_stack.h"
 
 #define BASE ((uint64_t)0x555500000000)
 #define STACK ((uint64_t)0x7fff00001000)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "formats/base/leb128.h"
+#include "formats/base/cursor.h"
 #include "symbols/elf/cfi_entry.h"
 #include "unwind/cfi/cfi.h"
 

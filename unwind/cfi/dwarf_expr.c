@@ -4,7 +4,7 @@
  */
 #include "unwind/cfi/dwarf_expr.h"
 
-#include "formats/base/leb128.h"
+#include "formats/base/cursor.h"
 #include "unwind/cfi/dump.h"
 
 enum {

@@ -18,7 +18,6 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/foreign_file.h"
-#include "formats/base/read_at.h"
 #include "report/outputs/parts/places.h"
 #include "report/tables/text.h"
 
