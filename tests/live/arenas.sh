@@ -2,6 +2,7 @@
 # The arenas of threads that existed when mtrec attached grow by mprotect: --growth, --outstanding and the verdicts have that, and
 # the heap whose pages were touched before is not called untouched.
 # together: it looks at what it starts itself, and at nothing else
+# timeout: 120
 # slow: what is said of growth takes 12 s
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -19,7 +20,7 @@ near() {
 ./arenas 20 >ready &
 pid=$!
 for _ in $(seq 100); do grep -q ready ready && break; sleep 0.1; done
-expect 0 'a server whose arenas exist is recorded' "$mtrec" -q -e vm,rss -p "$pid" -- \
+record_without_losses 'a server whose arenas exist is recorded' "$mtrec" -e vm,rss -p "$pid" -- \
 	sh -c "awk '/^RssAnon/ { print \$2 * 1024 }' /proc/$pid/status >before; sleep 12; awk '/^RssAnon/ { print \$2 * 1024 }' /proc/$pid/status >after"
 grew=$(($(cat after) - $(cat before)))
 for analysis in growth outstanding; do
@@ -37,7 +38,7 @@ wait "$pid" 2>/dev/null
 ./arenas 20 >ready &
 pid=$!
 for _ in $(seq 100); do grep -q ready ready && break; sleep 0.1; done
-expect 0 'its blocks and pages are recorded' "$mtrec" -q -e vm,rss,malloc -o blocks.mtr -p "$pid" -- sleep 3
+record_without_losses 'its blocks and pages are recorded' "$mtrec" -e vm,rss,malloc -o blocks.mtr -p "$pid" -- sleep 3
 kill "$pid"
 wait "$pid" 2>/dev/null
 "$report" -q --leaks --csv blocks.mtr >leaks

@@ -28,12 +28,12 @@ folded() {
 }
 
 # Uncompressed, and without images, whose names are not secret: what is in the file can be looked for.
-plain='-q -z 0 --embed none -e page-faults'
+plain='-z 0 --embed none -e page-faults'
 # shellcheck disable=SC2086
-check 'raw stacks are recorded' "$mtrec" $plain -o raw.mtr -- ./secret $word 2000
+record_without_losses 'raw stacks are recorded' "$mtrec" $plain -o raw.mtr -- ./secret $word 2000
 is '... with all secrets' "$(secrets raw.mtr)" "on-the-stack-4711 environment-secret-4713 $word "'\x12\x47\x12\x47\x12\x47\x12\x47 '
 # shellcheck disable=SC2086
-check 'frames are recorded' "$mtrec" $plain --strip -o frames.mtr -- ./secret $word 2000
+record_without_losses 'frames are recorded' "$mtrec" $plain --strip -o frames.mtr -- ./secret $word 2000
 is '... and no secret' "$(secrets frames.mtr)" ''
 folded raw.mtr >raw.folded
 folded frames.mtr >frames.folded
@@ -52,7 +52,7 @@ is '... without secrets, its arguments among them' "$(secrets attached.mtr)" ''
 says '... with its stacks' 'main;outer;middle;inner' <(folded attached.mtr)
 
 # shellcheck disable=SC2086
-"$mtrec" $plain --strip -p $running -o killed.mtr &
+"$mtrec" -q $plain --strip -p $running -o killed.mtr &
 recorder=$!
 has_stacks() {
 	folded killed.mtr | grep -q 'main;outer;middle;inner'
@@ -66,7 +66,7 @@ kill $running
 wait $running 2>/dev/null
 
 # Each short life is unwound in its own map: twenty times the program is loaded, faults and is gone.
-check 'programs that come and go are recorded' "$mtrec" -q -e page-faults --strip -o lives.mtr -- \
+record_without_losses 'programs that come and go are recorded' "$mtrec" -e page-faults --strip -o lives.mtr -- \
 	sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ./secret word 50; done'
 is '... with each stack of theirs' "$(folded lives.mtr --comm secret | awk '{ n += $NF } END { print n + 0 }')" 1000
 
