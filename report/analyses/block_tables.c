@@ -68,21 +68,19 @@ static bool add_temporary(void *context, const struct mt_blocks_space *space,
 	return true;
 }
 
-static bool end_temporary(void *context, const struct mt_blocks_space *space,
+static void end_temporary(void *context, const struct mt_blocks_space *space,
 			  const struct mt_origin *origin, const struct mt_block *block,
 			  const struct mt_block_end *end)
 {
 	add_temporary(context, space, origin, block, end->temporary);
-	return true;
 }
 
-static bool live_temporary(void *context, const struct mt_blocks_space *space,
+static void live_temporary(void *context, const struct mt_blocks_space *space,
 			   const struct mt_origin *origin, const struct mt_block *block,
 			   bool doubtful)
 {
 	(void)doubtful;
 	add_temporary(context, space, origin, block, false);
-	return true;
 }
 
 /* Adds an allocation, and the block's later state in the columns from `at` on. */
@@ -104,23 +102,21 @@ static bool add_total(struct mt_block_rows *rows, const struct mt_blocks_space *
 	return true;
 }
 
-static bool end_total(void *context, const struct mt_blocks_space *space,
+static void end_total(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block,
 		      const struct mt_block_end *end)
 {
 	(void)end;
 	add_total(context, space, origin, block, TOTAL_FREED, false);
-	return true;
 }
 
-static bool live_total(void *context, const struct mt_blocks_space *space,
+static void live_total(void *context, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
 {
 	add_total(context, space, origin, block, TOTAL_BYTES, doubtful);
-	return true;
 }
 
-static bool anomaly_total(void *context, const struct mt_blocks_space *space,
+static void anomaly_total(void *context, const struct mt_blocks_space *space,
 			  const struct mt_origin *origin, enum mt_block_anomaly anomaly,
 			  uint64_t calls)
 {
@@ -128,7 +124,6 @@ static bool anomaly_total(void *context, const struct mt_blocks_space *space,
 
 	values[TOTAL_ANOMALY + anomaly] = mt_value_exact((double)calls);
 	mt_block_rows_add(context, space, origin, NULL, values);
-	return true;
 }
 
 static const struct mt_block_table totals = {
@@ -179,7 +174,7 @@ static const struct mt_value_column live_columns[LIVE_VALUES] = {
 	{"age", "s"},	{"last", "s"},	{"failed", "calls"},
 };
 
-static bool add_live(void *context, const struct mt_blocks_space *space,
+static void add_live(void *context, const struct mt_blocks_space *space,
 		     const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
 {
 	struct mt_block_rows *rows = context;
@@ -198,14 +193,13 @@ static bool add_live(void *context, const struct mt_blocks_space *space,
 	};
 
 	if (age < rows->request->older_than)
-		return true;
+		return;
 	for (size_t i = LIVE_BYTES; doubtful && i <= LIVE_USABLE; i++)
 		values[i].low = 0;
 	mt_block_rows_add(rows, space, origin, block, values);
-	return true;
 }
 
-static bool add_failed(void *context, const struct mt_blocks_space *space,
+static void add_failed(void *context, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, enum mt_block_anomaly anomaly,
 		       uint64_t calls)
 {
@@ -214,7 +208,6 @@ static bool add_failed(void *context, const struct mt_blocks_space *space,
 
 	if (anomaly == MT_ANOMALY_FAILED && rows->request->older_than <= 0)
 		mt_block_rows_add(rows, space, origin, NULL, values);
-	return true;
 }
 
 const struct mt_block_table mt_live_blocks = {
@@ -275,7 +268,7 @@ static const struct mt_value_column kernel_columns[KERNEL_VALUES] = {
 	{"age", "s"},
 };
 
-static bool add_kernel(void *context, const struct mt_blocks_space *space,
+static void add_kernel(void *context, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
 {
 	struct mt_block_rows *rows = context;
@@ -289,11 +282,10 @@ static bool add_kernel(void *context, const struct mt_blocks_space *space,
 	};
 
 	if (age < rows->request->older_than)
-		return true;
+		return;
 	for (size_t i = KERNEL_BYTES; doubtful && i <= KERNEL_ASKED; i++)
 		values[i].low = 0;
 	mt_block_rows_add(rows, space, origin, block, values);
-	return true;
 }
 
 static const struct mt_block_table kernel_memory = {

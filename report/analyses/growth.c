@@ -49,27 +49,26 @@ static void add_bytes(struct growth *growth, const struct mt_ledger *ledger,
 	mt_row_keys_add(growth->run.grouping, &facts, values);
 }
 
-static bool add_change(void *context, const struct mt_ledger *ledger,
+static void add_change(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {
 	add_bytes(context, ledger, post, post->change->sign != 0);
-	return true;
 }
 
 /* The total of mapped memory stays the same. */
-static bool add_access(void *context, const struct mt_ledger *ledger,
+static void add_access(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {
 	struct mt_change less;
 	struct mt_ledger_change from = mt_ledger_access_from(ledger, post, &less);
 
 	if (post->change->sign <= 0)
-		return true;
+		return;
 	add_bytes(context, ledger, &from, false);
-	return add_change(context, ledger, post);
+	add_change(context, ledger, post);
 }
 
-static bool add_space(void *context, const struct mt_ledger *ledger,
+static void add_space(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, const struct mt_extents *regions,
 		      uint64_t time)
 {
@@ -79,7 +78,6 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	(void)regions;
 	(void)time;
 	mt_ledger_rows_add_remaining(&growth->run.rows, space);
-	return true;
 }
 
 static void set_up(struct mt_ledger_run *run)

@@ -248,7 +248,7 @@ static uint64_t moment_of(const struct maps *maps, const struct mt_ledger_space 
 	return clock == UINT64_MAX ? recording->end : clock;
 }
 
-static bool add_space(void *context, const struct mt_ledger *ledger,
+static void add_space(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, const struct mt_extents *regions,
 		      uint64_t time, const struct mt_page_map *touched)
 {
@@ -268,13 +268,12 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 
 	if ((maps->at.when == MT_AT_TIME && space->ended) ||
 	    !mt_session_selects(maps->session, &leader, time ? time - 1 : 0))
-		return true;
+		return;
 	for (; region; region = mt_extents_after(regions, region->end))
 		add_region(&mappings, region, &done);
 	region = mt_extents_after(space->account->doubts, 0);
 	for (; region; region = mt_extents_after(space->account->doubts, region->end))
 		add_doubt(&mappings, region);
-	return true;
 }
 
 static bool reports_pages(void *context, uint32_t recording)

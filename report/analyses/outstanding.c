@@ -63,7 +63,7 @@ static void add_region(struct outstanding *o, const struct mt_ledger *ledger,
 	mt_row_keys_add(o->run.grouping, &facts, values);
 }
 
-static bool add_space(void *context, const struct mt_ledger *ledger,
+static void add_space(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, const struct mt_extents *regions,
 		      uint64_t time)
 {
@@ -71,11 +71,10 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 
 	for (; region; region = mt_extents_after(regions, region->end))
 		add_region(context, ledger, space, region, time);
-	return true;
 }
 
 /* --timeline: changes, counted for the call that had reserved the memory. */
-static bool add_change(void *context, const struct mt_ledger *ledger,
+static void add_change(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {
 	struct outstanding *o = context;
@@ -91,23 +90,24 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	struct mt_row_facts facts;
 
 	if (!counts(o, post->space, &region, owner, post->attrs))
-		return true;
+		return;
 	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(change->sign), values);
 	facts = mt_ledger_row_facts(&o->run.rows, ledger, owner, post->attrs,
 				    post->space->recording, change->time);
 	mt_ledger_row_note(&o->run.rows, post->space, &facts);
 	mt_row_keys_add(o->run.grouping, &facts, values);
-	return true;
 }
 
-static bool add_access(void *context, const struct mt_ledger *ledger,
+static void add_access(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {
 	struct mt_change less;
 	struct mt_ledger_change from = mt_ledger_access_from(ledger, post, &less);
 
-	return post->change->sign <= 0 ||
-	       (add_change(context, ledger, &from) && add_change(context, ledger, post));
+	if (post->change->sign <= 0)
+		return;
+	add_change(context, ledger, &from);
+	add_change(context, ledger, post);
 }
 
 static void set_up(struct mt_ledger_run *run)

@@ -105,11 +105,10 @@ static void add_holding(struct resident *resident, const struct mt_ledger *ledge
 }
 
 /* --timeline: changes, counted for the path that had touched the memory. */
-static bool add_change(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
+static void add_change(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
 		       uint64_t time)
 {
 	add_holding(context, ledger, more, time);
-	return true;
 }
 
 static void set_up(struct mt_ledger_run *run)

@@ -60,23 +60,19 @@ struct mt_blocks_options {
 	/*
 	 * `block` is called for each block of a space, and `anomaly` with the number of anomalies
 	 * by each origin, when the space or the recording ends, or the requested moment has come.
-	 * False out of memory. `doubtful`: the block's free may be in lost records. Both may be
-	 * NULL.
+	 * `doubtful`: the block's free may be in lost records. Both may be NULL.
 	 */
-	bool (*block)(void *context, const struct mt_blocks_space *space,
+	void (*block)(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
-	bool (*anomaly)(void *context, const struct mt_blocks_space *space,
+	void (*anomaly)(void *context, const struct mt_blocks_space *space,
 			const struct mt_origin *origin, enum mt_block_anomaly anomaly,
 			uint64_t calls);
-	/* Called for each block as it is freed. May be NULL; false out of memory. */
-	bool (*gone)(void *context, const struct mt_blocks_space *space,
+	/* Called for each block as it is freed. May be NULL. */
+	void (*gone)(void *context, const struct mt_blocks_space *space,
 		     const struct mt_origin *origin, const struct mt_block *block,
 		     const struct mt_block_end *end);
-	/*
-	 * Called after the blocks of a space, with all blocks that are live at the end. May be
-	 * NULL; false out of memory.
-	 */
-	bool (*remaining)(void *context, const struct mt_blocks_space *space,
+	/* Called after the blocks of a space, with those that are live at the end. May be NULL. */
+	void (*remaining)(void *context, const struct mt_blocks_space *space,
 			  const struct mt_block_map *map);
 	void *context;
 };

@@ -71,42 +71,39 @@ struct mt_ledger_count {
 struct mt_ledger_options {
 	struct mt_at at;
 	/*
-	 * Both may be NULL and return false out of memory. `remaining` is called once for each
-	 * space, when the space or the recording ends, with its regions at the time of `at`.
+	 * Both may be NULL. `remaining` is called once for each space, when the space or the
+	 * recording ends, with its regions at the time of `at`.
 	 */
-	bool (*change)(void *context, const struct mt_ledger *ledger,
+	void (*change)(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *change);
-	bool (*remaining)(void *context, const struct mt_ledger *ledger,
+	void (*remaining)(void *context, const struct mt_ledger *ledger,
 			  const struct mt_ledger_space *space, const struct mt_extents *regions,
 			  uint64_t time);
 	/*
 	 * mprotect gave mapped memory some access, or removed all access. Sign 0: a call changed
 	 * other attributes. May be NULL.
 	 */
-	bool (*accessed)(void *context, const struct mt_ledger *ledger,
+	void (*accessed)(void *context, const struct mt_ledger *ledger,
 			 const struct mt_ledger_change *change);
 	/*
 	 * A call has touched all pages of a mapped range, or has given them back while the range
 	 * stays mapped. May be NULL.
 	 */
-	bool (*advised)(void *context, const struct mt_ledger *ledger,
+	void (*advised)(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_space *space, const struct mt_range *range,
 			bool touched);
-	/*
-	 * Single pages, reported in order with the changes. Set all of the following or none; false
-	 * out of memory.
-	 */
+	/* Single pages, reported in order with the changes. Set all of the following or none. */
 	bool stackless; /* touches are reported without stacks, which saves time */
-	bool (*touched)(void *context, const struct mt_ledger *ledger,
+	void (*touched)(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_touch *touch);
-	bool (*counted)(void *context, const struct mt_ledger *ledger,
+	void (*counted)(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_count *count);
 	/* Pages of a space moved to another address. */
-	bool (*moved)(void *context, const struct mt_ledger *ledger,
+	void (*moved)(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, uint64_t from, uint64_t to,
 		      uint64_t size);
 	/* A process's gauge from /proc, reported before anything else of the recording. */
-	bool (*gauged)(void *context, uint32_t recording, const struct mt_gauge_record *gauge);
+	void (*gauged)(void *context, uint32_t recording, const struct mt_gauge_record *gauge);
 	void *context;
 };
 

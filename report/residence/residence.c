@@ -7,7 +7,7 @@
 #include "report/residence/residence_parts.h"
 #include "report/tables/byte_runs.h"
 
-static bool change(void *context, const struct mt_ledger *ledger,
+static void change(void *context, const struct mt_ledger *ledger,
 		   const struct mt_ledger_change *reported)
 {
 	struct mt_residence *r = context;
@@ -17,21 +17,20 @@ static bool change(void *context, const struct mt_ledger *ledger,
 
 	mt_residence_note(r, ledger, change->time);
 	if (r->books.items[book]->closed || !change->sign)
-		return true;
+		return;
 	if (change->sign < 0) {
 		mt_residence_give_back(r, ledger, book, change->start >> MT_PAGE_SHIFT,
 				       change->end >> MT_PAGE_SHIFT, change->origin,
 				       MT_ORIGIN_UNMAPPED);
-		return true;
+		return;
 	}
 	toucher = mt_residence_toucher(r, reported->origin->tid);
 	toucher->from = change->start >> MT_PAGE_SHIFT;
 	toucher->to = change->end >> MT_PAGE_SHIFT;
-	return true;
 }
 
 /* A huge page belongs to one mapping: if another mapping begins inside, it is split. */
-static bool accessed(void *context, const struct mt_ledger *ledger,
+static void accessed(void *context, const struct mt_ledger *ledger,
 		     const struct mt_ledger_change *reported)
 {
 	const uint64_t inside = MT_HUGE_PAGES - 1,
@@ -45,10 +44,9 @@ static bool accessed(void *context, const struct mt_ledger *ledger,
 		if (ends[i] & inside)
 			mt_residence_split(r, book, ends[i] & ~inside, (ends[i] | inside) + 1);
 	}
-	return true;
 }
 
-static bool moved(void *context, const struct mt_ledger *ledger,
+static void moved(void *context, const struct mt_ledger *ledger,
 		  const struct mt_ledger_space *space, uint64_t from, uint64_t to, uint64_t size)
 {
 	struct mt_residence *r = context;
@@ -57,7 +55,6 @@ static bool moved(void *context, const struct mt_ledger *ledger,
 	(void)ledger;
 	mt_page_map_move(&r->books.items[book]->map, from >> MT_PAGE_SHIFT, to >> MT_PAGE_SHIFT,
 			 size >> MT_PAGE_SHIFT);
-	return true;
 }
 
 /* ---- Touching ---- */
@@ -101,7 +98,7 @@ static void touch_pages(struct mt_residence *r, struct mt_toucher *toucher, uint
 	}
 }
 
-static bool touched(void *context, const struct mt_ledger *ledger,
+static void touched(void *context, const struct mt_ledger *ledger,
 		    const struct mt_ledger_touch *touch)
 {
 	struct mt_residence *r = context;
@@ -111,13 +108,13 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 
 	mt_residence_note(r, ledger, touch->time);
 	if (r->books.items[book]->closed)
-		return true;
+		return;
 	if (touch->order) {
 		uint64_t count = 1ull << touch->order;
 
 		if (!r->each && toucher->faulting && toucher->book == book)
 			touch_pages(r, toucher, book, toucher->page & ~(count - 1), count);
-		return true;
+		return;
 	}
 	toucher->faulting = true;
 	toucher->book = book;
@@ -132,7 +129,6 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 	find_key(ledger, book, touch, toucher);
 	if (!r->each)
 		touch_pages(r, toucher, book, page, 1);
-	return true;
 }
 
 /* ---- Batched counts, or none ---- */
@@ -263,7 +259,7 @@ static void put_unseen_huge(struct mt_residence *r, const struct mt_ledger *ledg
 		put_huge(r, ledger, index, why, rest);
 }
 
-static bool remaining(void *context, const struct mt_ledger *ledger,
+static void remaining(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, const struct mt_extents *regions,
 		      uint64_t time)
 {
@@ -286,10 +282,9 @@ static bool remaining(void *context, const struct mt_ledger *ledger,
 	while ((counts = mt_residence_next_counts(r, index, &at)))
 		*counts = (struct mt_page_counts){0};
 	mt_array_deinit(&r->books.items[index]->counts);
-	return true;
 }
 
-static bool gauged(void *context, uint32_t recording, const struct mt_gauge_record *gauge)
+static void gauged(void *context, uint32_t recording, const struct mt_gauge_record *gauge)
 {
 	static const char *const names[MT_PAGES_READ] = {
 		[MT_PAGES_FILE] = "RssFile",
@@ -309,7 +304,7 @@ static bool gauged(void *context, uint32_t recording, const struct mt_gauge_reco
 		memcmp(gauge->name.bytes, names[member], gauge->name.size) != 0))
 		member++;
 	if (member == MT_PAGES_READ || gauge->value >> 56)
-		return true;
+		return;
 	reading = mt_array_push(&r->readings);
 	*reading = (struct mt_page_reading){.pid = gauge->pid,
 					    .member = member,
@@ -317,7 +312,6 @@ static bool gauged(void *context, uint32_t recording, const struct mt_gauge_reco
 					    .number = r->readings.count - 1,
 					    .pages = (int64_t)(gauge->value >> MT_PAGE_SHIFT)};
 	r->readings_sorted = false;
-	return reading;
 }
 
 void mt_residence_listen(struct mt_residence *residence, struct mt_ledger_options *options)

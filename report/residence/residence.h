@@ -37,13 +37,13 @@ struct mt_residence_options {
 	 * Called at each change of a holding, with the pages, swapped pages and changes added. May
 	 * be NULL.
 	 */
-	bool (*held)(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
+	void (*held)(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
 		     uint64_t time);
 	/*
 	 * Called when the ledger calls `remaining`, with the pages that were touched and not given
 	 * back. May be NULL.
 	 */
-	bool (*remaining)(void *context, const struct mt_ledger *ledger,
+	void (*remaining)(void *context, const struct mt_ledger *ledger,
 			  const struct mt_ledger_space *space, const struct mt_extents *regions,
 			  uint64_t time, const struct mt_page_map *touched);
 	void *context;

@@ -184,7 +184,7 @@ void mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledg
 /* ---- residence_steps.c ---- */
 
 /* The ledger's callback `counted`. */
-bool mt_residence_counted(void *residence, const struct mt_ledger *ledger,
+void mt_residence_counted(void *residence, const struct mt_ledger *ledger,
 			  const struct mt_ledger_count *reported);
 
 #endif

@@ -363,7 +363,7 @@ static void take_nameless(struct mt_residence *r, uint32_t book, struct mt_page_
 	mt_residence_bind(r, counts, book);
 }
 
-bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
+void mt_residence_counted(void *context, const struct mt_ledger *ledger,
 			  const struct mt_ledger_count *reported)
 {
 	struct mt_residence *r = context;
@@ -377,7 +377,7 @@ bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 
 	mt_residence_note(r, ledger, reported->time);
 	if (!count->own && !count->mm)
-		return true;
+		return;
 	if (count->own)
 		take_nameless(r, step.book, counts);
 	step.last = counts->time;
@@ -385,7 +385,7 @@ bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 		counts->seen[count->member] = true;
 		counts->value[count->member] = (int64_t)(count->bytes >> MT_PAGE_SHIFT);
 		counts->time = reported->time;
-		return true;
+		return;
 	}
 	/* A thread that has left its address space ends it: by exit or exec. */
 	if (!count->own && counts->book == step.book + 1)
@@ -395,5 +395,4 @@ bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 	step.book = counts->book - 1;
 	if (!r->books.items[step.book]->closed)
 		apply(r, counts, &step, toucher);
-	return true;
 }

@@ -209,7 +209,7 @@ static void add_block(struct mt_leaks *leaks, const struct mt_blocks_space *from
 	add_lives(entry, scale, block, one_in, to);
 }
 
-static bool take_gone(void *context, const struct mt_blocks_space *space,
+static void take_gone(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block,
 		      const struct mt_block_end *end)
 {
@@ -218,10 +218,9 @@ static bool take_gone(void *context, const struct mt_blocks_space *space,
 	if (!end->resized)
 		add_block(context, space, origin, block, end->time > last ? end->time : last,
 			  end->replaced);
-	return true;
 }
 
-static bool take_live(void *context, const struct mt_blocks_space *space,
+static void take_live(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
 {
 	struct mt_leaks *leaks = context;
@@ -229,10 +228,9 @@ static bool take_live(void *context, const struct mt_blocks_space *space,
 	add_block(leaks, space, origin, block, 0, false);
 	if (leaks->also.block)
 		leaks->also.block(leaks->also.context, space, origin, block, doubtful);
-	return true;
 }
 
-static bool take_remaining(void *context, const struct mt_blocks_space *from,
+static void take_remaining(void *context, const struct mt_blocks_space *from,
 			   const struct mt_block_map *map)
 {
 	struct mt_leaks *leaks = context;
@@ -243,7 +241,6 @@ static bool take_remaining(void *context, const struct mt_blocks_space *from,
 	leaks->spaces.items[at].ended = from->ended;
 	mt_history_scale_reach(scale, from->time);
 	mt_heaps_take_blocks(leaks->heaps, from, at, map);
-	return true;
 }
 
 void mt_leaks_listen(struct mt_leaks *leaks, struct mt_blocks_options *options)

@@ -32,7 +32,7 @@ void mt_leaks_destroy(struct mt_leaks *leaks);
 void mt_leaks_listen(struct mt_leaks *leaks, struct mt_blocks_options *options);
 /* A second listener to each live block, as in struct mt_blocks_options. */
 struct mt_leaks_also {
-	bool (*block)(void *context, const struct mt_blocks_space *space,
+	void (*block)(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
 	void *context;
 };

@@ -282,7 +282,7 @@ static void mark_pages(struct mt_verdicts_space *space, uint64_t start, uint64_t
 		mt_page_map_clear(&space->touched, first, after, NULL, NULL);
 }
 
-static bool take_touch(void *context, const struct mt_ledger *ledger,
+static void take_touch(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_touch *touch)
 {
 	struct mt_verdicts *verdicts = context;
@@ -291,20 +291,18 @@ static bool take_touch(void *context, const struct mt_ledger *ledger,
 
 	(void)ledger;
 	if (touch->order || page > INT64_MAX)
-		return true;
+		return;
 	space = find_space(verdicts, touch->space);
 	verdicts->spaces.items[space].faults = true;
 	mark_pages(&verdicts->spaces.items[space], page, page + PAGE, true);
-	return true;
 }
 
-static bool take_count(void *context, const struct mt_ledger *ledger,
+static void take_count(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_count *count)
 {
 	(void)context;
 	(void)ledger;
 	(void)count;
-	return true;
 }
 
 /* Counts pages given back: a part of their path's course, although they stay mapped. */
@@ -324,7 +322,7 @@ static void note_advice(struct mt_verdicts *verdicts, const struct mt_ledger *le
 	entry->advices++;
 }
 
-static bool take_advice(void *context, const struct mt_ledger *ledger,
+static void take_advice(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_space *from, const struct mt_range *range,
 			bool touched)
 {
@@ -341,10 +339,9 @@ static bool take_advice(void *context, const struct mt_ledger *ledger,
 		note_advice(verdicts, ledger, &part, space);
 	}
 	mark_pages(&verdicts->spaces.items[space], range->start, range->end, touched);
-	return true;
 }
 
-static bool take_move(void *context, const struct mt_ledger *ledger,
+static void take_move(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *from, uint64_t at, uint64_t to, uint64_t size)
 {
 	struct mt_verdicts *verdicts = context;
@@ -353,7 +350,6 @@ static bool take_move(void *context, const struct mt_ledger *ledger,
 	(void)ledger;
 	mt_page_map_move(&verdicts->spaces.items[space].touched, at >> PAGE_SHIFT, to >> PAGE_SHIFT,
 			 size >> PAGE_SHIFT);
-	return true;
 }
 
 /* True for memory whose pages are meant to be used, unlike memory that only reserves addresses. */
@@ -420,7 +416,7 @@ static void report_region(const struct mt_verdicts *verdicts, const struct mt_le
 	}
 }
 
-static bool take_remaining(void *context, const struct mt_ledger *ledger,
+static void take_remaining(void *context, const struct mt_ledger *ledger,
 			   const struct mt_ledger_space *from, const struct mt_extents *regions,
 			   uint64_t time)
 {
@@ -448,15 +444,13 @@ static bool take_remaining(void *context, const struct mt_ledger *ledger,
 	mt_page_map_deinit(&verdicts->spaces.items[at].touched);
 	if (verdicts->regions.done)
 		verdicts->regions.done(verdicts->regions.context, from);
-	return true;
 }
 
-static bool take_gauge(void *context, uint32_t recording, const struct mt_gauge_record *gauge)
+static void take_gauge(void *context, uint32_t recording, const struct mt_gauge_record *gauge)
 {
 	struct mt_verdicts *verdicts = context;
 
 	mt_mapping_readings_take(&verdicts->readings, recording, gauge);
-	return true;
 }
 
 static void report_also(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
@@ -466,7 +460,7 @@ static void report_also(const struct mt_verdicts *verdicts, const struct mt_ledg
 		verdicts->also.change(verdicts->also.context, ledger, post);
 }
 
-static bool take_change(void *context, const struct mt_ledger *ledger,
+static void take_change(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_change *post)
 {
 	const struct mt_change *change = post->change;
@@ -478,26 +472,24 @@ static bool take_change(void *context, const struct mt_ledger *ledger,
 		mark_pages(&verdicts->spaces.items[space], change->start, change->end, false);
 	if (change->sign && !post->attrs->prot) {
 		note_closed(&verdicts->spaces.items[space], post);
-		return true;
+		return;
 	}
 	add_change(verdicts, ledger, post, false);
 	report_also(verdicts, ledger, post);
-	return true;
 }
 
-static bool take_access(void *context, const struct mt_ledger *ledger,
+static void take_access(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_change *post)
 {
 	struct mt_verdicts *verdicts = context;
 	uint32_t space;
 
 	if (!post->change->sign)
-		return true;
+		return;
 	space = find_space(verdicts, post->space);
 	add_closed(&verdicts->spaces.items[space], post->change, -post->change->sign);
 	add_change(verdicts, ledger, post, true);
 	report_also(verdicts, ledger, post);
-	return true;
 }
 
 void mt_verdicts_report_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also)

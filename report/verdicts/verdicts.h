@@ -61,7 +61,7 @@ double mt_verdicts_closed_growth(const struct mt_verdicts *verdicts, uint32_t re
 
 /* A second listener to changes of memory with some access; set before the ledger's run. */
 struct mt_verdicts_also {
-	bool (*change)(void *context, const struct mt_ledger *ledger,
+	void (*change)(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *change);
 	void *context;
 };

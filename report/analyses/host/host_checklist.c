@@ -612,7 +612,7 @@ static void find_failures(struct host *host)
 	}
 }
 
-static bool count_blocks(void *context, const struct mt_blocks_space *space,
+static void count_blocks(void *context, const struct mt_blocks_space *space,
 			 const struct mt_origin *origin, enum mt_block_anomaly anomaly,
 			 uint64_t calls)
 {
@@ -621,7 +621,6 @@ static bool count_blocks(void *context, const struct mt_blocks_space *space,
 	(void)space;
 	(void)origin;
 	host->failed_blocks += anomaly == MT_ANOMALY_FAILED ? (double)calls : 0;
-	return true;
 }
 
 static void count_kill(struct host *host, uint32_t recording, uint32_t cgroup)

@@ -319,7 +319,7 @@ static void add_region(struct shm *shm, const struct mt_ledger *ledger,
 	mt_ledger_row_note(&shm->run.rows, space, &noted->facts);
 }
 
-static bool add_space(void *context, const struct mt_ledger *ledger,
+static void add_space(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, const struct mt_extents *regions,
 		      uint64_t time)
 {
@@ -330,7 +330,6 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	for (; region; region = mt_extents_after(regions, region->end))
 		add_region(shm, ledger, space, region);
 	mt_ledger_rows_add_remaining(&shm->run.rows, space);
-	return true;
 }
 
 /* ---- The analysis ---- */
