@@ -8,7 +8,6 @@
  * Memory is bounded by the distinct lines and calls; rows are read one after the other.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/array.h"

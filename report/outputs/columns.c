@@ -3,8 +3,6 @@
  * Columns of sums have the width of their widest cell; columns of a listing widen as it is printed.
  */
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/cleanup.h"

@@ -5,7 +5,6 @@
  */
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/cells.h"

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "formats/base/err.h"
 #include "report/outputs/outputs.h"
 #include "report/tables/facts.h"
 #include "report/tables/table.h"

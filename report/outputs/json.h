@@ -2,7 +2,6 @@
 #ifndef MT_REPORT_OUTPUTS_JSON_H
 #define MT_REPORT_OUTPUTS_JSON_H
 
-#include <stddef.h>
 #include <stdio.h>
 
 struct mt_error;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/cells.h"

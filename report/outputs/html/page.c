@@ -10,14 +10,12 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/memory.h"
 #include "formats/base/strings.h"
 #include "report/outputs/annotate/source_file.h"
 #include "report/outputs/html/page_data.h"
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
-#include "report/outputs/parts/cells.h"
 #include "report/outputs/parts/places.h"
 #include "report/stacks/frames.h"
 #include "report/tables/facts.h"

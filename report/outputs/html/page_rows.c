@@ -10,7 +10,6 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "report/outputs/html/page_data.h"
 #include "report/outputs/json.h"
 #include "report/outputs/parts/cells.h"

@@ -4,12 +4,9 @@
  */
 #include "report/outputs/parts/places.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/base/array.h"
-#include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/stacks/code_class.h"

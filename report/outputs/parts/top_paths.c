@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/outputs/parts/cells.h"
 #include "report/outputs/parts/headline.h"

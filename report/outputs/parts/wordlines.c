@@ -13,7 +13,6 @@
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/tables/byte_runs.h"
 #include "report/tables/limited_table.h"

@@ -9,12 +9,10 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/outputs/outputs.h"

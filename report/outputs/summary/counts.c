@@ -4,7 +4,6 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/headline.h"
@@ -13,7 +12,6 @@
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/stacks/tree.h"
-#include "report/sums/sum_table.h"
 #include "report/tables/facts.h"
 #include "report/tables/table.h"
 #include "report/tables/text.h"

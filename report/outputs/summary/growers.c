@@ -1,5 +1,4 @@
 /* The summary's list of processes that grew. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

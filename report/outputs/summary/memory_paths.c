@@ -5,7 +5,6 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/outputs/outputs.h"
@@ -15,7 +14,6 @@
 #include "report/stacks/code_class.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
-#include "report/sums/sum_table.h"
 #include "report/tables/table.h"
 #include "report/verdicts/tierless_paths.h"
 #include "report/verdicts/verdict.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "formats/base/memory.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/parts/name_advice.h"

@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/base/err.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/summary_parts.h"
 #include "report/tables/facts.h"

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "formats/base/err.h"
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/summary_parts.h"

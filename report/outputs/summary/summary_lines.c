@@ -5,7 +5,6 @@
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/summary_parts.h"
 #include "report/tables/facts.h"
-#include "report/tables/table.h"
 #include "report/tables/text.h"
 
 #define BOLD "\033[1m"
