@@ -231,8 +231,13 @@ static struct mt_rule place_rule(const struct place *place, uint64_t address, ui
 	}
 }
 
-struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
-			      bool *lasting)
+/*
+ * The rule for a frame, looked up at `address`: pc, or pc - 1 for a return address. *lasting: the
+ * rule holds for every map of this generation. If no code is mapped there, it only holds for this
+ * version of the map.
+ */
+static struct mt_rule find_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
+				bool *lasting)
 {
 	struct place place;
 	int end = find_place(map, address, &place);
@@ -324,7 +329,7 @@ struct mt_rule mt_walk_rule_miss(struct mt_walk *walk, uint64_t address, uint64_
 		return entry->rule;
 	if (walk->unwinder->of_versions && cache_has(cache, here, tag_here))
 		return here->rule;
-	rule = mt_lookup_rule(walk->input->map, address, pc, &lasting);
+	rule = find_rule(walk->input->map, address, pc, &lasting);
 	walk->unwinder->counts.cache_misses++;
 	if (!lasting) {
 		walk->unwinder->of_versions = true;

@@ -20,14 +20,6 @@ struct mt_mapping;
 enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address,
 				struct mt_cfi_row *row, int *end);
 
-/*
- * The rule for a frame, looked up at `address`: pc, or pc - 1 for a return address. *lasting: the
- * rule holds for every map of this generation. If no code is mapped there, it only holds for this
- * version of the map.
- */
-struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
-			      bool *lasting);
-
 /* An address in an image. */
 struct mt_lookup_place {
 	const struct mt_mapping *mapping; /* borrowed until the map changes */

@@ -114,7 +114,7 @@ static void take_branches(struct walk *w, struct mt_sample *out)
 	if (w->attr->branch_sample_type & MT_BRANCH_HW_INDEX) {
 		w->empty_stack = !n;
 		if (n || !w->empty_without_index)
-			out->branch_hw_index = mt_cursor_u64(&w->c);
+			mt_cursor_u64(&w->c); /* the hardware index, unused */
 	}
 	if (n > mt_cursor_left(&w->c) / sizeof(struct mt_branch)) {
 		w->c.bad = true;

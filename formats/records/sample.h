@@ -124,7 +124,6 @@ struct mt_sample {
 	size_t raw_size;
 	const struct mt_branch *branches;
 	size_t branch_count;
-	uint64_t branch_hw_index;
 	bool has_branches; /* branch records were sampled, possibly none */
 	uint64_t user_abi; /* 0 none, 1 32-bit, 2 64-bit */
 	/* one for each bit of attr->sample_regs_user; valid unless user_abi is 0 */

@@ -144,55 +144,9 @@ void mt_image_set_set_codec(struct mt_image_set *set, const struct mt_elf_codec 
 	set->codec = codec;
 }
 
-static bool starts_with(const char *string, const char *start)
-{
-	return !strncmp(string, start, strlen(start));
-}
-
-static bool ends_with(const char *string, const char *end)
-{
-	size_t length = strlen(string), tail = strlen(end);
-
-	return length >= tail && !strcmp(string + length - tail, end);
-}
-
-static bool is_module_path(const char *path)
-{
-	static const char *const ends[] = {".ko", ".ko.xz", ".ko.gz", ".ko.zst"};
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-		if (ends_with(path, ends[i]))
-			return true;
-	}
-	return false;
-}
-
-enum mt_image_kind mt_image_kind_of_path(const char *path)
-{
-	static const char *const anonymous[] = {"//",	     "[heap]",	       "[stack",
-						"[anon",     "[vvar",	       "[vsyscall]",
-						"[uprobes]", "/memfd:",	       "/dev/zero",
-						"/SYSV",     "/anon_hugepage", "anon_inode:",
-						"/tmp/perf-"};
-	uint32_t pid;
-
-	if (starts_with(path, "[vdso"))
-		return MT_IMAGE_VDSO;
-	for (size_t i = 0; i < sizeof(anonymous) / sizeof(*anonymous); i++) {
-		if (starts_with(path, anonymous[i]))
-			return MT_IMAGE_ANONYMOUS;
-	}
-	if (!*path || mt_jitdump_path(path, strlen(path), &pid))
-		return MT_IMAGE_ANONYMOUS;
-	if (*path == '[' ||
-	    is_module_path(path)) /* [kernel.kallsyms], [nf_tables], /lib/modules/... */
-		return MT_IMAGE_KERNEL;
-	return MT_IMAGE_FILE;
-}
-
 enum mt_image_kind mt_image_kind_of(const struct mt_image_identity *identity)
 {
-	if (identity->build_id_size && starts_with(identity->path, "/memfd:"))
+	if (identity->build_id_size && !strncmp(identity->path, "/memfd:", 7))
 		return MT_IMAGE_FILE;
 	return mt_image_kind_of_path(identity->path);
 }

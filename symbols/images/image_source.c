@@ -1,8 +1,8 @@
 /*
- * Finds ELF files on this machine: at the recorded path, at that path below a directory given by
- * the user, as this process's vdso, and as packaged debug files by build id. Recorded paths are
- * untrusted: they must be absolute, without "..", and lead to a regular file of an ordinary file
- * system.
+ * The kind of an image by its path. Finds ELF files on this machine: at the recorded path, at that
+ * path below a directory given by the user, as this process's vdso, and as packaged debug files by
+ * build id. Recorded paths are untrusted: they must be absolute, without "..", and lead to a
+ * regular file of an ordinary file system.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/records/jitdump.h"
 #include "symbols/images/debug_file.h"
 #include "symbols/images/image.h"
 
@@ -35,6 +36,52 @@ static bool has_parent_step(const char *path)
 static bool is_kernel_file_system(const char *path)
 {
 	return !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5);
+}
+
+static bool starts_with(const char *string, const char *start)
+{
+	return !strncmp(string, start, strlen(start));
+}
+
+static bool ends_with(const char *string, const char *end)
+{
+	size_t length = strlen(string), tail = strlen(end);
+
+	return length >= tail && !strcmp(string + length - tail, end);
+}
+
+static bool is_module_path(const char *path)
+{
+	static const char *const ends[] = {".ko", ".ko.xz", ".ko.gz", ".ko.zst"};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		if (ends_with(path, ends[i]))
+			return true;
+	}
+	return false;
+}
+
+enum mt_image_kind mt_image_kind_of_path(const char *path)
+{
+	static const char *const anonymous[] = {"//",	     "[heap]",	       "[stack",
+						"[anon",     "[vvar",	       "[vsyscall]",
+						"[uprobes]", "/memfd:",	       "/dev/zero",
+						"/SYSV",     "/anon_hugepage", "anon_inode:",
+						"/tmp/perf-"};
+	uint32_t pid;
+
+	if (starts_with(path, "[vdso"))
+		return MT_IMAGE_VDSO;
+	for (size_t i = 0; i < sizeof(anonymous) / sizeof(*anonymous); i++) {
+		if (starts_with(path, anonymous[i]))
+			return MT_IMAGE_ANONYMOUS;
+	}
+	if (!*path || mt_jitdump_path(path, strlen(path), &pid))
+		return MT_IMAGE_ANONYMOUS;
+	if (*path == '[' ||
+	    is_module_path(path)) /* [kernel.kallsyms], [nf_tables], /lib/modules/... */
+		return MT_IMAGE_KERNEL;
+	return MT_IMAGE_FILE;
 }
 
 static struct mt_error *check_path(const char *path)
