@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/foreign_file.h"
@@ -23,9 +22,7 @@
 #include "symbols/elf/elf_input.h"
 #include "symbols/tables/address_sort.h"
 
-#define FRONT_SIZE ((size_t)4 << 10)
 #define HEADERS_MAX ((size_t)8 << 20)
-#define NOTE_MAX ((size_t)64 << 10)
 #define WHOLE_MAX ((size_t)64 << 20) /* bytes kept of a file without section headers */
 
 struct units {
@@ -65,85 +62,27 @@ void mt_embed_image_destroy(struct mt_embed_image *image)
 
 /* ---- Opening ---- */
 
-static void keep(const struct mt_embed_file *file, uint64_t offset, uint64_t size, uint64_t most)
+/* Keeps bytes of headers, section names and notes. */
+static void keep(void *context, const uint8_t *bytes, size_t size)
 {
-	mt_file_pages_need(file->pages, offset, size < most ? size : most, true);
-}
+	const struct mt_embed_file *file = context;
 
-/* Keeps the section headers and their names; without section headers, the whole file. */
-static void keep_headers(const struct mt_embed_file *file)
-{
-	const uint8_t *bytes = mt_file_pages_bytes(file->pages);
-	bool wide = bytes[EI_CLASS] == ELFCLASS64;
-	uint64_t at = wide ? mt_get_le64(bytes + 40) : mt_get_le32(bytes + 32);
-	uint64_t stride = mt_get_le16(bytes + (wide ? 58 : 46));
-	uint64_t count = mt_get_le16(bytes + (wide ? 60 : 48));
-	uint64_t names = mt_get_le16(bytes + (wide ? 62 : 50));
-	size_t size = mt_file_pages_size(file->pages);
-
-	if (!at || !count || at >= size) {
-		keep(file, 0, size, WHOLE_MAX);
-		return;
-	}
-	keep(file, at, stride * count, HEADERS_MAX);
-	if (names < count && at + names * stride + stride <= size && stride >= (wide ? 64 : 40)) {
-		const uint8_t *header = bytes + at + names * stride;
-
-		keep(file, wide ? mt_get_le64(header + 24) : mt_get_le32(header + 16),
-		     wide ? mt_get_le64(header + 32) : mt_get_le32(header + 20), HEADERS_MAX);
-	}
-}
-
-/*
- * Keeps the program headers, which may be anywhere in the file, and the notes that they point to.
- */
-static void keep_segments(const struct mt_embed_file *file)
-{
-	const uint8_t *bytes = mt_file_pages_bytes(file->pages);
-	bool wide = bytes[EI_CLASS] == ELFCLASS64;
-	uint64_t at = wide ? mt_get_le64(bytes + 32) : mt_get_le32(bytes + 28);
-	uint64_t stride = mt_get_le16(bytes + (wide ? 54 : 42));
-	uint64_t count = mt_get_le16(bytes + (wide ? 56 : 44));
-	size_t size = mt_file_pages_size(file->pages);
-
-	keep(file, at, stride * count, HEADERS_MAX);
-	for (uint64_t i = 0; i < count && stride >= (wide ? 56 : 32); i++) {
-		const uint8_t *p;
-
-		if (at > size || (i + 1) * stride > size - at)
-			return;
-		p = bytes + at + i * stride;
-		if (mt_get_le32(p) == PT_NOTE)
-			keep(file, wide ? mt_get_le64(p + 8) : mt_get_le32(p + 4),
-			     wide ? mt_get_le64(p + 32) : mt_get_le32(p + 16), NOTE_MAX);
-	}
-}
-
-static void keep_notes(const struct mt_embed_file *file)
-{
-	struct mt_elf_section_info info;
-
-	for (size_t i = 1; mt_elf_section_info(file->elf, i, &info); i++) {
-		if (info.type == SHT_NOTE)
-			keep(file, info.offset, info.size, NOTE_MAX);
-	}
+	mt_file_pages_need(file->pages, (uint64_t)(bytes - mt_file_pages_bytes(file->pages)),
+			   size < HEADERS_MAX ? size : HEADERS_MAX, true);
 }
 
 struct mt_error *mt_embed_file_open(struct mt_embed_file *file, const char *name)
 {
 	struct mt_error *err = mt_file_pages_create(file->worker, file->fd, name, &file->pages);
+	const struct mt_elf_input input = {.context = file, .need = keep};
+	struct mt_elf_section_info first;
 
 	if (err)
 		return err;
-	if (mt_file_pages_size(file->pages) < sizeof(Elf64_Ehdr))
-		return mt_error_create(MT_ERR_FORMAT, "%s: not an ELF file", name);
-	keep(file, 0, FRONT_SIZE, FRONT_SIZE);
-	keep_headers(file);
-	keep_segments(file);
-	err = mt_elf_open_memory(mt_file_pages_bytes(file->pages), mt_file_pages_size(file->pages),
-				 name, &file->elf);
-	if (!err)
-		keep_notes(file);
+	err = mt_elf_open_front(mt_file_pages_bytes(file->pages), mt_file_pages_size(file->pages),
+				name, &input, &file->elf);
+	if (!err && !mt_elf_section_info(file->elf, 0, &first))
+		mt_file_pages_need(file->pages, 0, WHOLE_MAX, true);
 	return err;
 }
 

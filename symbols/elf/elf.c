@@ -299,6 +299,7 @@ static struct mt_error *open_bytes(const struct mt_elf *from, const char *name, 
 	elf->size = from->size;
 	elf->mapped = from->mapped;
 	elf->copy = from->copy;
+	elf->front = from->front;
 	elf->name = strdup(name);
 	if (!elf->name)
 		return mt_error_nomem();
@@ -316,6 +317,19 @@ struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *
 				    struct mt_elf **out)
 {
 	return open_bytes(&(struct mt_elf){.bytes = bytes, .size = size}, name, out);
+}
+
+struct mt_error *mt_elf_open_front(const void *bytes, size_t size, const char *name,
+				   const struct mt_elf_input *input, struct mt_elf **out)
+{
+	const struct mt_elf from = {.bytes = bytes, .size = size, .front = input};
+	struct mt_error *err = open_bytes(&from, name, out);
+
+	if (err)
+		return err;
+	(void)mt_elf_build_id(*out);
+	(*out)->front = NULL;
+	return NULL;
 }
 
 struct mt_error *mt_elf_open_skeleton(const void *bytes, size_t size, const char *name,

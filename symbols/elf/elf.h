@@ -17,6 +17,7 @@
 
 struct mt_error;
 struct mt_elf;
+struct mt_elf_input;
 
 /*
  * In bytes. GNU ld writes 20, lld 8 or 20; of a longer one the first 32 are kept, of Go's the last.
@@ -60,6 +61,13 @@ struct mt_error *mt_elf_read_fd(int fd, const char *name, struct mt_elf **out);
 /* An ELF file in memory (carried, or a vdso). Borrows the bytes until destroyed. */
 struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name,
 				    struct mt_elf **out);
+
+/*
+ * The same of bytes of which few are in memory: calls input->need before it reads headers, section
+ * names and the notes that the build id is searched in. These are read later without a call.
+ */
+struct mt_error *mt_elf_open_front(const void *bytes, size_t size, const char *name,
+				   const struct mt_elf_input *input, struct mt_elf **out);
 
 /*
  * A skeleton in memory (symbols/carried/skeleton.h). Its program headers describe the original

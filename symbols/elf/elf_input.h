@@ -9,7 +9,7 @@
 
 /*
  * Called before bytes of a file are read. The bytes needed last stay valid until the next call.
- * Headers, section names and notes are read without a call.
+ * Headers, section names and the build id are read without a call.
  */
 struct mt_elf_input {
 	void *context;

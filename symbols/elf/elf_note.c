@@ -68,9 +68,10 @@ static struct mt_span build_id_of_segments(const struct mt_elf *elf, const struc
 
 	for (size_t i = 0; i < elf->headers.count && !id.bytes; i++) {
 		const struct mt_segment *p = &elf->headers.items[i];
-		const uint8_t *bytes = mt_elf_file_bytes(elf, p->offset, p->file_size);
+		const uint8_t *bytes =
+			p->type == PT_NOTE ? mt_elf_file_bytes(elf, p->offset, p->file_size) : NULL;
 
-		if (p->type == PT_NOTE && bytes)
+		if (bytes)
 			id = build_id_of_notes(kind, bytes, p->file_size, p->align);
 	}
 	return id;

@@ -12,6 +12,7 @@
 
 #include "formats/base/array.h"
 #include "symbols/elf/elf.h"
+#include "symbols/elf/elf_input.h"
 
 struct mt_elf_copy;
 
@@ -43,7 +44,9 @@ struct mt_elf {
 	size_t size;
 	bool mapped;		  /* bytes are unmapped on destroy */
 	struct mt_elf_copy *copy; /* owner of the bytes, or NULL */
-	bool skeleton;		  /* the segments' bytes are absent */
+	/* called before bytes are read, while mt_elf_open_front() runs; else NULL */
+	const struct mt_elf_input *front;
+	bool skeleton; /* the segments' bytes are absent */
 	bool is_64;
 	uint16_t type, machine;
 	char *name; /* for messages */
@@ -83,6 +86,8 @@ static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_
 {
 	if (offset > elf->size || size > elf->size - offset)
 		return NULL;
+	if (elf->front)
+		elf->front->need(elf->front->context, elf->bytes + offset, size);
 	return elf->copy && !mt_elf_copy_need(elf->copy, offset, size) ? NULL : elf->bytes + offset;
 }
 
