@@ -313,9 +313,13 @@ static struct mt_error *run(const struct mt_analysis *analysis, struct mt_sessio
 	mt_residence_destroy(residence);
 	mt_session_ignore(session, &maps.observer);
 	mt_mapping_readings_deinit(&maps.readings);
+	if (err) {
+		mt_sum_table_destroy(maps.groups);
+		return err;
+	}
 	*out = mt_sum_table_table(maps.groups);
 	(*out)->quiet_values = ~maps.known; /* what no row has */
-	return err;
+	return NULL;
 }
 
 const struct mt_analysis mt_analysis_maps = {

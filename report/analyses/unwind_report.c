@@ -172,7 +172,10 @@ static struct mt_error *run(const struct mt_analysis *analysis, struct mt_sessio
 		add_image(&rows, &counts.images.items[i]);
 	}
 	mt_array_deinit(&counts.images);
-	*out = mt_sum_table_table(rows.groups);
+	if (err)
+		mt_sum_table_destroy(rows.groups);
+	else
+		*out = mt_sum_table_table(rows.groups);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 struct mt_error;
 
@@ -34,7 +35,13 @@ struct mt_code_text {
 	const char *why;  /* the reason why there are no lines, borrowed; NULL: there are lines */
 };
 
-void mt_code_text_deinit(struct mt_code_text *text);
+static inline void mt_code_text_deinit(struct mt_code_text *text)
+{
+	for (size_t i = 0; i < text->count; i++)
+		free(text->lines[i].text);
+	free(text->lines);
+	*text = (struct mt_code_text){0};
+}
 
 /* Reads the code of the function that begins at an offset of an image's file. */
 struct mt_code_reader {

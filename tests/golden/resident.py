@@ -293,6 +293,10 @@ def check_map(tap, folder):
              "--maps: the kernel's mappings, with what smaps said of each and what was touched until then")
     got, _ = map_of(touched, once, "--at", "end")
     tap.same(got, {4: (60, "-", "-", 4), -1: (1024, "-", "-", 0)}, "... and of what a call changed since then nothing but that")
+    table = subprocess.run([os.path.join(BUILD, "mtreport"), "--maps", "--at", "@1050000", os.path.join(folder, "made.mtr")],
+                           capture_output=True, text=True, check=True).stdout
+    tap.same([word for word in ("end", "offset", "dev", "inode", "kind", "resident", "touched", "doubtful") if f" {word} " in table],
+             ["end", "offset", "dev", "inode", "kind", "resident", "touched"], "... with what /proc/PID/maps has; the table lacks what no row has")
     far = walked(2000000, A, 64, Rss=9)
     got, _ = map_of(touched, far, "--at", "@1050000")
     tap.same(got, {0: (64, "-", "-", 8), -1: (1024, "-", "-", 0)}, "... not what it said a second later")

@@ -113,19 +113,30 @@ bool mt_oom_recorded(const struct mt_facts_event *event)
 	return !strcmp(event->name, KILL);
 }
 
+static struct mt_text format_of(const struct mt_session *session, uint32_t event)
+{
+	const char *text = mt_session_facts(session)->events.items[event].format;
+
+	return (struct mt_text){.bytes = text, .size = strlen(text)};
+}
+
+/* The victim's pid; -1: not known. */
+static int32_t pid_in(const struct mt_text *format, const struct mt_sample *sample)
+{
+	struct mt_field field = mt_field_find(format, "pid");
+	double pid;
+
+	return mt_field_number(&field, sample, &pid) ? (int32_t)pid : -1;
+}
+
 bool mt_oom_victim(const struct mt_session *session, const struct mt_session_sample *sample,
 		   struct mt_oom_victim *out)
 {
-	const struct mt_facts_event *event =
-		&mt_session_facts(session)->events.items[sample->event];
-	const struct mt_text format = {.bytes = event->format, .size = strlen(event->format)};
-	struct mt_field field;
-	double pid;
+	const struct mt_text format = format_of(session, sample->event);
 
-	if (!mt_oom_recorded(event))
+	if (!mt_oom_recorded(&mt_session_facts(session)->events.items[sample->event]))
 		return false;
-	field = mt_field_find(&format, "pid");
-	out->pid = mt_field_number(&field, sample->kernel, &pid) ? (int32_t)pid : -1;
+	out->pid = pid_in(&format, sample->kernel);
 	out->cgroup = out->pid < 0 ? 0 : mt_session_cgroup(session, out->pid);
 	if (!out->cgroup)
 		out->cgroup = sample->cgroup;
@@ -136,23 +147,16 @@ bool mt_oom_observed(struct mt_session *session, const struct mt_observed *obser
 		     struct mt_oom_mark *out)
 {
 	const struct mt_facts *facts = mt_session_facts(session);
-	const char *text;
 	struct mt_text format;
-	struct mt_field field;
-	double pid = -1;
-	bool known;
 
 	if (observed->kind != MT_OBSERVED_SAMPLE || observed->event >= facts->events.count ||
 	    !mt_oom_recorded(&facts->events.items[observed->event]))
 		return false;
-	text = facts->events.items[observed->event].format;
-	format = (struct mt_text){.bytes = text, .size = strlen(text)};
-	field = mt_field_find(&format, "pid");
-	known = mt_field_number(&field, observed->sample, &pid);
-	*out = (struct mt_oom_mark){.pid = known ? (int32_t)pid : -1,
+	format = format_of(session, observed->event);
+	*out = (struct mt_oom_mark){.pid = pid_in(&format, observed->sample),
 				    .name = name_in(session, &format, observed->sample)};
 	if (out->name == MT_STRING_NONE && observed->task &&
-	    (!known || out->pid == observed->task->pid))
+	    (out->pid < 0 || out->pid == observed->task->pid))
 		out->name = observed->task->comm;
 	return true;
 }
@@ -160,8 +164,7 @@ bool mt_oom_observed(struct mt_session *session, const struct mt_observed *obser
 static void take_kill(void *context, const struct mt_session_sample *sample)
 {
 	struct oom *oom = context;
-	const char *text = mt_session_facts(oom->session)->events.items[sample->event].format;
-	const struct mt_text format = {.bytes = text, .size = strlen(text)};
+	const struct mt_text format = format_of(oom->session, sample->event);
 	struct mt_oom_victim victim;
 	struct mt_field field;
 	struct kill *kill;
