@@ -1,5 +1,4 @@
-/* report/account/calls and report/account/call: the system call of an event and of a sample. */
-#include "report/account/calls.h"
+/* report/account/call: the system call of an event and of a sample. */
 
 #include "formats/base/bytes.h"
 #include "formats/records/sample.h"
