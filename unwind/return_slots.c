@@ -37,34 +37,17 @@ void mt_return_slots_clear(struct mt_return_slots *slots)
 		slots->threads.items[i].count = 0;
 }
 
-static struct thread *thread_of(struct mt_return_slots *slots, int32_t tid)
-{
-	struct thread *thread;
-	uint64_t index;
-
-	if (mt_map64_get(&slots->by_tid, (uint32_t)tid, &index))
-		return &slots->threads.items[index];
-	thread = mt_map64_put(&slots->by_tid, (uint32_t)tid, slots->threads.count)
-			 ? mt_array_push(&slots->threads)
-			 : NULL;
-	if (!thread)
-		mt_map64_remove(&slots->by_tid, (uint32_t)tid);
-	return thread;
-}
-
-bool mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
+void mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
 			   const struct mt_return_slot *entered)
 {
-	struct thread *thread = thread_of(slots, tid);
+	struct thread *thread = mt_map64_element(&slots->by_tid, &slots->threads, (uint32_t)tid);
 
-	if (!thread)
-		return false;
 	while (thread->count && thread->items[thread->count - 1].slot < entered->slot)
 		thread->count--;
 	if (thread->count && thread->items[thread->count - 1].slot == entered->slot) {
 		/* a jump between two such functions: the first one's entry has the address */
 		if (mt_may_be_trampoline(entered->address))
-			return true;
+			return;
 		thread->count--;
 	}
 	if (thread->count == MT_RETURN_SLOTS) {
@@ -73,7 +56,6 @@ bool mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
 		thread->count--;
 	}
 	thread->items[thread->count++] = *entered;
-	return true;
 }
 
 const struct mt_return_slot *mt_return_slots_get(const struct mt_return_slots *slots, int32_t tid,

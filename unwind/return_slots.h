@@ -16,15 +16,15 @@
 
 struct mt_return_slots;
 
-/* NULL out of memory. */
+/* Creates an empty table. */
 struct mt_return_slots *mt_return_slots_create(void);
 void mt_return_slots_destroy(struct mt_return_slots *slots);
 
 /*
  * A thread entered a function with a return probe. Functions that it entered deeper on the stack
- * have returned. False out of memory.
+ * have returned.
  */
-bool mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
+void mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
 			   const struct mt_return_slot *entered);
 
 /* Borrows the thread's innermost slots until the next call. */

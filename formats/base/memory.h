@@ -7,7 +7,6 @@
 #ifndef MT_FORMATS_BASE_MEMORY_H
 #define MT_FORMATS_BASE_MEMORY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -22,13 +21,6 @@ void mt_memory_set_end(void (*end)(void));
 
 /* An allocation failed: ends the program if it has an end, else returns. */
 void mt_memory_failed(void);
-
-/* Takes the result of a function that is false or NULL out of memory alone. */
-static inline void mt_memory_check(bool good)
-{
-	if (!good)
-		mt_memory_failed();
-}
 
 /* `count` zeroed elements. The caller frees. */
 void *mt_alloc(size_t count, size_t size) __attribute__((alloc_size(1, 2), malloc));

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "formats/base/memory.h"
+
 struct worker {
 	struct mt_pool *pool;
 	unsigned int number;
@@ -81,9 +83,7 @@ struct mt_pool *mt_pool_create(unsigned int size)
 	struct mt_pool *pool;
 
 	size = size < 1 ? 1 : size > MT_POOL_MAX ? MT_POOL_MAX : size;
-	pool = calloc(1, sizeof(*pool) + size * sizeof(pool->workers[0]));
-	if (!pool)
-		return NULL;
+	pool = mt_alloc(1, sizeof(*pool) + size * sizeof(pool->workers[0]));
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->given, NULL);
 	pthread_cond_init(&pool->done, NULL);

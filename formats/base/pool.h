@@ -23,7 +23,7 @@ struct mt_job {
 
 /*
  * `size` counts the waiting thread, which is worker 0. The other threads start with the first job;
- * there are fewer of them if the system refuses more. NULL out of memory.
+ * there are fewer of them if the system refuses more.
  */
 struct mt_pool *mt_pool_create(unsigned int size);
 /* Only after every job was waited for. NULL-safe. */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/memory.h"
+
 /* An all-zero tail is empty. */
 struct mt_tail {
 	uint64_t *words; /* the last `count` words of `capacity` are valid */
@@ -47,7 +49,7 @@ static inline bool mt_tail_reserve(struct mt_tail *tail, size_t count)
 		return true;
 	while (capacity < count)
 		capacity *= 2;
-	words = calloc(capacity, sizeof(*words));
+	words = mt_alloc(capacity, sizeof(*words));
 	if (!words)
 		return false;
 	free(tail->words);

@@ -9,10 +9,10 @@
 #include "formats/records/sample.h"
 #include "formats/records/sample_type.h"
 #include "report/ledger/ledger_parts.h"
-#include "report/ledger/unseen.h"
 #include "report/session/session.h"
 #include "report/stacks/spaces.h"
 #include "report/stacks/stacks.h"
+#include "report/tables/facts.h"
 
 #define PROT_INITIAL 7
 #define MAP_FLAG_SHARED 1
@@ -354,6 +354,15 @@ static bool is_stack_to_be(const struct mt_ledger_thread *thread, uint64_t end)
 				    end == (1ull << 47) - 4096 || end == (1ull << 56) - 4096);
 }
 
+/* Evidence of unseen calls in a mapping's name: bits of enum mt_unseen_calls. */
+static uint32_t unseen_by_region(const char *name, uint64_t start)
+{
+	/* The kernel puts these next to the end of the program's addresses. */
+	if (start < MT_NARROW_END && (!strcmp(name, "[vdso]") || !strcmp(name, "[stack]")))
+		return MT_UNSEEN_NARROW;
+	return !strcmp(name, "anon_inode:[io_uring]") ? MT_UNSEEN_RING : 0;
+}
+
 static void take_mapping(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_kernel_record *record = observed->kernel;
@@ -388,7 +397,7 @@ static void take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 	}
 	flush_found(ledger, thread, observed->task);
 	space = mt_ledger_spaces_of(&ledger->spaces, observed->task->space, ledger->recording);
-	space->unseen |= mt_unseen_by_region(identity.name, record->start);
+	space->unseen |= unseen_by_region(identity.name, record->start);
 	if (anonymous && is_stack_to_be(thread, found.end)) {
 		thread->exec_began = false;
 		return;
@@ -537,7 +546,7 @@ void mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *obse
 				.pid = map->pid,
 				.number = (uint32_t)ledger->initial_maps.count,
 				.reading = reading_of(ledger, map, observed->again),
-				.unseen = mt_unseen_by_region(name, map->start),
+				.unseen = unseen_by_region(name, map->start),
 			});
 	ledger->initial_maps_sorted = false;
 }

@@ -17,6 +17,8 @@
 #include "report/ledger/order.h"
 #include "report/session/session.h"
 
+#define MT_NARROW_END (1ull << 32) /* end of a 32-bit program's addresses */
+
 /* The fields that the ledger reads from an event. */
 struct mt_ledger_event {
 	enum mt_vm_call_moment moment;

@@ -6,7 +6,6 @@
 #include "formats/base/strings.h"
 #include "report/account/overlaps.h"
 #include "report/ledger/ledger_parts.h"
-#include "report/ledger/unseen.h"
 #include "report/session/session.h"
 #include "report/stacks/spaces.h"
 #include "report/stacks/stacks.h"
@@ -15,6 +14,9 @@
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
 #endif
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24
@@ -370,6 +372,27 @@ static void report_advised(struct mt_ledger *ledger, const struct mt_effect *eff
 		options->advised(options->context, ledger, effect->space, &range, touched);
 }
 
+/* True if the advice may remove pages. Advice that brings pages in does not; unknown advice may. */
+static bool may_take_pages(uint64_t advice)
+{
+	return advice != MADV_WILLNEED && advice != MADV_POPULATE_READ &&
+	       advice != MADV_POPULATE_WRITE && advice != MADV_COLLAPSE;
+}
+
+/*
+ * Evidence of calls that the events do not record: operations of io_uring, and the ranges of
+ * process_madvise. MT_UNSEEN_ADVICE: any process may have lost pages.
+ */
+static uint32_t unseen_by_call(const struct mt_vm_call *call)
+{
+	if (call->kind == MT_VM_IO_URING_SETUP && !mt_vm_call_failed(call->result))
+		return MT_UNSEEN_RING;
+	if (call->kind == MT_VM_PROCESS_MADVISE && call->result > 0 &&
+	    may_take_pages(call->args[3]))
+		return MT_UNSEEN_ADVICE;
+	return 0;
+}
+
 static void post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_account *account = effect->space->account;
@@ -381,7 +404,7 @@ static void post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 			effect->call.kind == MT_VM_BRK &&
 			mt_losses_between(&ledger->brk_losses, account->brk_time, effect->time),
 	};
-	uint32_t unseen = mt_unseen_by_call(&effect->call);
+	uint32_t unseen = unseen_by_call(&effect->call);
 
 	effect->space->unseen |= unseen;
 	if (unseen & MT_UNSEEN_ADVICE)

@@ -86,8 +86,7 @@ static void take_entry(struct mt_session *session, const struct mt_local_event *
 		return;
 	if (!session->returns)
 		session->returns = mt_return_slots_create();
-	mt_memory_check(session->returns &&
-			mt_return_slots_enter(session->returns, session->sample.tid, &entered));
+	mt_return_slots_enter(session->returns, session->sample.tid, &entered);
 }
 
 /* Shows every sample and mark to the observers; `given` is the decision of take_sample(). */
@@ -100,7 +99,6 @@ static void show_sample(struct mt_session *session, const struct mt_local_event 
 	if (!session->observers.count)
 		return;
 	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
-	mt_memory_check(task);
 	mt_space_sampled(task->space);
 	marks = event->marks && select_sample(session, task, sample->time);
 	session->facts.marks += marks;

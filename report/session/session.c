@@ -177,7 +177,6 @@ struct mt_error *mt_session_open(const struct mt_session_options *options, struc
 	session->strings = mt_strings_create();
 	session->event_keys = mt_byte_runs_create();
 	session->pool = mt_pool_create(options->workers ? options->workers : 1);
-	mt_memory_check(session->pool);
 	err = mt_naming_create(&naming, &session->naming);
 	err = err ? err : open_files(session);
 	if (err)
