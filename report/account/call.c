@@ -2,13 +2,13 @@
 #include "report/account/call.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "formats/base/bytes.h"
 #include "formats/records/attr.h"
 #include "formats/records/sample.h"
+#include "report/account/calls.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -18,10 +18,7 @@
 #define ARGUMENTS_AT 16 /* in the raw bytes of sys_enter_*, and of raw_syscalls:sys_enter */
 #define RESULT_AT 16	/* of sys_exit_* */
 #define LOCKED_AT 8	/* of mmap_lock_acquire_returned */
-#define ABI_32 1
 #define ABI_64 2
-#define FILTER "id == "
-#define NUMBER_AT 8 /* of raw_syscalls:*, in both formats: u64 id after the common fields */
 #define HUGE_SHIFT 26
 #define HUGE_MASK 0x3f
 #define HUGE_DEFAULT 21 /* 2 MiB */
@@ -45,28 +42,6 @@ static const struct {
 	{"process_madvise", 440, MT_VM_PROCESS_MADVISE},
 	{"io_uring_setup", 425, MT_VM_IO_URING_SETUP},
 };
-
-int64_t mt_call_number(const char *name)
-{
-	const char *filter = strchr(name, '/');
-	bool more = filter && filter[1] == '('; /* && and the user's filter */
-	const char *digits = filter ? filter + 1 + more + strlen(FILTER) : NULL;
-	char *end;
-	long number;
-
-	if (!filter || strncmp(name, "raw_syscalls:", 13) ||
-	    strncmp(filter + 1 + more, FILTER, strlen(FILTER)))
-		return -1;
-	number = strtol(digits, &end, 10);
-	return *end == (more ? ')' : '/') && end > digits && number >= 0 ? number : -1;
-}
-
-int64_t mt_call_number_in(const struct mt_sample *sample)
-{
-	if (sample->raw_size < NUMBER_AT + 8 || sample->user_abi == ABI_32)
-		return -1;
-	return (int64_t)mt_get_le64(sample->raw + NUMBER_AT);
-}
 
 /* The text after the prefix; NULL if text does not begin with the prefix. */
 static const char *after(const char *text, const char *prefix)

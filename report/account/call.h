@@ -90,17 +90,6 @@ bool mt_vm_call_result(const struct mt_sample *sample, int64_t *result);
 bool mt_vm_call_registers(const struct mt_attr *attr, const struct mt_sample *sample,
 			  uint64_t args[MT_VM_ARGUMENTS]);
 
-/*
- * The number in the filter of a raw_syscalls:* event's name, "raw_syscalls:sys_exit/id == 12/"; -1
- * without one. These events share a tracepoint. Readers check the number of each sample again,
- * because 32-bit programs have other numbers, and kernels before 4.4 do not filter inherited
- * children.
- */
-int64_t mt_call_number(const char *name);
-
-/* The number in a sample of these events; -1 without a number, or for a 32-bit program. */
-int64_t mt_call_number_in(const struct mt_sample *sample);
-
 /* True if a result is a negated errno. */
 static inline bool mt_vm_call_failed(int64_t result)
 {

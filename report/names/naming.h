@@ -90,10 +90,8 @@ const struct mt_symbol *mt_naming_name(void *naming, const struct mt_frame_key *
 const char *mt_naming_lines_problem(const struct mt_naming *naming, const char **path);
 
 /*
- * Prints a line on this host's files that were rejected for another host's recording, a line for
- * each rejected debug file, and one line for all images without names: their names, the reason, and
- * the files for --debuginfod, unless it was given. Prints another line for images whose lines were
- * requested and are only on the recorded host. Each line starts with `prefix`.
+ * Prints a line on this host's files that were rejected for another host's recording, and the lines
+ * of missing_names.h.
  */
 void mt_naming_print_missing(const struct mt_naming *naming, const char *prefix, FILE *to);
 

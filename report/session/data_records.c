@@ -11,7 +11,7 @@
 #include "formats/records/record.h"
 #include "formats/records/sample_type.h"
 #include "formats/stacks/sample_record.h"
-#include "report/account/call.h"
+#include "report/account/calls.h"
 #include "report/account/regions.h"
 #include "report/names/naming.h"
 #include "report/session/selection.h"

@@ -10,6 +10,7 @@
 #include "formats/records/events.h"
 #include "formats/records/record.h"
 #include "report/account/call.h"
+#include "report/account/calls.h"
 #include "report/names/host_kernel.h"
 #include "report/names/naming.h"
 #include "report/session/selection.h"

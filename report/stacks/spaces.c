@@ -444,18 +444,18 @@ void mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *re
 	case MT_KERNEL_MMAP:
 	case MT_KERNEL_MMAP2:
 		apply_mmap(spaces, record);
-		break;
+		return;
 	case MT_KERNEL_COMM:
 		apply_comm(spaces, record);
-		break;
+		return;
 	case MT_KERNEL_FORK:
 		apply_fork(spaces, record);
-		break;
+		return;
 	case MT_KERNEL_EXIT:
 		apply_exit(spaces, record);
-		break;
+		return;
 	default:
-		break;
+		return;
 	}
 }
 

@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 }
 END
 ${CC:-cc} -O1 -g -o chosen reserver.c || skip_all 'reserver does not compile'
-cp chosen other
+cp chosen outsider
 
 mkfifo to_chosen from_chosen to_other from_other
 chmod 666 to_* from_*
@@ -53,7 +53,7 @@ exec 3<>to_chosen 4<>from_chosen 5<>to_other 6<>from_other
 begin() {
 	"$@" <&3 >&4 3<&- 4<&- 5<&- 6<&- &
 	jobs_of="$!"
-	./other 1024 <&5 >&6 3<&- 4<&- 5<&- 6<&- &
+	./outsider 1024 <&5 >&6 3<&- 4<&- 5<&- 6<&- &
 	jobs_of="$jobs_of $!"
 	read -r chosen <&4
 	read -r other <&6
@@ -73,7 +73,7 @@ cat >go_on <<'END'
 sleep 0.3
 echo >to_chosen; echo >to_other
 read -r _ <from_chosen; read -r _ <from_other
-./other 0 </dev/null >/dev/null # begins, and ends, meanwhile
+./outsider 0 </dev/null >/dev/null # begins, and ends, meanwhile
 sleep 0.3
 END
 chmod +x go_on
@@ -99,10 +99,10 @@ limits() {
 		# shellcheck disable=SC2086
 		"$report" -q $analysis --csv f.mtr >rows
 		[ "$analysis" = '--verdict --by process' ] || check "... $analysis has the target" grep -qE "(^|,)$chosen," rows
-		is '... and no other process' "$(grep -cE "(^|,)$other,|,other" rows)" 0
+		is '... and no other process' "$(grep -cE "(^|,)$other,|,outsider" rows)" 0
 	done
 	"$report" -q f.mtr >summary
-	is '... nor has the summary' "$(grep -cE '(^| )other( |:|$)|[0-9] TB' summary)" 0
+	is '... nor has the summary' "$(grep -cE '(^| )outsider( |:|$)|[0-9] TB' summary)" 0
 	is '... and mapped is what the target mapped' \
 		"$("$report" -q --growth --by process --csv f.mtr | awk -F, -v p="$chosen" '$1 == p { print $3 }')" $((2 << 20))
 	"$report" -q --maps --csv f.mtr >rows

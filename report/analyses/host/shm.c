@@ -13,6 +13,7 @@
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/account/call.h"
+#include "report/account/calls.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/ledger_rows.h"
 #include "report/session/session.h"

@@ -1,4 +1,5 @@
-/* report/account/call: the system call of an event and of a sample. */
+/* report/account/calls and report/account/call: the system call of an event and of a sample. */
+#include "report/account/calls.h"
 
 #include "formats/base/bytes.h"
 #include "formats/records/sample.h"
