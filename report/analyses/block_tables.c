@@ -38,7 +38,7 @@ enum {
 	TOTAL_FREED,
 	TOTAL_FREES,
 	TOTAL_ANOMALY, /* by enum mt_block_anomaly */
-	TOTAL_VALUES = TOTAL_ANOMALY + MT_BLOCK_ODDS
+	TOTAL_VALUES = TOTAL_ANOMALY + MT_BLOCK_ANOMALIES
 };
 
 static const struct mt_value_column total_columns[TOTAL_VALUES] = {

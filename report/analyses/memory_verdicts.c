@@ -134,17 +134,17 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
 			    const struct mt_analysis_request *request, struct mt_table **out)
 {
-	MT_CLEANUP(mt_judgement_destroy_p) struct mt_judgement *judgement = NULL;
 	const struct mt_judgement_options options = {.stacks = request->stacks,
 						     .time = &request->time};
-	struct mt_error *err = mt_judgement_begin(session, &options, &judgement);
+	MT_CLEANUP(mt_judgement_destroy_p)
+	struct mt_judgement *judgement = mt_judgement_begin(session, &options);
+	struct mt_error *err = mt_judgement_run(judgement);
 	const struct mt_verdict_row *rows;
 	size_t count;
 
-	err = err ? err : mt_judgement_run(judgement);
-	err = err ? err : mt_judgement_end(judgement);
 	if (err)
 		return err;
+	mt_judgement_end(judgement);
 	rows = analysis == &mt_analysis_leaks ? mt_judgement_leaks(judgement, &count)
 					      : mt_judgement_rows(judgement, &count);
 	return mt_verdict_table(session, request, analysis->name, rows, count, out);

@@ -34,7 +34,7 @@ struct mt_block_account {
 	bool forked;		  /* frees of unknown blocks may be of the parent's blocks */
 	bool closed;		  /* its end is queued */
 	struct mt_block_map *map; /* NULL after it was delivered */
-	struct mt_map64 anomaly[MT_BLOCK_ODDS]; /* origin to calls */
+	struct mt_map64 anomaly[MT_BLOCK_ANOMALIES]; /* origin to calls */
 };
 
 /* Anomalous frees of a thread that has done nothing else since. */
@@ -92,7 +92,7 @@ struct mt_blocks {
 static void account_destroy(struct mt_block_account *account)
 {
 	mt_block_map_destroy(account->map);
-	for (size_t i = 0; i < MT_BLOCK_ODDS; i++)
+	for (size_t i = 0; i < MT_BLOCK_ANOMALIES; i++)
 		mt_map64_deinit(&account->anomaly[i]);
 	free(account);
 }
@@ -268,7 +268,7 @@ static void end_account(struct mt_blocks *blocks, struct mt_block_account *accou
 	end_pending(blocks, 0, account, true);
 	if (blocks->options->block)
 		mt_block_map_each(account->map, at_peak, report_block, &delivery);
-	for (enum mt_block_anomaly anomaly = 0; anomaly < MT_BLOCK_ODDS; anomaly++)
+	for (enum mt_block_anomaly anomaly = 0; anomaly < MT_BLOCK_ANOMALIES; anomaly++)
 		report_anomaly(blocks, account, anomaly);
 	if (blocks->options->remaining)
 		blocks->options->remaining(blocks->options->context, &account->space, account->map);

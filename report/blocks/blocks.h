@@ -50,7 +50,7 @@ enum mt_block_anomaly {
 	 */
 	MT_ANOMALY_TWICE,
 	MT_ANOMALY_UNKNOWN,
-	MT_BLOCK_ODDS
+	MT_BLOCK_ANOMALIES
 };
 
 struct mt_blocks_options {

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "formats/base/array.h"
-#include "formats/base/err.h"
 #include "report/stacks/frames.h"
 #include "symbols/carried/code_blocks.h"
 #include "symbols/images/disasm.h"
@@ -163,8 +162,8 @@ static const char *why_none(struct mt_image *image)
 	return NULL;
 }
 
-static struct mt_error *read_code(void *context, uint32_t id, uint64_t offset, bool att,
-				  struct mt_code_text *out)
+static void read_code(void *context, uint32_t id, uint64_t offset, bool att,
+		      struct mt_code_text *out)
 {
 	struct mt_function_code *code = context;
 	struct mt_image *image =
@@ -174,7 +173,7 @@ static struct mt_error *read_code(void *context, uint32_t id, uint64_t offset, b
 	if (!out->why && !mt_elf_offset_to_vaddr(image->elf, offset, &out->start))
 		out->why = "not in the file's segments";
 	if (out->why)
-		return NULL;
+		return;
 	decode(code, image, offset, att, out);
 	out->from = where_from(image);
 	if (!out->count)
@@ -183,7 +182,6 @@ static struct mt_error *read_code(void *context, uint32_t id, uint64_t offset, b
 		out->why = image->carried ? "the recording carries no code of it, and no file with "
 					    "its build id is at hand"
 					  : "the file has no code of it";
-	return NULL;
 }
 
 struct mt_code_reader mt_function_code_reader(struct mt_function_code *code)

@@ -15,7 +15,7 @@ struct mt_symbol;
 /* Names a frame, as mt_naming_name() does. */
 typedef const struct mt_symbol *mt_function_namer(void *naming, const struct mt_frame_key *key);
 
-/* Borrows images and naming. NULL out of memory. */
+/* Borrows images and naming. */
 struct mt_function_code *mt_function_code_create(struct mt_image_set *images,
 						 mt_function_namer *name, void *naming);
 void mt_function_code_destroy(struct mt_function_code *code);

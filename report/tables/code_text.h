@@ -10,8 +10,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-struct mt_error;
-
 /* --asm */
 enum mt_asm {
 	MT_ASM_UNASKED, /* instructions without their source, in Intel's syntax */
@@ -46,8 +44,8 @@ static inline void mt_code_text_deinit(struct mt_code_text *text)
 /* Reads the code of the function that begins at an offset of an image's file. */
 struct mt_code_reader {
 	void *context;
-	struct mt_error *(*read)(void *context, uint32_t image, uint64_t offset, bool att,
-				 struct mt_code_text *out);
+	void (*read)(void *context, uint32_t image, uint64_t offset, bool att,
+		     struct mt_code_text *out);
 };
 
 #endif

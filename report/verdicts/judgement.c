@@ -19,7 +19,6 @@
 #include "report/tables/facts.h"
 #include "report/verdicts/verdicts.h"
 
-MT_DEFINE_CLEANUP(mt_judgement, struct mt_judgement)
 MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 
 struct mt_judgement {
@@ -45,11 +44,9 @@ void mt_judgement_destroy(struct mt_judgement *judgement)
 	free(judgement);
 }
 
-struct mt_error *mt_judgement_begin(struct mt_session *session,
-				    const struct mt_judgement_options *options,
-				    struct mt_judgement **out)
+struct mt_judgement *mt_judgement_begin(struct mt_session *session,
+					const struct mt_judgement_options *options)
 {
-	MT_CLEANUP(mt_judgement_destroy_p)
 	struct mt_judgement *judgement = mt_alloc(1, sizeof(*judgement));
 
 	judgement->session = session;
@@ -61,8 +58,7 @@ struct mt_error *mt_judgement_begin(struct mt_session *session,
 	mt_leaks_listen(judgement->leaks, &judgement->options);
 	mt_leaks_listen_regions(judgement->leaks, judgement->verdicts);
 	judgement->blocks = mt_blocks_begin(session, &judgement->options);
-	*out = MT_TAKE(judgement);
-	return NULL;
+	return judgement;
 }
 
 struct mt_verdicts *mt_judgement_mapped(struct mt_judgement *judgement)
@@ -159,13 +155,12 @@ static void merge(struct mt_judgement *judgement)
 	mt_verdict_rows_sort(judgement->rows.items, judgement->rows.count);
 }
 
-struct mt_error *mt_judgement_end(struct mt_judgement *judgement)
+void mt_judgement_end(struct mt_judgement *judgement)
 {
 	mt_verdicts_judge(judgement->verdicts);
 	judgement->lost = mt_blocks_end(judgement->blocks);
 	mt_leaks_judge(judgement->leaks);
 	merge(judgement);
-	return NULL;
 }
 
 const struct mt_verdict_row *mt_judgement_rows(const struct mt_judgement *judgement, size_t *count)

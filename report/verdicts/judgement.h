@@ -4,7 +4,7 @@
  * on the paths that allocated blocks replace the verdict on the heap, and the verdicts on paths
  * that map memory within a function of the allocator.
  *
- *	mt_judgement_begin(session, &options, &judgement);
+ *	judgement = mt_judgement_begin(session, &options);
  *	mt_judgement_run(judgement);	or a caller's own ledger, and the session read to its end
  *	mt_judgement_end(judgement);	rows, heaviest first
  */
@@ -31,9 +31,8 @@ struct mt_judgement_options {
 };
 
 /* Call before the session's first sample. Borrows the session. */
-struct mt_error *mt_judgement_begin(struct mt_session *session,
-				    const struct mt_judgement_options *options,
-				    struct mt_judgement **out);
+struct mt_judgement *mt_judgement_begin(struct mt_session *session,
+					const struct mt_judgement_options *options);
 void mt_judgement_destroy(struct mt_judgement *judgement);
 
 /* The verdicts on mapped memory, for a caller that runs the ledger: mt_verdicts_listen(). */
@@ -43,7 +42,7 @@ struct mt_verdicts *mt_judgement_mapped(struct mt_judgement *judgement);
 struct mt_error *mt_judgement_run(struct mt_judgement *judgement);
 
 /* Makes the rows. Call once, after the session's end. */
-struct mt_error *mt_judgement_end(struct mt_judgement *judgement);
+void mt_judgement_end(struct mt_judgement *judgement);
 
 /* The rows, most bytes first; borrowed. */
 const struct mt_verdict_row *mt_judgement_rows(const struct mt_judgement *judgement, size_t *count);

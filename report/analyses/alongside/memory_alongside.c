@@ -71,18 +71,15 @@ static void regroup(struct mt_memory_alongside *memory, const struct mt_by_list 
 }
 
 /* Verdicts, blocks and growth come from one reading; verdicts and growth from one ledger. */
-static struct mt_error *listen_to_verdicts(struct mt_memory_alongside *memory)
+static void listen_to_verdicts(struct mt_memory_alongside *memory)
 {
 	struct mt_judgement_options options = {.stacks = true, .time = &memory->of_paths.time};
-	struct mt_error *err;
 
 	memory->live = mt_block_rows_create(memory->session, &memory->of_paths, &mt_live_blocks);
 	options.also = (struct mt_leaks_also){mt_live_blocks.options.block, memory->live};
-	err = mt_judgement_begin(memory->session, &options, &memory->judgement);
-	if (!err)
-		memory->growth = mt_growth_listen(memory->session, &memory->of_paths,
-						  mt_judgement_mapped(memory->judgement));
-	return err;
+	memory->judgement = mt_judgement_begin(memory->session, &options);
+	memory->growth = mt_growth_listen(memory->session, &memory->of_paths,
+					  mt_judgement_mapped(memory->judgement));
 }
 
 static void observe(void *context, const struct mt_observed *observed)
@@ -99,7 +96,6 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 {
 	MT_CLEANUP(mt_memory_alongside_destroy_p)
 	struct mt_memory_alongside *memory = mt_alloc(1, sizeof(*memory));
-	struct mt_error *err;
 
 	memory->session = session;
 	memory->of_processes =
@@ -116,9 +112,7 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 	mt_session_observe(session, &memory->observer);
 	regroup(memory, by);
 	memory->gauges = mt_gauge_log_listen(session);
-	err = listen_to_verdicts(memory);
-	if (err)
-		return err;
+	listen_to_verdicts(memory);
 	memory->resident =
 		mt_ledger_table_listen(&mt_analysis_resident, session, &memory->of_paths, true);
 	*out = MT_TAKE(memory);
@@ -260,13 +254,14 @@ static void keep_ended(struct mt_memory_alongside *memory)
 
 static struct mt_error *add_verdicts(struct mt_memory_alongside *memory)
 {
-	struct mt_error *err = mt_judgement_end(memory->judgement);
 	const struct mt_verdict_row *rows;
 	struct mt_table *table;
+	struct mt_error *err;
 	size_t count;
 
-	if (err || (!knows_growth(memory) && !mt_judgement_has_blocks(memory->judgement)))
-		return err;
+	mt_judgement_end(memory->judgement);
+	if (!knows_growth(memory) && !mt_judgement_has_blocks(memory->judgement))
+		return NULL;
 	keep_ended(memory);
 	rows = mt_judgement_rows(memory->judgement, &count);
 	err = mt_verdict_table(memory->session, &memory->of_paths, mt_analysis_verdict.name, rows,

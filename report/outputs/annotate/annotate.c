@@ -443,15 +443,12 @@ static struct mt_error *print_function(struct function *f)
 	const struct mt_view *view = f->of->view;
 	MT_CLEANUP(mt_code_text_deinit) struct mt_code_text code = {0};
 	MT_CLEANUP_FREE struct figures *figures = NULL;
-	struct mt_error *err = NULL;
 
 	if (f->places->known && !f->of->table->compared)
-		err = view->code.read(view->code.context, f->places->image, f->places->start,
-				      view->assembly == MT_ASM_ATT, &code);
+		view->code.read(view->code.context, f->places->image, f->places->start,
+				view->assembly == MT_ASM_ATT, &code);
 	else
 		code.why = f->places->known ? "a base is compared" : "no function is known there";
-	if (err)
-		return err;
 	figures = mt_alloc(code.count, sizeof(*figures));
 	f->code = code;
 	f->figures = figures;
