@@ -9,7 +9,7 @@
  * 2. A direct call must lead to the code in question or to a PLT stub: most stale words fail this.
  * 3. The first word after a direct call to that code precedes words after a call through a pointer
  *    or a PLT stub, which may lead anywhere.
- * 4. The code before the word must be at hand: without it most results would be wrong.
+ * 4. The code before the word must be known: without it most results would be wrong.
  */
 #include <string.h>
 

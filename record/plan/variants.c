@@ -46,15 +46,19 @@ static struct mt_planned_event *add_copy(struct mt_plan *plan, uint32_t index, u
 					 uint32_t dump_size)
 {
 	struct mt_planned_event *copy = mt_array_push(&plan->events);
-	bool good;
+	bool good = true;
 
 	if (!copy)
 		return NULL;
 	*copy = plan->events.items[index];
 	copy->attr.sample_period *= times;
 	copy->attr.sample_stack_user = dump_size;
-	good = duplicate(&copy->name) & duplicate(&copy->alias) & duplicate(&copy->unit) &
-	       duplicate(&copy->format) & duplicate(&copy->filter) & duplicate(&copy->account);
+
+	char **texts[] = {&copy->name,	 &copy->alias,	&copy->unit,
+			  &copy->format, &copy->filter, &copy->account};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		good = duplicate(texts[i]) && good; /* all, so that none is the event's */
 	return good ? copy : NULL;
 }
 

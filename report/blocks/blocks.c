@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "formats/base/array.h"
-#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
@@ -129,8 +128,6 @@ void mt_blocks_destroy(struct mt_blocks *blocks)
 	mt_origins_destroy(blocks->origins);
 	free(blocks);
 }
-
-MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
 
 /* The account `id`: of a space, or one of the kernel's accounts. */
 static struct mt_block_account *account_of(struct mt_blocks *blocks, const struct mt_space *space,

@@ -7,15 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/records/record.h"
 #include "report/ledger/ledger_parts.h"
 #include "report/session/session.h"
 #include "report/stacks/spaces.h"
 #include "report/tables/facts.h"
-
-MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 
 enum {
 	MOST_WAITING = 1 << 18, /* effects */

@@ -9,6 +9,7 @@
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/cli/registry.h"
+#include "report/cli/request.h"
 #include "report/outputs/outputs.h"
 #include "report/session/selection.h"
 #include "report/session/session.h"

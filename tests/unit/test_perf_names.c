@@ -194,7 +194,7 @@ static void compare(FILE *perf, struct mt_symbolizer *symbolizer, struct mt_imag
 			       (unsigned long long)offset_of_sample(q, i), name, ours);
 	}
 	MT_CHECK_EQ(i, SAMPLES);
-	/* perf picks one of many labels in hand-written assembly by chance */
+	/* perf picks one of many labels in assembly files by chance */
 	MT_CHECK(differ <= SAMPLES / 1000);
 }
 

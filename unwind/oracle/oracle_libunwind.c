@@ -58,7 +58,7 @@ struct state {
 	struct libunwind unw;
 	unw_addr_space_t space;
 	const struct mt_image_map *map;
-	const struct mt_unwind_input *input; /* the sample under way */
+	const struct mt_unwind_input *input; /* the sample that is being unwound */
 };
 
 static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need,

@@ -88,7 +88,7 @@ void mt_row_mark_ended(struct mt_ledger_rows *rows, bool execed, struct mt_row_f
  */
 void mt_ledger_row_note(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
 			const struct mt_row_facts *facts);
-/* Call for each space within the ledger's `stood`. */
+/* Call for each space within the ledger's `remaining`. */
 void mt_ledger_rows_add_remaining(struct mt_ledger_rows *rows, const struct mt_ledger_space *space);
 void mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_row_keys *grouping);
 

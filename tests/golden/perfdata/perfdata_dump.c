@@ -1,6 +1,6 @@
 /*
  * Prints what mt_reader gives for a file, one line a record with all its decoded fields, for the
- * tests beside it: perfdata_dump FILE. An error is one line on standard error, and exit 3.
+ * tests of this folder: perfdata_dump FILE. An error is one line on standard error, and exit 3.
  */
 #include <inttypes.h>
 #include <stdlib.h>

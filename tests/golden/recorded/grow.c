@@ -1,6 +1,6 @@
 /*
- * What the recordings of this folder are of: a program without a C library that grows in known
- * ways, so small that its binary can stand beside them. ./remake builds it.
+ * The program that the recordings of this folder show: it has no C library and grows in known
+ * ways, and its binary is small enough to be kept in this folder. ./remake builds it.
  *
  *	grow.elf	heap, areas, a child of another name
  *	grow.elf wait	the same, once a byte comes from standard input
