@@ -253,7 +253,7 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 		.memory = r->memory,
 		.spool_peak = mt_spool_peak(r->spool),
 		.pack = mt_pack_counts(r->pack),
-		.healing = r->prefault,
+		.prefaulting = r->prefault,
 		.prefault = r->prefault ? mt_prefault_counts(r->prefault)
 					: (struct mt_prefault_counts){0},
 		.locked = r->locked,

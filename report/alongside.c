@@ -16,8 +16,6 @@
 #include "report/sums/baseline.h"
 #include "report/tables/table.h"
 
-MT_DEFINE_CLEANUP(mt_alongside, struct mt_alongside)
-
 struct mt_alongside {
 	const struct mt_report_options *options;
 	struct mt_session *session;
@@ -55,14 +53,12 @@ static void listen_to_all(const struct mt_report_options *options, struct mt_alo
 		mt_recording_tables_listen(mt_baseline_reading(alongside->baseline), &how);
 }
 
-struct mt_error *mt_alongside_listen(const struct mt_report_options *options,
-				     struct mt_session *session, struct mt_baseline *baseline,
-				     struct mt_alongside **out)
+struct mt_alongside *mt_alongside_listen(const struct mt_report_options *options,
+					 struct mt_session *session, struct mt_baseline *baseline)
 {
 	bool whole = options->output->needs & MT_SHOWS_RECORDING;
 	const struct mt_by_list none = {0};
-	MT_CLEANUP(mt_alongside_destroy_p) struct mt_alongside *alongside = NULL;
-	struct mt_error *err;
+	struct mt_alongside *alongside;
 
 	if ((baseline && !whole) ||
 	    !(options->output->needs & (MT_SHOWS_MEMORY | MT_MEMORY_ALONGSIDE)) ||
@@ -72,16 +68,12 @@ struct mt_error *mt_alongside_listen(const struct mt_report_options *options,
 	alongside->options = options;
 	alongside->session = session;
 	alongside->baseline = baseline;
-	err = mt_memory_listen(session, &options->selection.time,
-			       options->output->needs & MT_MEMORY_ALONGSIDE ? &none
-									    : &options->wishes.by,
-			       &alongside->memory);
-	if (err)
-		return err;
+	alongside->memory = mt_memory_listen(
+		session, &options->selection.time,
+		options->output->needs & MT_MEMORY_ALONGSIDE ? &none : &options->wishes.by);
 	if (whole)
 		listen_to_all(options, alongside);
-	*out = MT_TAKE(alongside);
-	return NULL;
+	return alongside;
 }
 
 /* ---- The end ---- */

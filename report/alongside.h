@@ -3,7 +3,7 @@
  * of the files. The summary gets the tables on memory. A page of the recording gets all other
  * analyses.
  *
- *	mt_alongside_listen(options, session, baseline, &alongside);
+ *	alongside = mt_alongside_listen(options, session, baseline);
  *	...					the analysis reads both sessions to their ends
  *	mt_alongside_finish(alongside);
  *	mt_alongside_show(alongside, &view);
@@ -22,11 +22,10 @@ struct mt_view;
 
 /*
  * Call before the sessions' first samples are read. Borrows all arguments; the baseline may be
- * NULL. *out is NULL if the output shows no further tables.
+ * NULL. Returns NULL if the output shows no further tables.
  */
-struct mt_error *mt_alongside_listen(const struct mt_report_options *options,
-				     struct mt_session *session, struct mt_baseline *baseline,
-				     struct mt_alongside **out);
+struct mt_alongside *mt_alongside_listen(const struct mt_report_options *options,
+					 struct mt_session *session, struct mt_baseline *baseline);
 void mt_alongside_destroy(struct mt_alongside *alongside);
 
 /* Makes the tables. NULL-safe. */

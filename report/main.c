@@ -349,14 +349,14 @@ static struct mt_error *report(const struct mt_report_options *options,
 			       struct progress *progress)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
-	MT_CLEANUP(mt_alongside_destroy_p) struct mt_alongside *alongside = NULL;
+	MT_CLEANUP(mt_alongside_destroy_p)
+	struct mt_alongside *alongside =
+		mt_alongside_listen(options, sides->session, sides->baseline);
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
-	struct mt_error *err =
-		mt_alongside_listen(options, sides->session, sides->baseline, &alongside);
+	struct mt_error *err = analyse(options, request, sides, &table);
 	struct mt_view view;
 	bool json_line;
 
-	err = err ? err : analyse(options, request, sides, &table);
 	err = err ? err : mt_alongside_finish(alongside);
 	if (!err && !sides->follow) /* otherwise the time may come later */
 		err = mt_nothing_at_times(options, mt_session_facts(sides->session),
@@ -624,7 +624,6 @@ static enum status run(const struct mt_report_options *options, struct mt_follow
 	session_options.stacks = request.unwind;
 	session_options.addresses =
 		options->output->needs & MT_NEEDS_LISTING || options->analysis->sources;
-	session_options.places = options->analysis->places;
 	session_options.regions = options->analysis->regions;
 	session_options.wants = options->analysis->wants;
 	session_options.members = options->analysis->members;

@@ -310,7 +310,7 @@ static void hold(struct perfdata *p, struct mt_perf_piece *piece)
 
 	p->given = piece;
 	if (p->held.keep && before && before != piece)
-		(void)mt_held_put(&p->held, before);
+		mt_held_put(&p->held, before);
 	else
 		mt_perf_piece_release(before);
 }

@@ -20,13 +20,12 @@ struct mt_held {
 	bool keep;	/* records hold until released; else until the next record */
 };
 
-/* Holds a buffer whose last record is the one returned last. False out of memory. */
-static inline bool mt_held_put(struct mt_held *held, void *thing)
+/* Holds a buffer whose last record is the one returned last. */
+static inline void mt_held_put(struct mt_held *held, void *thing)
 {
 	if (held->first && held->first == held->things.count)
 		held->first = held->things.count = 0;
-	return mt_array_append(&held->things,
-			       (__typeof__(*held->things.items)){held->given, thing});
+	mt_array_append(&held->things, (__typeof__(*held->things.items)){held->given, thing});
 }
 
 /* Takes the oldest buffer if it has no record after `serial`; else NULL. */

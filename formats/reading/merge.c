@@ -324,7 +324,7 @@ static void step_over_given(struct mt_merge *merge)
 		merge->open_memory -= mt_payload_memory(payload);
 		merge->open.items[0] = merge->open.items[--merge->open.count];
 		if (merge->held.keep)
-			(void)mt_held_put(&merge->held, payload);
+			mt_held_put(&merge->held, payload);
 		else
 			payload_release(merge, payload);
 	}
@@ -338,7 +338,7 @@ void mt_merge_hold(struct mt_merge *merge, struct mt_payload *payload)
 
 	*held = *payload;
 	*payload = (struct mt_payload){0};
-	(void)mt_held_put(&merge->held, held);
+	mt_held_put(&merge->held, held);
 }
 
 void mt_merge_release(struct mt_merge *merge, uint64_t serial)

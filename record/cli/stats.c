@@ -76,7 +76,7 @@ static void print_prefault(const struct mt_stats *stats, FILE *to)
 {
 	const struct mt_prefault_counts *h = &stats->prefault;
 
-	if (stats->healing)
+	if (stats->prefaulting)
 		fprintf(to,
 			"holes      %llu absent stack pages made present by reading a byte; "
 			"%llu ends of stacks, %llu not to be read, %llu put off\n",

@@ -23,7 +23,7 @@ struct mt_stats {
 	struct mt_memory_share memory;
 	size_t spool_peak;
 	struct mt_pack_counts pack;
-	bool healing;
+	bool prefaulting;
 	struct mt_prefault_counts prefault;
 	bool locked;
 	int oom_adj;

@@ -187,7 +187,7 @@ struct mt_error *mt_prefault_create(struct mt_prefault **out)
 	if (!prefault)
 		return mt_error_nomem();
 	mt_pages_ready(prefault, sizeof(*prefault)); /* drains write here, so populate it now */
-	err = mt_wake_thread_start(&prefault->thread, look_at_all, prefault, "heals stacks");
+	err = mt_wake_thread_start(&prefault->thread, look_at_all, prefault, "prefaults");
 	if (err) {
 		free(prefault);
 		return err;

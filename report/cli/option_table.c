@@ -44,9 +44,8 @@ struct mt_error *mt_option_add_file(struct mt_report_options *o, const char *nam
 				    const char *value)
 {
 	(void)name;
-	if (!mt_array_grow((void **)&o->files, &o->file_capacity, o->file_count + 1,
-			   sizeof(*o->files)))
-		return mt_error_nomem();
+	(void)mt_array_grow((void **)&o->files, &o->file_capacity, o->file_count + 1,
+			    sizeof(*o->files));
 	o->files[o->file_count++] = value;
 	return NULL;
 }
@@ -393,14 +392,13 @@ static struct mt_error *set_follow(struct mt_report_options *o, const char *name
 {
 	const char *comma = value ? strchr(value, ',') : NULL;
 	MT_CLEANUP_FREE char *seconds =
-		value ? strndup(value, comma ? (size_t)(comma - value) : strlen(value)) : NULL;
+		value ? mt_copy_bytes(value, comma ? (size_t)(comma - value) : strlen(value))
+		      : NULL;
 	char *end;
 
 	o->follow = FOLLOW_SECONDS;
 	if (!value)
 		return NULL;
-	if (!seconds)
-		return mt_error_nomem();
 	if (comma) {
 		o->follow_count = strtoul(comma + 1, &end, 10);
 		if (comma[1] < '0' || comma[1] > '9' || *end || !o->follow_count)

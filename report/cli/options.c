@@ -239,9 +239,8 @@ static struct mt_error *keep_given(struct mt_report_options *o, const struct mt_
 {
 	if (!mt_option_is_repeated(option))
 		return NULL;
-	if (!mt_array_grow((void **)&o->given, &o->given_capacity, o->given_count + 1,
-			   sizeof(*o->given)))
-		return mt_error_nomem();
+	(void)mt_array_grow((void **)&o->given, &o->given_capacity, o->given_count + 1,
+			    sizeof(*o->given));
 	o->given[o->given_count++] = (struct mt_given_option){
 		.name = option->name,
 		.letter = option->letter,
@@ -329,9 +328,8 @@ static struct mt_error *keep_words(struct parser *parser, int first)
 	struct mt_report_options *o = &parser->options;
 
 	for (int i = first; i <= parser->at && i < parser->argc && !parser->chose; i++) {
-		if (!mt_array_grow((void **)&o->words, &o->word_capacity, o->word_count + 1,
-				   sizeof(*o->words)))
-			return mt_error_nomem();
+		(void)mt_array_grow((void **)&o->words, &o->word_capacity, o->word_count + 1,
+				    sizeof(*o->words));
 		o->words[o->word_count++] = parser->argv[i];
 	}
 	return NULL;

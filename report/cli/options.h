@@ -92,8 +92,8 @@ struct mt_report_options {
 };
 
 /*
- * Parses argv[1] and later; strings stay borrowed from argv. Errors are MT_ERR_USAGE or
- * MT_ERR_NOMEM. *out is untouched on failure.
+ * Parses argv[1] and later; strings stay borrowed from argv. Errors are MT_ERR_USAGE. *out is
+ * untouched on failure.
  */
 struct mt_error *mt_report_options_parse(int argc, char *const *argv,
 					 struct mt_report_options *out);

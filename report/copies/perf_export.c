@@ -219,8 +219,6 @@ static struct mt_error *put_kernel(struct perf_export *copy, const struct mt_ses
 	for (size_t i = 0; i < sample->kernel_frames && i < depth && !record.offset; i++) {
 		const struct mt_frame_name *names = mt_frames_names(frames, ids[i], &count);
 
-		if (!names)
-			return mt_error_nomem();
 		if (!names->resolved || strcmp(names->dso, KERNEL) != 0)
 			continue;
 		function = mt_strings_get(mt_frames_strings(frames), names->name);

@@ -92,6 +92,7 @@ static bool spell_stack(struct strip *s, const struct mt_session_sample *sample,
 	return true;
 }
 
+/* False with too many frames. */
 static bool keep_stack(struct strip *s, const struct mt_session_sample *sample)
 {
 	struct stacked stacked = {.place = sample->place};
@@ -100,7 +101,8 @@ static bool keep_stack(struct strip *s, const struct mt_session_sample *sample)
 	if (!spell_stack(s, sample, &size))
 		return false;
 	stacked.stack = mt_byte_runs_intern(s->stacks, s->words.items, size);
-	return stacked.stack != MT_SEQUENCE_NONE && mt_array_append(&s->samples, stacked);
+	mt_array_append(&s->samples, stacked);
+	return true;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -124,7 +126,9 @@ static struct mt_error *read_stacks(struct strip *s, struct mt_session *session)
 			return err;
 		if (more && (sample.kernel->dump_asked || sample.kernel->user_abi) &&
 		    !keep_stack(s, &sample))
-			return mt_error_nomem();
+			return mt_error_create(MT_ERR_UNSUPPORTED,
+					       "--strip: a stack has more than %d frames",
+					       (int)MT_UNWOUND_MAX);
 	}
 	if (s->samples.count)
 		qsort(s->samples.items, s->samples.count, sizeof(*s->samples.items),

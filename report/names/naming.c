@@ -144,8 +144,6 @@ struct mt_error *mt_naming_create(const struct mt_naming_options *options, struc
 		return err;
 	naming->symbolizer = mt_symbolizer_create(&symbolizer);
 	naming->code = mt_function_code_create(naming->images, mt_naming_name, naming);
-	if (!naming->symbolizer || !naming->code)
-		return mt_error_nomem();
 	*out = MT_TAKE(naming);
 	return NULL;
 }

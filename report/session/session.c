@@ -147,13 +147,10 @@ static void prepare_stacks(struct mt_session *session)
 		.scan = options->scan,
 	};
 
-	if (options->places || wants_stacks(session)) {
-		session->frames = mt_frames_create(&namer);
-		mt_frames_set_owner(session->frames,
-				    &(struct mt_frame_owner){class_of_path, session});
-	}
 	if (!wants_stacks(session))
 		return;
+	session->frames = mt_frames_create(&namer);
+	mt_frames_set_owner(session->frames, &(struct mt_frame_owner){class_of_path, session});
 	session->stacks = mt_stacks_create();
 	session->stack_ids = mt_stack_ids_create(mt_naming_kernel(session->naming), session->stacks,
 						 session->frames);
@@ -323,7 +320,7 @@ static void end_stacks(struct mt_session *session)
 	mt_stack_ids_destroy(MT_TAKE(session->stack_ids));
 }
 
-static struct mt_error *finish_recording(struct mt_session *session)
+static void finish_recording(struct mt_session *session)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
 
@@ -341,13 +338,12 @@ static struct mt_error *finish_recording(struct mt_session *session)
 		session->reader++;
 	}
 	if (session->reader < session->readers.count)
-		return NULL;
+		return;
 	end_stacks(session);
 	mt_entry_ends_report(&session->entry_ends, session->frames, &session->facts);
-	if (!session->options->images)
-		return NULL;
-	mt_naming_list_images(session->naming, session->frames, &session->code, &session->facts);
-	return NULL;
+	if (session->options->images)
+		mt_naming_list_images(session->naming, session->frames, &session->code,
+				      &session->facts);
 }
 
 /* ---- Samples ---- */
@@ -534,7 +530,7 @@ struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_s
 			      ? next_piped(session, out, &wanted, &ended)
 			      : next_plain(session, out, &wanted, &ended);
 		if (!err && ended)
-			err = finish_recording(session);
+			finish_recording(session);
 	}
 	if (err)
 		return err;
@@ -563,13 +559,6 @@ struct mt_error *mt_session_read(struct mt_session *session,
 			take(context, &sample);
 	}
 	return NULL;
-}
-
-uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
-			  uint64_t address)
-{
-	return mt_place_frame(session->frames, mt_naming_kernel(session->naming), sample->map,
-			      address);
 }
 
 /* ---- Borrowed tables ---- */

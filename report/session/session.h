@@ -136,7 +136,6 @@ struct mt_session_options {
 	const struct mt_selection *selection;	/* borrowed */
 	bool before;	/* of folded stacks with two counts a line, use the first */
 	bool stacks;	/* unwind each sample */
-	bool places;	/* make frames for mt_session_place(), even without stacks */
 	bool addresses; /* give each frame's address and source */
 	bool regions;	/* look up the region at each sample's address */
 	/* Filters events by kernel name; NULL: all. */
@@ -196,12 +195,6 @@ struct mt_error *mt_session_read(struct mt_session *session,
 				 void *context);
 
 /*
- * The frame of a user or kernel code address in the last sample. Needs options.places.
- */
-uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
-			  uint64_t address);
-
-/*
  * True if the selectors include an effect of this task at this time that has no sample; false if
  * they select events, CPUs or stacks.
  */
@@ -224,8 +217,8 @@ void *mt_session_defer(struct mt_session *session, const struct mt_observer *obs
 		       const struct mt_observed *observed);
 
 /*
- * The tables that the ids in samples refer to, borrowed as long as the session. stacks is NULL
- * without options.stacks, frames without options.stacks and options.places.
+ * The tables that the ids in samples refer to, borrowed as long as the session. Stacks and frames
+ * are NULL without options.stacks.
  */
 const struct mt_facts *mt_session_facts(const struct mt_session *session);
 /* The selectors that the session was opened with. */

@@ -123,19 +123,6 @@ static void place_in(const struct mt_mapping *mapping, uint64_t address, struct 
 		key->offset = mt_jitdump_place(image->jitdump, code, address);
 }
 
-uint32_t mt_place_frame(struct mt_frames *frames, const struct mt_kernel_names *kernel,
-			const struct mt_image_map *map, uint64_t address)
-{
-	const struct mt_mapping *mapping = mt_image_map_find(map, address);
-	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE, .offset = address};
-
-	if (mapping)
-		place_in(mapping, address, &key);
-	else if (address >> 63)
-		key = mt_kernel_names_place(kernel, address, true);
-	return mt_frames_intern(frames, &key);
-}
-
 /* *lasting: the key is valid for every map of this generation (symbols/images/image_map.h). */
 static struct mt_frame_key key_of(const struct mt_image_map *map, uint64_t pc, bool *lasting)
 {

@@ -21,8 +21,4 @@ void mt_stack_ids_destroy(struct mt_stack_ids *ids);
 uint32_t mt_stack_ids_intern(struct mt_stack_ids *ids, const struct mt_image_map *map,
 			     const struct mt_walk_words *words, const struct mt_walked *walked);
 
-/* The frame of a code address in the kernel or this map. */
-uint32_t mt_place_frame(struct mt_frames *frames, const struct mt_kernel_names *kernel,
-			const struct mt_image_map *map, uint64_t address);
-
 #endif

@@ -28,7 +28,7 @@ struct mt_analysis_request {
 	bool even; /* exactly as many, even if their length is not round */
 	const char *weight; /* value column that orders rows; NULL: the table's default */
 	bool unwind;	    /* the session must give stacks */
-	struct mt_at at;    /* this and below: as in struct mt_wishes of cli/request.h */
+	struct mt_at at;    /* this and below: as in struct mt_wishes of report/cli/request.h */
 	struct mt_timespan time;
 	double older_than;
 	bool all;
@@ -55,7 +55,6 @@ struct mt_analysis {
 	const char *help;     /* one line of --help: up to 52 characters */
 	bool rare;	      /* only --help all lists it */
 	bool groups, lists;   /* can make sums, listings */
-	bool places;	      /* resolves addresses itself: mt_session_place() */
 	uint32_t by;	      /* MT_BY_BIT()s that --by accepts; 0: no --by */
 	struct mt_by_list default_by;
 	bool members;	   /* needs samples of group members that were only counted */

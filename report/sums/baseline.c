@@ -104,7 +104,7 @@ static struct mt_error *count_events(const struct mt_session_options *like, cons
 	selection.events = events;
 	selection.dsos = selection.symbols = NULL;
 	options.selection = &selection;
-	options.stacks = options.places = options.addresses = options.regions = false;
+	options.stacks = options.addresses = options.regions = false;
 	options.images = false;
 	options.wants = NULL;
 	err = mt_session_open(&options, &session);

@@ -140,7 +140,7 @@ static void grow_slots(struct mt_byte_runs *s)
 static uint32_t add_run(struct mt_byte_runs *s, size_t slot, const void *bytes, size_t size,
 			uint32_t hash)
 {
-	if (s->runs.count >= MT_SEQUENCE_NONE - 1)
+	if (s->runs.count >= UINT32_MAX - 1)
 		mt_memory_failed();
 	*mt_array_push(&s->runs) = (struct run){copy_run(s, bytes, size), size};
 	s->slots[slot] = (struct slot){(uint32_t)s->runs.count, hash};

@@ -12,31 +12,29 @@
 
 struct mt_byte_runs;
 
-#define MT_SEQUENCE_NONE UINT32_MAX
-
 /* An empty set, which mt_byte_runs_destroy() frees. */
 struct mt_byte_runs *mt_byte_runs_create(void);
-void mt_byte_runs_destroy(struct mt_byte_runs *sequences);
+void mt_byte_runs_destroy(struct mt_byte_runs *runs);
 
 /*
  * The id of these bytes, which are copied when they are new. More than 2^32 - 2 runs end the
- * program as out of memory; MT_SEQUENCE_NONE is no id.
+ * program as out of memory.
  */
-uint32_t mt_byte_runs_intern(struct mt_byte_runs *sequences, const void *bytes, size_t size);
+uint32_t mt_byte_runs_intern(struct mt_byte_runs *runs, const void *bytes, size_t size);
 
 /* The same with a hash computed before: the low half of mt_hash_bytes(bytes, size, 0). */
-uint32_t mt_byte_runs_intern_hashed(struct mt_byte_runs *sequences, const void *bytes, size_t size,
+uint32_t mt_byte_runs_intern_hashed(struct mt_byte_runs *runs, const void *bytes, size_t size,
 				    uint32_t hash);
 
 /* Borrows a run's bytes until clear or destroy. */
-const void *mt_byte_runs_get(const struct mt_byte_runs *sequences, uint32_t id, size_t *size);
+const void *mt_byte_runs_get(const struct mt_byte_runs *runs, uint32_t id, size_t *size);
 
-size_t mt_byte_runs_count(const struct mt_byte_runs *sequences);
+size_t mt_byte_runs_count(const struct mt_byte_runs *runs);
 
 /* Bytes stored, with padding. */
-size_t mt_byte_runs_bytes(const struct mt_byte_runs *sequences);
+size_t mt_byte_runs_bytes(const struct mt_byte_runs *runs);
 
 /* Removes all runs but keeps their memory for new ones; ids start from 0 again. */
-void mt_byte_runs_clear(struct mt_byte_runs *sequences);
+void mt_byte_runs_clear(struct mt_byte_runs *runs);
 
 #endif

@@ -1,4 +1,4 @@
-/* record/allocators/custom_functions: functions named by the user that allocate and free blocks. */
+/* record/allocators/allocators: functions named by the user that allocate and free blocks. */
 #include "record/allocators/allocators.h"
 
 #include "formats/base/cleanup.h"

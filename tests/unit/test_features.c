@@ -1,4 +1,4 @@
-/* record/open/features and record/open/clock: the code accepts whatever this kernel supports. */
+/* record/open/perf_event and record/open/clock: the code accepts whatever this kernel supports. */
 #include "record/open/perf_event.h"
 
 #include <string.h>

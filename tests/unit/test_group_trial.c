@@ -1,4 +1,4 @@
-/* record/open/group_trial: the kernel is asked which events can be counted together. */
+/* record/open/trials: the kernel is asked which events can be counted together. */
 #include "record/open/trials.h"
 
 #include <linux/perf_event.h>

@@ -1,6 +1,6 @@
 /*
- * formats/records/jitdump and symbols/jitdump: names, lines and unwind tables in a jitdump, and its
- * copy without the code.
+ * formats/records/jitdump and symbols/jit/jitdump_index: names, lines and unwind tables in a
+ * jitdump, and its copy without the code.
  */
 #include "formats/records/jitdump.h"
 

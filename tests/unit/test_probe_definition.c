@@ -1,4 +1,4 @@
-/* record/probes/probe_definition, usdt_arguments: the text of a probe for the kernel. */
+/* record/probes/probe_definition, usdt_notes: the text of a probe for the kernel. */
 #include "record/probes/probe_definition.h"
 
 #include "formats/base/cleanup.h"

@@ -214,62 +214,6 @@ MT_TEST(user_frames_are_in_the_images_mapped_just_then)
 	mt_builder_deinit(&b);
 }
 
-/* The name of an address at each sample, after everything that is read before the sample. */
-static void report_places(struct mt_session *session, uint64_t address, struct reported *reported)
-{
-	struct mt_session_sample sample;
-	bool more = true;
-
-	while (MT_CHECK_OK(mt_session_next(session, &sample, &more)) && more) {
-		uint32_t frame = mt_session_place(session, &sample, address);
-		size_t count;
-		const struct mt_frame_name *names =
-			mt_frames_names(mt_session_frames(session), frame, &count);
-
-		reported->used += (size_t)snprintf(
-			reported->text + reported->used, sizeof(reported->text) - reported->used,
-			"%s\n",
-			mt_strings_get(mt_frames_strings(mt_session_frames(session)), names->name));
-	}
-}
-
-MT_TEST(a_place_is_in_the_map_of_its_sample_whatever_exited_since)
-{
-	struct reported reported = {0};
-	struct mt_builder b;
-	const char *file;
-	struct mt_session_options options = {
-		.files = &file,
-		.file_count = 1,
-		.selection = &reported.selection,
-		.stacks = true,
-		.places = true,
-		.method = mt_unwind_methods,
-		.max_frames = 100,
-	};
-	struct mt_session *session;
-
-	report_records_begin(&b);
-	report_records_mmap(&b, 10, 5, 0x10000, 0x10000, "/no/such/app");
-	report_records_sample(
-		&b, &(struct report_sample){.time = 20, .pid = 5, .tid = 5, .user = {0x10010}});
-	report_records_mmap(&b, 25, 5, 0x10000, 0x10000, "/no/such/other");
-	report_records_exit(&b, 30, 5);
-	for (int i = 0; i < 600; i++) {
-		report_records_fork(&b, (uint64_t)(40 + 2 * i), 100 + i, 100 + i, 1);
-		report_records_exit(&b, (uint64_t)(41 + 2 * i), 100 + i);
-	}
-	report_records_end(&b);
-	file = mt_builder_file(&b);
-	if (MT_CHECK_OK(mt_session_open(&options, &session))) {
-		report_places(session, 0x10010, &reported);
-		mt_session_destroy(session);
-	}
-	MT_CHECK_STR(reported.text, "[app]\n");
-	mt_selection_deinit(&reported.selection);
-	mt_builder_deinit(&b);
-}
-
 MT_TEST(kernel_frames_are_innermost_and_callers_are_looked_up_at_their_calls)
 {
 	struct reported reported = {0};

@@ -24,8 +24,6 @@
 #include "report/tables/table.h"
 #include "report/verdicts/judgement.h"
 
-MT_DEFINE_CLEANUP(mt_memory_alongside, struct mt_memory_alongside)
-
 struct mt_memory_alongside {
 	struct mt_session *session;
 	struct mt_analysis_request of_processes, of_paths;
@@ -91,10 +89,10 @@ static void observe(void *context, const struct mt_observed *observed)
 		mt_array_append(&memory->victims, victim);
 }
 
-struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
-				  const struct mt_by_list *by, struct mt_memory_alongside **out)
+struct mt_memory_alongside *mt_memory_listen(struct mt_session *session,
+					     const struct mt_timespan *time,
+					     const struct mt_by_list *by)
 {
-	MT_CLEANUP(mt_memory_alongside_destroy_p)
 	struct mt_memory_alongside *memory = mt_alloc(1, sizeof(*memory));
 
 	memory->session = session;
@@ -115,8 +113,7 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 	listen_to_verdicts(memory);
 	memory->resident =
 		mt_ledger_table_listen(&mt_analysis_resident, session, &memory->of_paths, true);
-	*out = MT_TAKE(memory);
-	return NULL;
+	return memory;
 }
 
 /* Takes the table. */

@@ -2,7 +2,7 @@
  * The memory in a recording, as tables for an output of another analysis, from the same reading of
  * the files. The summary shows it in addition to whatever else it shows.
  *
- *	mt_memory_listen(session, &time, &memory);
+ *	memory = mt_memory_listen(session, &time, by);
  *	...					the session is read to its end
  *	mt_memory_finish(memory);
  *	mt_memory_tables(memory, &count);
@@ -25,8 +25,9 @@ struct mt_timespan;
  * Call before the session's first sample is read. The session must give stacks, and is borrowed.
  * `by`: at most one key, which groups processes and paths.
  */
-struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
-				  const struct mt_by_list *by, struct mt_memory_alongside **out);
+struct mt_memory_alongside *mt_memory_listen(struct mt_session *session,
+					     const struct mt_timespan *time,
+					     const struct mt_by_list *by);
 void mt_memory_alongside_destroy(struct mt_memory_alongside *memory);
 
 /* Makes the tables. */

@@ -438,7 +438,7 @@ static void print_head(const struct function *f)
 	fputc('\n', f->to);
 }
 
-static struct mt_error *print_function(struct function *f)
+static void print_function(struct function *f)
 {
 	const struct mt_view *view = f->of->view;
 	MT_CLEANUP(mt_code_text_deinit) struct mt_code_text code = {0};
@@ -455,28 +455,25 @@ static struct mt_error *print_function(struct function *f)
 	print_head(f);
 	take_figures(f);
 	print_code(f);
-	return NULL;
 }
 
 /* Prints each function; with `shown` only those that have lines in these files. */
-static struct mt_error *print_instructions(struct annotation *a, const bool *shown)
+static void print_instructions(struct annotation *a, const bool *shown)
 {
 	struct frame_place *places = a->frames.items;
-	struct mt_error *err = NULL;
 
 	if (a->frames.count)
 		qsort(places, a->frames.count, sizeof(*places), by_address);
-	for (size_t i = 0, end; i < a->frames.count && !err; i = end) {
+	for (size_t i = 0, end; i < a->frames.count; i = end) {
 		bool wanted = !shown;
 
 		for (end = i; end < a->frames.count && same_function(&places[i], &places[end]);
 		     end++)
 			wanted |= shown && shown[places[end].file];
 		if (wanted)
-			err = print_function(&(struct function){
+			print_function(&(struct function){
 				.of = a, .places = &places[i], .count = end - i, .to = a->to});
 	}
-	return err;
 }
 
 /* ---- The report ---- */
@@ -496,11 +493,13 @@ static void put_head(const struct annotation *a)
 }
 
 /* Prints lines, and instructions of lines without source; or only instructions. */
-static struct mt_error *put_all(struct annotation *a)
+static void put_all(struct annotation *a)
 {
 	put_head(a);
-	if (a->view->assembly)
-		return print_instructions(a, NULL);
+	if (a->view->assembly) {
+		print_instructions(a, NULL);
+		return;
+	}
 	mt_array_at(&a->sourceless, mt_strings_count(a->files));
 	for (size_t i = 0, end; i < a->lines.count; i = end) {
 		for (end = i + 1; end < a->lines.count &&
@@ -508,7 +507,7 @@ static struct mt_error *put_all(struct annotation *a)
 			end++;
 		put_file(a, i, end);
 	}
-	return print_instructions(a, a->sourceless.items);
+	print_instructions(a, a->sourceless.items);
 }
 
 static struct mt_error *write_annotate(const struct mt_view *view, struct mt_table *table, FILE *to)
@@ -541,7 +540,8 @@ static struct mt_error *write_annotate(const struct mt_view *view, struct mt_tab
 						     "a file of that name",
 						     view->subject),
 				     "--folded shows the functions");
-	return put_all(&a);
+	put_all(&a);
+	return NULL;
 }
 
 const struct mt_output mt_output_annotate = {

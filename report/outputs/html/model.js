@@ -1,6 +1,6 @@
 // What is selected, summed up: stacks as one tree of places, its merger by names, and the tables whose rows hang on its nodes.
 
-// Bits of a place's kinds, as in page_stacks.c.
+// Bits of a place's kinds, as in report/outputs/parts/places.h.
 const INLINED = 1, KERNEL = 2, MADE = 4, WORDS = 8, GUESSED = 16, JOINED = 32;
 
 // Places and the tree of paths. Node 0 is the root; a parent has a lower number than its children.

@@ -1,4 +1,4 @@
-/* record/cli/closing_line: the summary of a recording, in readable figures. */
+/* record/cli/stats: the summary of a recording, in readable figures. */
 #include "record/cli/stats.h"
 
 #include "tests/unit/unit.h"
