@@ -88,15 +88,15 @@ needs_perf() {
 }
 
 needs_shared() {
-	[ -n "$MT_SHARED" ] && [ -d "$MT_SHARED" ] || skip_all "no ../shared beside the tree (MT_SHARED=DIR)"
+	[ -n "$MT_SHARED" ] && [ -d "$MT_SHARED" ] || skip_all "no ../shared next to the tree (MT_SHARED=DIR)"
 }
 
 needs_command() {
 	command -v "$1" >/dev/null || skip_all "$1 is not installed"
 }
 
-# make_here TARGET...: make in the tree and in the build directory at hand, with the settings it was built with: nothing is compiled
-# again. Other settings would compile all of it anew.
+# make_here TARGET...: runs make in the tree and in the current build directory, with the settings of that build, so that make compiles
+# nothing again. Other settings would compile everything again.
 make_here() {
 	local werror=
 	! grep -q -e ' -Werror' "$MT_BUILD/flags" || werror=WERROR=1
@@ -224,7 +224,7 @@ until_none_lost() {
 	return "$status"
 }
 
-# record_without_losses DESCRIPTION COMMAND...: a recording whose figures are compared exactly. Two checks: it succeeds, and lost nothing.
+# record_without_losses DESCRIPTION COMMAND...: makes a recording for exact comparisons. Two checks: it succeeds, and loses no record.
 record_without_losses() {
 	local description=$1 status=0
 	shift

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""mtrec beside perf record, in one run: what is lost, what the target pays, what the recorder costs, how large the file is.
+"""Compares mtrec with perf record in one run: lost records, cost for the target, cost of the recorder, size of the file.
 
     tests/bench/bench_record.py [--runs N] [--only NAME] [--build DIR] [--shared DIR]
 
-Each workload runs alone, under perf and under mtrec, in turns; figures are medians of --runs, 5 unless told. Ratios are the
-result: the machine is as noisy as it is. Needs root, perf, and ../shared/targets (built into a temporary folder).
+Each workload runs alone, under perf and under mtrec, in turns; figures are medians of --runs, 5 by default. Ratios are the
+result, because machines are noisy. Needs root, perf, and ../shared/targets (built into a temporary folder).
 
-mtrec runs twice: with --embed none, for what a sample costs, and as it comes, with images in the recording, whose cost is printed
-apart. Both have their caches: perf copies images to ~/.debug in the first run and finds them there in later ones, its file never
-holds them; mtrec keeps what it makes of them in the temporary folder, so that the first run is dear, and the median is not. "nothing" is what starting and ending cost.
+mtrec runs twice: with --embed none, for the cost of a sample, and with its defaults, with images in the recording. The script
+prints the cost of the images apart. Both tools have caches: perf copies images to ~/.debug in the first run and finds them there
+in later ones, its file never holds them; mtrec keeps its data about them in the temporary folder, so that the first run is
+expensive, and the median is not. "nothing" is the cost of starting and ending.
 
-"kernel alone" is perf record --overwrite with mtrec's ring size: the kernel writes every sample, nobody reads. What the target
-pays there, nobody who keeps all samples can undercut; a recorder that drops most of them can.
+"kernel alone" is perf record --overwrite with mtrec's ring size: the kernel writes every sample, and no process reads them. A
+recorder that keeps all samples costs the target at least as much; a recorder that drops most of them may cost less.
 """
 import argparse
 import json
@@ -66,7 +67,7 @@ def recorders(build):
 
 
 def measure(argv, env, target_out):
-    """Wall and CPU of the target as it says itself, CPU of everything else in the process tree, stderr."""
+    """Returns the target's own wall and CPU time, CPU time of all else in the process tree, and stderr."""
     began = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
@@ -104,7 +105,7 @@ def count_samples(recorder, event, comm, out, build):
 
 
 def reported(path):
-    """Runs a command that does not tell its own times, and tells them."""
+    """Runs a command that does not report its own times, and returns them."""
     said = '{"wall": %R, "user": %U, "sys": %S}'
     return ["bash", "-c", "TIMEFORMAT='%s'; { time \"$@\" 2>/dev/null; } 2>%s" % (said, path), "-"]
 

@@ -3,8 +3,8 @@
 
     tests/bench/changing.py MTREC MTREPORT CHANGING [SECONDS [SEED]]
 
-CHANGING is that program, built. A stack with the leaf of one root and the frame of another is wrong; each recording that has
-some is told with its words, and the sum of all at the end. tests/live/splice.sh bounds what is known to be right."""
+CHANGING is that program, built. A stack with the leaf of one root and the frame of another is wrong; the script prints each recording
+that has some with its words, and the sum of all at the end. tests/live/splice.sh bounds the stacks that are known to be right."""
 import os
 import random
 import re
@@ -32,7 +32,7 @@ def said(*command):
 
 
 def judge(report, path):
-    """Stacks, those of them that were joined, and those that are wrong."""
+    """Returns the numbers of stacks, of joined stacks, and of wrong stacks."""
     stacks = wrong = 0
     for line in said(report, "-q", "--folded", "--no-inline", "--comm", "changing", path).splitlines():
         stack, count = line.rsplit(" ", 1)

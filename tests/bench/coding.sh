@@ -1,7 +1,7 @@
 #!/bin/bash
-# What a sample costs behind the ring: coding its dump, and compressing it, on recordings of three kinds of stacks.
+# Measures the cost of a sample after the ring: coding its dump and compressing it, on recordings of three kinds of stacks.
 #
-#	tests/bench/coding.sh [RECORDING...]	without files: records faulter, a compiler and node where they are there
+#	tests/bench/coding.sh [RECORDING...]	without files: records faulter, a compiler and node where these exist
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 build_tool bench_coding tests/bench/bench_coding.c || {

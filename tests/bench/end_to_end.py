@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""mtreport --folded --no-inline beside perf, on the same perf.data files: user + sys seconds, the least of some runs each.
+"""Compares mtreport --folded --no-inline with perf on the same perf.data files: user + sys seconds, the least of some runs each.
 
     tests/bench/end_to_end.py MTREPORT FILE...
 
-What perf script prints is collapsed by FlameGraph's stackcollapse-perf.pl where STACKCOLLAPSE names it or PATH has it;
-else by tests/bench/collapse.pl, which does less, so that the ratio is no larger for it. -j 1 stands beside the default:
-what a second worker costs is part of the answer.
+FlameGraph's stackcollapse-perf.pl collapses the output of perf script where STACKCOLLAPSE names it or PATH has it; otherwise
+tests/bench/collapse.pl does, which does less, so that it does not enlarge the ratio. The script measures -j 1 and the default,
+because the cost of a second worker is part of the answer.
 
-perf script leaves out what is more than 127 frames deep, mtreport what is more than 4096. Told to go as deep, it prints the
-stacks that mtreport prints, but for those that are joined beyond their dumps, which perf never does: beside --no-join, which
-prints no more than perf, that is the peer that does the same work.
+perf script leaves out frames deeper than 127, mtreport frames deeper than 4096. With the same depth, perf script prints the
+stacks that mtreport prints, except those that are joined beyond their dumps, which perf never joins. The deep perf script and
+mtreport --no-join, which prints no more than perf, do the same work.
 """
 import os
 import resource
@@ -43,14 +43,14 @@ def cost(command, runs=RUNS):
 
 
 def peak(command):
-    """The most memory that a command has at a time, in MB, what it has mapped of its files with it."""
+    """Returns the peak memory of a command, in MB, with the files that it maps."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, _, usage = os.wait4(process.pid, 0)
     return usage.ru_maxrss / 1024
 
 
 def find_collapse():
-    """The script to collapse with, and what to call it."""
+    """Returns the script that collapses, and its name in the output."""
     real = os.environ.get("STACKCOLLAPSE") or shutil.which("stackcollapse-perf.pl")
     return (real, "... | stackcollapse-perf.pl") if real else (f"{HERE}/collapse.pl", "... | collapse.pl, a stand-in")
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The first sample in a file of 100 MB, 400,000 functions, that nothing has read yet: bar 1 ms, with the page cache warm. With
-# .eh_frame_hdr, as linkers write it; beside it the same without, where all FDEs have to be read once.
+# .eh_frame_hdr, as linkers write it, and without it, where all FDEs have to be read once.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 build_tool first_sample tests/bench/first_sample.c || {

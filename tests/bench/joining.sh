@@ -1,6 +1,6 @@
 #!/bin/bash
-# What whole stacks cost beside short dumps: joining to the reporter, in instructions; seeds and the reading of absent stack pages to the
-# program that is recorded, in CPU time at 45,000 faults a second.
+# Measures the cost of whole stacks compared with short dumps: of joining to the reporter, in instructions; of seeds and of reading
+# absent stack pages to the recorded program, in CPU time at 45,000 faults a second.
 #
 #	tests/bench/joining.sh [RUNS]		9 of each kind, in turn
 . "$(dirname "$0")/../lib.sh"
@@ -11,7 +11,7 @@ build_faulter || {
 }
 cd "$TMPDIR" || exit 1
 
-# once NAME OPTION...: one run of the target, recorded so; it tells what of the CPU it took itself
+# once NAME OPTION...: records one run of the target with these options; the target reports its own CPU time
 once() {
 	local name=$1
 	shift
@@ -19,8 +19,8 @@ once() {
 		sed -n 's/.*"cpu_total":\([0-9.]*\).*/\1/p' >>"$name"
 }
 
-# The program is noisy by itself: of each round the ratios to that round's plain run, and of these the median; "plain again" is what
-# no difference at all looks like.
+# The program itself is noisy. The result is the median of all rounds' ratios to the plain run of the same round; "plain again" shows
+# the ratio without any difference.
 ratio() {
 	paste "plain.$1" "$2.$1" | awk '{ print $2 / $1 }' | sort -n | awk '{ v[NR] = $1 } END { printf "%+.1f %%", 100 * (v[int((NR + 1) / 2)] - 1) }'
 }
@@ -47,7 +47,7 @@ for mode in 1 2; do
 			exit 1
 		}
 	callgrind_annotate --inclusive=yes --threshold=100 --auto=no calls | tr -d , | awk -v mode=$mode '
-		# what is inlined from other files stands in lines of its own, and in the first as well
+		# code inlined from other files has lines of its own, and the first line counts it as well
 		/:mt_walker_walk / && !walk { walk = $1 }
 		/:mt_join_adapter_learn / && !learn { learn = $1 }
 		/:mt_join_adapter_see / && !see { see = $1 }

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Lines and inlined functions of random addresses, symbols/lines/lines against GNU addr2line: lines.py TOOL FILE [ADDRESSES [ROUNDS]].
-TOOL is tests/oracle/lines.c, built. Both get the same addresses, in one process each; the rounds are interleaved, and the
-best one of each counts, so that what else runs on the machine matters little, and the median of the rounds beside it: of
-processor time and of elapsed time, by one thread and by as many as there are processors. Where files or lines differ, other tools that are at hand are
-asked."""
+TOOL is tests/oracle/lines.c, built. Both get the same addresses, in one process each. The rounds are interleaved. The script
+prints the best round, so that other load on the machine matters little, and the median of the rounds: of processor time and of
+elapsed time, by one thread and by as many as there are processors. Where files or lines differ, it asks the other installed tools."""
 import importlib.util
 import os
 import resource
@@ -28,7 +27,7 @@ def cost(command, addresses):
 
 
 def judge(path, places, ours, theirs, folder):
-    """What llvm-symbolizer and eu-addr2line, where they are there, say of addresses that differ: with whom they agree."""
+    """Asks llvm-symbolizer and eu-addr2line, where installed, about addresses that differ: with which tool they agree."""
     asked = "".join(f"{a:#x}\n" for a in places).encode()
     for tool in (["llvm-symbolizer", "--output-style=GNU"], ["eu-addr2line"]):
         if not places or not shutil.which(tool[0]):
@@ -41,18 +40,18 @@ def judge(path, places, ours, theirs, folder):
 
 
 def line_of(place):
-    """(file, line) with a column that may be behind it cut off."""
+    """Returns (file, line) without the column that may follow."""
     file, _, line = place[0].rpartition(":")
     return (os.path.basename(file), line) if line.isdigit() else (os.path.basename(place[0]), place[1])
 
 
 def agreement(path, ours, theirs, folder):
-    """What the answers to the same addresses have in common, by tests/oracle/lines.py's reading of them. Files and lines must be
-    equal. A name may differ: where a function has no linkage name of its own in the debug information (a clone, a lambda),
-    addr2line prints the symbol at the address. Each of the first few is shown; ours is what the source calls the function."""
+    """Compares the answers to the same addresses, as tests/oracle/lines.py reads them. Files and lines must be equal. A name
+    may differ: where a function has no linkage name of its own in the debug information (a clone, a lambda), addr2line prints
+    the symbol at the address. The script shows the first few; our name is that of the source."""
     ours, theirs = oracle.chains(ours), oracle.chains(theirs)
     known = [a for a in theirs if len(theirs[a]) > 1 or theirs[a][0][1][1] != "0"]
-    # padding behind a function is in none; addr2line prints the symbol before it
+    # padding after a function is in no function; addr2line prints the symbol before it
     padding = {a for a in known if not ours[a] and len(theirs[a]) == 1}
     known = [a for a in known if a not in padding]
     places = [a for a in known if [place for _, place in ours[a]] != [place for _, place in theirs[a]]]

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Lines and inlined functions: symbols/lines/lines beside GNU addr2line, the same addresses, one process each.
+# Compares lines and inlined functions of symbols/lines/lines and GNU addr2line: the same addresses, one process each.
 #
-#	tests/bench/lines.sh [FILE...]	files with debug information; without: what python3 is made of, and a C++ program built here. MT_COUNT addresses
+#	tests/bench/lines.sh [FILE...]	files with debug information; without files: the files of python3, and a C++ program built here. MT_COUNT addresses
 #					(2000), MT_ROUNDS rounds (9)
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"

@@ -37,7 +37,7 @@ def main(path, out_path, want):
                 struct.pack_into("<Q", samples, t, v)
             out.write(samples + ended)
             grown += len(samples) + len(ended)
-        # behind the data stands a table of features: (offset, size) each
+        # a table of features follows the data: (offset, size) each
         count = bin(int.from_bytes(data[72:104], "little")).count("1")
         table = bytearray(data[end:end + 16 * count])
         for i in range(count):

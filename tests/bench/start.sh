@@ -1,6 +1,6 @@
 #!/bin/bash
-# From the recorder's start to the first instruction of the command it records, and from the command's end to the recorder's:
-# milliseconds, the median of several, mtrec beside perf record.
+# Measures mtrec and perf record: the time from the recorder's start to the first instruction of the recorded command, and from the
+# command's end to the recorder's end, in milliseconds, the median of several runs.
 #
 #	tests/bench/start.sh [RUNS]		9 of each, in turn
 . "$(dirname "$0")/../lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The unwinder's speed beside a memcpy of the dumps, libunwind and libdw, on the same samples in one run.
+# Compares the unwinder's speed with a memcpy of the dumps, libunwind and libdw, on the same samples in one run.
 #
-#	tests/bench/unwind.sh [PERF.DATA...]	without files: records faulter, a compiler, gdb and node where they are there
+#	tests/bench/unwind.sh [PERF.DATA...]	without files: records faulter, a compiler, gdb and node where these exist
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c tests/oracle/oracle_libdw.c || {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A damaged program, or debug file of it, costs names and nothing else: the report comes, its frames are [dso] or names, and
-where names went missing a line says of which file and why."""
+"""A damaged program, or its damaged debug file, costs names alone: mtreport prints the report, the frames are [dso] or names,
+and where names are missing a line has the file and the reason."""
 import os
 import random
 import re
@@ -41,7 +41,7 @@ def complaint(folder):
         if frames[0] != "worker" or not all(FRAME.fullmatch(frame) for frame in frames):
             return f"no frames: {stack[:300]}"
         if "[libprogram.so]" in frames and not any("libprogram.so" in line for line in lines):
-            return f"names are missing and no line tells of it: {stack} {err[:300]}"
+            return f"names are missing and no line reports that: {stack} {err[:300]}"
     return None
 
 
@@ -72,7 +72,7 @@ def damage(name, folder, path):
         whole = file.read()
     chosen, bad, kept = random.Random(5), [], 0
     for i in range(TRIES):
-        # a new file each time: what mtreport has mapped must not change
+        # a new file each time: files that mtreport maps must not change
         os.unlink(path)
         with open(path, "wb") as file:
             file.write(spoil(whole, chosen))

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What is nowhere else comes from a debuginfod server, where the user asks for it and not otherwise: a stub of one on this machine.
+# Debug files that this machine lacks come from a debuginfod server, only where the user asks for it. The test runs a stub server.
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
 for command in "${CC:-cc}" objcopy strip readelf python3; do
@@ -21,17 +21,17 @@ strip libprogram.so
 stripped='^worker;\[libprogram.so\];\[libprogram.so\] 20$'
 
 check 'without names' "$report" --folded program.mtr
-says 'no server is asked unless one is told to' "$stripped" "$out"
-says 'a line tells which image lacks names, and what would be asked for' \
+says 'no server is asked without --debuginfod' "$stripped" "$out"
+says 'a line reports which image lacks names, and what --debuginfod would ask for' \
 	'functions without names: in libprogram.so \(no .symtab\); --debuginfod would ask for 1 of them; --info' "$err"
 check '--info' "$report" --info program.mtr
-says '--info tells what would be asked for' 'debuginfod would ask for its debug file' "$out"
+says '--info reports what --debuginfod would ask for' 'debuginfod would ask for its debug file' "$out"
 check '--info --quiet' "$report" -q --folded program.mtr
 check '-q: nothing is said' test ! -s "$err"
 expect 2 'no server named is a usage error' "$report" --debuginfod --folded program.mtr
 says 'it says how one is named' 'DEBUGINFOD_URLS'
 
-# The library loads what it is told to, so its absence can be played: a file of that name that is none.
+# LD_LIBRARY_PATH names an empty file in place of the library, so that loading the library fails as if it were absent.
 mkdir absent && : >absent/libdebuginfod.so.1
 LD_LIBRARY_PATH=$TMPDIR/absent expect 2 'without libdebuginfod: a usage error' "$report" --debuginfod=http://127.0.0.1:9 program.mtr
 says 'it says what is missing' 'libdebuginfod.so.1'
@@ -70,7 +70,7 @@ url=http://127.0.0.1:$(cat port.quick)
 
 check 'names from the server' "$report" --debuginfod="$url" --folded program.mtr
 says 'static functions, and what was inlined' '^worker;caller;grow;fill 20$' "$out"
-says 'a line tells what is fetched' 'asking debuginfod for the debug file of .*/libprogram.so'
+says 'a line reports which file is fetched' 'asking debuginfod for the debug file of .*/libprogram.so'
 check 'it is kept' env DEBUGINFOD_URLS=http://127.0.0.1:9 "$report" --debuginfod --folded program.mtr
 says 'the next report needs no server' '^worker;caller;grow;fill 20$' "$out"
 is 'it was asked once' "$(wc -l <asked)" 1
@@ -80,7 +80,7 @@ says 'serve as well' '^worker;caller;grow;fill 20$' "$out"
 odd=$TMPDIR/odd$'\e'name
 mkdir "$odd" && python3 "$MT_TOP/tests/workloads/made_program.py" "$odd" >why 2>&1 && strip "$odd/libprogram.so"
 check 'a folder of an odd name' env DEBUGINFOD_CACHE_PATH="$TMPDIR/none" "$report" --debuginfod=http://127.0.0.1:9 --folded "$odd/program.mtr"
-says 'is told without what a terminal obeys' 'asking debuginfod for the debug file of .*/odd\?name/libprogram.so'
+says 'is printed without control characters' 'asking debuginfod for the debug file of .*/odd\?name/libprogram.so'
 
 mv libprogram.so served/buildid/$id/executable
 rm -r cache

@@ -1,8 +1,8 @@
 #!/bin/bash
-# --help all, the man pages and the bash completion know the same options; what they tell of numbers is what the code has.
+# --help all, the man pages and the bash completion have the same options; the numbers in them are those of the code.
 . "$(dirname "$0")/../lib.sh"
 
-# options_in_help PROGRAM: what its --help all offers, one option a line.
+# options_in_help PROGRAM: prints the options of its --help all, one a line.
 options_in_help() {
 	"$MT_BUILD/$1" --help all | sed -n 's/^ *\(-[^ ]*\(,* --*[[:alpha:]][^ ]*\)*\).*/\1/p' | tr ', ' '\n\n' |
 		sed -n 's/^\(--*[[:alnum:]-]*\).*/\1/p' | sort -u
@@ -16,13 +16,13 @@ groups_in_man() {
 	sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/s/^\.SS //p' "$MT_TOP/docs/$1.1"
 }
 
-# options_in_man PROGRAM: what has an entry of its own, the line behind .TP.
+# options_in_man PROGRAM: the options that have an entry of their own, on the line after .TP.
 options_in_man() {
 	sed -n '/^\.TP/{n;p;}' "$MT_TOP/docs/$1.1" | sed 's/\\-/-/g; s/\\f.//g; s/"//g' | grep '^\.BR\? -' | tr ' ,[' '\n\n\n' |
 		grep -- '^-[[:alnum:]-]' | sort -u
 }
 
-# completions PROGRAM LINE-WORD...: what the shell offers for the last word of the line.
+# completions PROGRAM LINE-WORD...: prints the shell's completions of the last word of the line.
 completions() (
 	program=$1
 	shift
@@ -76,17 +76,17 @@ for page in docs/mtrec.1 docs/joining.md; do
 done
 
 completions mtrec mtrec -e page-faults,br >"$TMPDIR/events"
-says 'events complete behind a comma' '^page-faults,brk$' "$TMPDIR/events"
+says 'events complete after a comma' '^page-faults,brk$' "$TMPDIR/events"
 completions mtrec mtrec -e sched:sched_wak >"$TMPDIR/events"
 if [ -r /sys/kernel/tracing/events/sched ]; then
-	says 'tracepoints complete behind a colon' '^sched_wakeup$' "$TMPDIR/events"
+	says 'tracepoints complete after a colon' '^sched_wakeup$' "$TMPDIR/events"
 else
-	skip 'tracepoints complete behind a colon' 'no tracepoints to be seen here'
+	skip 'tracepoints complete after a colon' 'no tracepoints to be seen here'
 fi
 completions mtrec mtrec --help '' >"$TMPDIR/topics"
 says 'what there is help on completes' '^all$' "$TMPDIR/topics"
 completions mtrec mtrec record -k '' >"$TMPDIR/clocks"
-says 'the clock that there is completes, behind the word record, too' '^mono$' "$TMPDIR/clocks"
+says 'the one clock completes, after the word record, too' '^mono$' "$TMPDIR/clocks"
 completions mtrec mtrec --call-graph dw >"$TMPDIR/modes"
 says 'ways to record stacks complete' '^dwarf$' "$TMPDIR/modes"
 finish

@@ -1,17 +1,17 @@
 #!/bin/bash
-# mtrec's command line as a user meets it: one clear line for each mistake, the right status, and nothing written over.
+# mtrec's command line: mtrec reports each mistake in one clear line, with the right status, and overwrites no file.
 . "$(dirname "$0")/../lib.sh"
 mtrec=$MT_BUILD/mtrec
 [ -x "$mtrec" ] || skip_all 'mtrec is not built'
 cd "$TMPDIR" || exit 1
 echo 'an earlier recording' >mtrec.mtr
 
-# usage DESCRIPTION REGEX WORD...: a usage error: status 2, that line first and a second that says what to do, no output.
+# usage DESCRIPTION REGEX WORD...: a usage error: status 2, that line first, a second line with advice, no output.
 usage() {
 	local description=$1 line=$2
 	shift 2
 	expect 2 "$description" "$mtrec" "$@"
-	says '... is told' "^mtrec: $line\$" "$err"
+	says '... is reported' "^mtrec: $line\$" "$err"
 	check '... in two lines, with nothing on stdout' test "$(wc -l <"$err") $(wc -c <"$out")" = '2 0'
 }
 
@@ -44,7 +44,7 @@ usage '-x without --stat' '-I and -x go with --stat only' -a -x,
 usage 'a recording of --stat' '--stat records nothing: --max-size does not go with it' --stat -a --max-size 2M
 usage 'an interval that is too short' "-I: '9' is not a number from 10 to 2147483647" --stat -a -I 9
 
-# instead DESCRIPTION REGEX WORD...: an option of perf's that mtrec does not have: status 2, and one line that says what to use.
+# instead DESCRIPTION REGEX WORD...: an option of perf that mtrec does not have: status 2, and one line with the replacement.
 instead() {
 	local description=$1 line=$2
 	shift 2
@@ -59,7 +59,7 @@ instead '... with its argument' "--switch-output is perf's; here run mtrec --dur
 instead "perf's -n" "-n is perf's; here --stat counts without samples" -a -n
 instead 'another clock' "-k 'realtime' is refused: times are CLOCK_MONOTONIC [(]mono[)]; mtreport --info has the start in UTC" -a -k realtime
 check 'the earlier recording is still there' grep -q 'an earlier recording' mtrec.mtr
-check '... and nothing beside it' test ! -e mtrec.mtr.old
+check '... and there is no FILE.old' test ! -e mtrec.mtr.old
 
 expect 0 '--help' "$mtrec" --help
 cp "$out" help
@@ -112,13 +112,13 @@ else
 	skip '... 80 columns wide on a terminal' 'script is not installed'
 fi
 usage 'two patterns' '--list takes one pattern' --list brk mmap
-usage 'a command behind --clean' "--clean runs no command: 'true'" --clean -- true
+usage 'a command after --clean' "--clean runs no command: 'true'" --clean -- true
 usage 'static probes of nobody' '--list usdt: no process is given' --list usdt
-usage 'a command behind --check' "--check runs no command: 'true'" --check -- true
+usage 'a command after --check' "--check runs no command: 'true'" --check -- true
 
 expect 5 'help for a closed stdout' bash -c "'$mtrec' --help >&-"
 
-# What a kernel is asked for comes after the words. Without perf events these end earlier, with 3 or 125.
+# mtrec asks the kernel after it reads its arguments. Without perf events these commands end earlier, with 3 or 125.
 if [ -n "${MT_NO_PERF:-}" ]; then
 	skip 'unknown events and processes' "$MT_NO_PERF"
 	finish
@@ -141,7 +141,7 @@ says '... and how many more there are' '^mtrec: 3 more notes: mtreport --info sh
 is '... which the recording has' "$(grep -c 'note  *events [de][in]' info)" 6
 expect 127 '--stat of a command that is not found' "$mtrec" --stat -- nosuchcommand
 expect 5 '--stat into no directory' "$mtrec" --stat -a -o none/f
-says '... is told' '^mtrec: cannot write none/f: No such file or directory$' "$err"
+says '... is reported' '^mtrec: cannot write none/f: No such file or directory$' "$err"
 expect 0 'no event' "$mtrec" -o default.mtr -- true
 "$MT_BUILD/mtreport" --info default.mtr >info
 says '... is page faults, and' 'page-faults: sample' info
@@ -158,7 +158,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	usage 'a pattern that matches no tracepoint' "unknown event 'sched:no[*]such': no tracepoint matches" -e 'sched:no*such' -a
 	usage 'a pattern that matches them all' "'[*]:[*]' matches more than 256 tracepoints" -e '*:*' -a
 	expect 3 'nothing matches --list' "$mtrec" --list nosuchevent
-	says '... is told' "^mtrec: no event matches 'nosuchevent'$" "$err"
+	says '... is reported' "^mtrec: no event matches 'nosuchevent'$" "$err"
 	usage 'no such CPU' '-C: none of these CPUs is online' -e page-faults -C 9999
 fi
 expect 3 'a process that is not there' "$mtrec" -e page-faults -p 99999999
@@ -176,7 +176,7 @@ expect 126 'a file that cannot be executed' "$mtrec" -e page-faults ./data
 says '... says why' 'cannot run ./data: Permission denied' "$err"
 expect 126 'a directory as a command' "$mtrec" -e page-faults "$TMPDIR"
 check 'the earlier recording is still there' grep -q 'an earlier recording' mtrec.mtr
-check '... and nothing beside it' test ! -e mtrec.mtr.old
+check '... and there is no FILE.old' test ! -e mtrec.mtr.old
 
 expect 125 'a directory as output' "$mtrec" -e page-faults -o "$TMPDIR" -- true
 says '... says why' "^mtrec: cannot write $TMPDIR: Is a directory$" "$err"

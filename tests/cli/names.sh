@@ -1,5 +1,5 @@
 #!/bin/bash
-# Which name an address has: libraries made here, one function every 256 bytes, each case with the name that it is to show.
+# Names of addresses: the test makes libraries with one function every 256 bytes; each case has its expected name.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 for command in "${CC:-cc}" readelf objcopy strip; do
@@ -15,7 +15,7 @@ build_tool names tests/oracle/names.c || {
 }
 cd "$TMPDIR" || exit 1
 
-# symbol BINDING NAME SIZE [TYPE]: at the place at hand.
+# symbol BINDING NAME SIZE [TYPE]: adds a symbol at the current place.
 symbol() {
 	case $1 in
 	global | weak) printf '.%s "%s"\n' "${1/global/globl}" "$2" ;;

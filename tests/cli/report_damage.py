@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A recording cut at any length, or with any byte changed, is read as far as it goes, and a line says what is missing; or it
-is refused with one line. mtreport never crashes and never hangs."""
+"""mtreport reads a recording that is cut at any length, or has any byte changed, as far as possible, and a line reports the
+missing parts; or it refuses the recording with one line. mtreport never crashes and never hangs."""
 import os
 import random
 import subprocess
@@ -81,7 +81,7 @@ def flip(data):
 
 
 def swap(data):
-    """A piece of the file stands in place of another."""
+    """A piece of the file replaces another."""
     size = random.randrange(1, 3000)
     source, target = random.randrange(len(data)), random.randrange(len(data))
     return (f"{size} bytes of {source} at {target}",

@@ -1,5 +1,5 @@
 #!/bin/bash
-# mtreport's words and exit statuses: each mistake is one clear line and the right status, and nothing is written over.
+# mtreport's arguments and exit statuses: each mistake gives one clear line and the right status, and mtreport overwrites no file.
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport
@@ -7,7 +7,7 @@ report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 cp stored.mtr mtrec.mtr
 
-# lines N: the last command said N lines on standard error, each with the program's name before it.
+# lines N: the last command printed N lines on standard error, each with the program's name before it.
 lines() {
 	if [ "$(wc -l <"$err")" -eq "$1" ] && ! grep -qv '^mtreport: ' "$err"; then
 		pass "... in $1 line(s)"
@@ -175,19 +175,19 @@ done
 check '... which is as it was' cmp stored.mtr keep.mtr
 expect 0 'the length of a timeline may be a word of its own' "$report" --timeline 100ms --csv stored.mtr
 cp "$out" words.csv
-expect 0 '... as behind an equals sign' "$report" --timeline=100ms --csv stored.mtr
+expect 0 '... as after an equals sign' "$report" --timeline=100ms --csv stored.mtr
 cp "$out" equals.csv
 check '... with the same rows' cmp words.csv equals.csv
-expect 0 '... and a file behind it is one' "$report" --csv --timeline stored.mtr
+expect 0 '... and a file after --timeline is a file' "$report" --csv --timeline stored.mtr
 
-# What is missing is always said
+# A line always reports missing data
 expect 0 'a damaged recording is still reported' "$report" --folded a_flipped_bit_in_a_payload.mtr
 says '... and a line says what is missing' 'damaged chunk'
 expect 0 'the summary says it in its text' "$report" a_flipped_bit_in_a_payload.mtr
 says '... with the number' '^! .*1 damaged chunk' "$out"
 expect 0 'a recording that was cut is still reported' "$report" --folded cut_after_a_chunk.mtr
 says '... and said to be cut short' 'cut short'
-expect 0 'lost records are told' "$report" --folded stored.mtr
+expect 0 'lost records are reported' "$report" --folded stored.mtr
 says '... with their number' '3 records were lost'
 expect 1 '--strict does not take losses' "$report" --folded --strict stored.mtr
 expect 1 '--strict does not take damage' "$report" --strict a_flipped_bit_in_a_payload.mtr
@@ -234,7 +234,7 @@ check '--percent-limit: lines of that part of all' diff want large
 expect 2 'no part of single events' "$report" --mmaps --percent-limit 5 "$made"
 says '... which --top bounds' 'leaves out sums, and --mmaps shows single events'
 
-# What a picture has no room for is said with its sum, and where to see it
+# A line reports frames that do not fit in a picture, with their sum and the report that shows them
 "$MT_TOP/tests/golden/recording/corpus.py" . memory_calls || exit 1
 check '--growth --folded' "$report" --growth --folded memory_calls.mtr
 says '... says how much shrinking it leaves out' '2,105,344 B of shrinking are left out: --folded has no room' "$err"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# tests/run: whatever is wrong with a test shows, and counts.
+# tests/run: every failure of a test is reported, and counts.
 . "$(dirname "$0")/../lib.sh"
 tree=$TMPDIR/tree
 mkdir -p "$tree/tests"
@@ -31,19 +31,19 @@ runs 0 'a skip' '1 passed, 0 failed, 1 skipped' <<'END'
 #!/bin/bash
 printf '1..2\nok 1 - a\nok 2 - b # SKIP no perf\n'
 END
-says 'is told with its reason' '^  cli/one: b: no perf$' "$TMPDIR/said"
+says 'is reported with its reason' '^  cli/one: b: no perf$' "$TMPDIR/said"
 runs 0 'a file that is skipped' '0 passed, 0 failed, 1 skipped' <<'END'
 #!/bin/bash
 echo '1..0 # SKIP not here'
 END
-says 'is told with its reason' '^  cli/one: not here$' "$TMPDIR/said"
+says 'is reported with its reason' '^  cli/one: not here$' "$TMPDIR/said"
 runs 1 'a crash' '1 passed, 2 failed, 0 skipped' <<'END'
 #!/bin/bash
 printf '1..2\nok 1\n'
 kill -SEGV $$
 END
 says 'is named' 'ended by SIGSEGV' "$TMPDIR/said"
-runs 1 'a crash behind the last line' '1 passed, 1 failed, 0 skipped' <<'END'
+runs 1 'a crash after the last line' '1 passed, 1 failed, 0 skipped' <<'END'
 #!/bin/bash
 printf '1..1\nok 1\n'
 kill -SEGV $$
@@ -78,7 +78,7 @@ END
 runs 1 'a process that stays' '1 passed, 1 failed, 0 skipped' <<'END'
 #!/bin/bash
 setsid sleep 97 &
-until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.01; done # one that is amid exec has no environment to be known by
+until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.01; done # tests/run knows processes by their environment, which is absent during exec
 printf '1..1\nok 1\n'
 END
 says 'is named' 'left a process behind: [0-9]+ \(sleep\)' "$TMPDIR/said"
@@ -108,7 +108,7 @@ touch "$MT_TOP/live"
 for ((i = 0; i < 200; i++)); do [ -e "$MT_TOP/other" ] && break; sleep 0.05; done
 [ -e "$MT_TOP/other" ] && printf '1..1\nok 1\n'
 END
-runs 0 'a live file marked so runs beside others' '2 passed, 0 failed, 0 skipped' -j 2 live/fast <<'END'
+runs 0 'a live file marked so runs together with others' '2 passed, 0 failed, 0 skipped' -j 2 live/fast <<'END'
 #!/bin/bash
 for ((i = 0; i < 200; i++)); do [ -e "$MT_TOP/live" ] && break; sleep 0.05; done
 [ -e "$MT_TOP/live" ] && touch "$MT_TOP/other" && printf '1..1\nok 1\n'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# mtreport --seal: the copy says without any file what the recording says with them, and what could not be had stands in it.
+# mtreport --seal: without any file, the copy gives the reports that the recording gives with them, and lists what is missing.
 # golden/sweep seals every recording.
 . "$(dirname "$0")/../lib.sh"
 
@@ -9,7 +9,7 @@ recorded=$MT_TOP/tests/golden/recorded
 cd "$TMPDIR" || exit 1
 mkdir nothing
 
-# folded FILE OPTION...: without what this machine may have of the same path
+# folded FILE OPTION...: without files that this machine may have at the same path
 folded() {
 	local file=$1
 	shift
@@ -46,8 +46,8 @@ cp "$(type -P true)" other/grow.elf
 says 'a file with another build id is not taken' 'grow.elf is not carried: .*build id differs' said
 says '... and that is counted' ' [1-9][0-9]* not to be had; ' said
 "$report" --info refused.mtr >info
-says '... and stands in the copy' 'warning .*grow.elf is not carried' info
-says '--info tells who sealed it' 'sealed .*--embed unwind' info
+says '... and the copy says so' 'warning .*grow.elf is not carried' info
+says '--info reports who sealed it' 'sealed .*--embed unwind' info
 "$report" -q --seal quiet.mtr --symfs other "$file" 2>said
 check '-q: nothing is said' test ! -s said
 
@@ -57,14 +57,14 @@ expect 2 'one file' "$report" --seal copy.mtr "$file" "$file"
 expect 2 'one copy' "$report" --seal copy.mtr --strip other.mtr "$file"
 expect 2 '--embed alone' "$report" --embed lines "$file"
 expect 2 'an unknown --embed' "$report" --seal copy.mtr --embed nothing "$file"
-says '... tells the known ones' 'symbols, unwind and lines'
+says '... lists the known ones' 'symbols, unwind and lines'
 expect 2 'not over the recording itself' "$report" --seal more.mtr more.mtr
 expect 2 'not from standard input' "$report" --seal copy.mtr - <"$file"
 expect 2 'nor from a pipe that has a name' "$report" --seal copy.mtr <(cat "$file")
-says '... which is told' 'cannot be copied: it is read twice'
+says '... with the reason' 'cannot be copied: it is read twice'
 expect 3 'not what is no recording' "$report" --seal copy.mtr "$0"
 expect 5 'a full disk' "$report" --seal /dev/full "$file"
 "$report" -q --perfdata perf.data "$file"
 expect 2 'not what perf recorded' "$report" --seal copy.mtr perf.data
-says '... but it tells what works' 'take the files that --info lists along .* with --symfs DIR' "$err"
+says '... but the message says what works' 'take the files that --info lists along .* with --symfs DIR' "$err"
 finish

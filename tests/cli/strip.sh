@@ -5,7 +5,7 @@
 report=$MT_BUILD/mtreport
 dump=$MT_TOP/scripts/mtdump
 
-# say FILE: what mtreport says about FILE, but for its name, its size and that it was stripped
+# say FILE: prints what mtreport says about FILE, without its name, its size and the line that it was stripped
 say() {
 	local output
 	for output in --script --unwind-report --growth '--folded --by thread,event'; do
@@ -25,9 +25,9 @@ check 'stripping twice is stripping once' cmp <(say "$TMPDIR/once.mtr" | sed "s,
 check 'frames are there' grep -q '"type": "FRAMES"' "$TMPDIR/once.json"
 check 'mtdump --check finds nothing wrong' "$dump" --check "$TMPDIR/once.mtr"
 
-check 'it tells what it did' bash -c "'$report' --strip '$TMPDIR/copy.mtr' '$stacks' 2>&1 | grep -q 'in the place of their raw bytes'"
+check 'it reports what it did' bash -c "'$report' --strip '$TMPDIR/copy.mtr' '$stacks' 2>&1 | grep -q 'in the place of their raw bytes'"
 check '... and where there was nothing to do' bash -c "'$report' --strip '$TMPDIR/copy.mtr' '$TMPDIR/once.mtr' 2>&1 | grep -q 'no stack had raw bytes'"
-check '--info tells who stripped it, and how' bash -c "'$report' --info '$TMPDIR/copy.mtr' | grep -q 'stripped .*--unwind auto'"
+check '--info reports who stripped it, and how' bash -c "'$report' --info '$TMPDIR/copy.mtr' | grep -q 'stripped .*--unwind auto'"
 expect 2 'no selectors' "$report" --strip "$TMPDIR/copy.mtr" -p 1 "$stacks"
 expect 2 'no report' "$report" --strip "$TMPDIR/copy.mtr" --folded "$stacks"
 expect 2 'one file' "$report" --strip "$TMPDIR/copy.mtr" "$stacks" "$stacks"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""--annotate shows the source lines of a function or a file with what is theirs and what passes through them; a source that is
-missing, moved, changed, huge or no text is said in a line, and instructions follow, as --asm has them by themselves.
+"""--annotate shows the source lines of a function or a file with their own figures and the figures that pass through them. A line
+reports a source that is missing, moved, changed, huge or no text, and instructions follow, as --asm alone shows them.
 """
 import os
 import re
@@ -91,12 +91,12 @@ def check_sources(tap, folder):
         return Annotation("--annotate", "remember_session", *moved(folder), RECORDING)
 
     found = write(b"".join(b"\tline(%d);\r\n" % n for n in range(1, 300)))
-    tap.check(found.lines["76"][2].strip() == "line(76);" and "line(75);" in found.text, "source lines stand beside figures, with those around",
+    tap.check(found.lines["76"][2].strip() == "line(76);" and "line(75);" in found.text, "figures have their source lines, with those around",
               found.text)
     tap.check("changed after" not in found.text, "a source that is older than the recording is believed", found.text)
     os.utime(source)
     found = Annotation("--annotate", "remember_session", *moved(folder), RECORDING)
-    tap.check("changed after it was recorded" in found.text, "a newer one is told", found.text)
+    tap.check("changed after it was recorded" in found.text, "a newer one is reported", found.text)
     tap.check("76" in write(b"one line\n").lines, "a source that is too short shows the number")
     tap.check("not a text file" in write(b"\x7fELF\0\0" * 50).text, "a binary is not shown")
     found = write(b"\x1b[31m\xff" * 100 + b"\n" + b"x" * 1000000 + b"\n")
@@ -157,13 +157,13 @@ def check_asm(tap):
         tap.check(shown and not strange, f"the instructions of {function} are those that objdump has", (strange, found.text))
         tap.check(sum(each[0] for each in found.code.values()) == own, f"the own figures of {function} add up", (found.text, own))
         callers = {text.split()[0] for alone, _, text in found.code.values() if not alone}
-        tap.check(callers <= {"callq", "syscall"}, "a caller's figure stands at its call", (callers, found.text))
+        tap.check(callers <= {"callq", "syscall"}, "a caller's figure is at its call", (callers, found.text))
     found = Annotation("--symfs", RECORDED, "--annotate", "heap_grow", "--asm", CALLS)
     tap.check("call    0x40014f <touch>" in found.text and "mov     rdi, rdx" in found.text, "Intel's syntax, and whom it calls", found.text)
     by_itself = Annotation("--symfs", RECORDED, "--annotate", "heap_grow", CALLS)
     tap.check(by_itself.code == found.code, "instructions come by themselves where no lines are known", by_itself.text)
     found = Annotation("--annotate", "remember_session", "--asm", RECORDING)
-    tap.check(found.status == 0 and ": no code: " in found.text and [each[1] for each in found.code.values()] == [1908], "code that is not at hand is a line", found.text)
+    tap.check(found.status == 0 and ": no code: " in found.text and [each[1] for each in found.code.values()] == [1908], "code that is missing is a line", found.text)
 
 
 def check_without_decoder(tap, folder):

@@ -20,7 +20,7 @@ MARK_TYPE = made.MARK_TYPE
 GIVES_TYPE = MARK_TYPE | make.CALLCHAIN | make.REGS | make.STACK
 SP = 0x7FFE00001000
 HUGE = (1 << 64) - 16
-ANOMALY = re.compile("blocks? (freed|not seen|given at)")  # what is said of calls that do not fit
+ANOMALY = re.compile("blocks? (freed|not seen|given at)")  # reports of calls that do not fit
 FIELDS = "\tfield:u64 %s;\toffset:%d;\tsize:8;\tsigned:0;\n"
 
 
@@ -103,7 +103,7 @@ def run(folder, data, *options, analysis="--blocks"):
 
 
 def rows(folder, data, by="thread", *options, figures=("bytes", "blocks", "usable"), analysis="--blocks"):
-    """({thread, size, or pid and name: figures}, what was said beside them)"""
+    """Returns ({thread, size, or pid and name: figures}, the text on stderr)."""
     done = run(folder, data, "--csv", "--by", by, *options, analysis=analysis)
     out = {}
     for row in csv.DictReader(done.stdout.splitlines()):
@@ -176,10 +176,10 @@ def outside():
         return enter("posix_memalign", at, size, slot) + gives("posix_memalign", at + 1, result,
                                                                stack=bytes(16) + struct.pack("<Q", ptr))
 
-    yield "posix_memalign's address stands on the stack", aligned(0, 1000), {"100": (100, 1, 100)}
+    yield "posix_memalign's address is on the stack", aligned(0, 1000), {"100": (100, 1, 100)}
     yield "... and is freed like any other", aligned(0, 1000) + free(1010, A), {}
     yield "... it gives an error number", aligned(12, 1000), {"100": (0, 0, 0)}
-    yield "... its address may stand where no sample shows it", aligned(0, 1000, slot=0x601000), {}, \
+    yield "... its address may be where no sample shows it", aligned(0, 1000, slot=0x601000), {}, \
         "1 block given at an address that no sample shows"
     yield "... or at the end of what a sample shows", aligned(0, 1000, slot=SP + 60), {}, "1 block given at an address"
 
@@ -194,20 +194,20 @@ def failures():
 
 
 def anomaly_frees():
-    yield "a second free is told", malloc(1000, A, 20) + free(1010, A) + free(1020, A), {}, "1 block freed twice"
+    yield "a second free is reported", malloc(1000, A, 20) + free(1010, A) + free(1020, A), {}, "1 block freed twice"
     yield "but not of a block whose allocation was not seen, as a child of vfork makes it", free(1010, A) + free(
         1020, A), {}, "2 blocks freed but not seen allocated"
     yield "... not where the address was given in between", malloc(1000, A, 20) + free(1010, A) + malloc(
         1020, A, 20) + free(1030, A), {}
     yield "... nor after the recording's end, when events are switched off one after another", malloc(8000, A, 20) + free(8010, A) + free(
         9010, A) + free(9020, B) + malloc(9030, C, 30), {}
-    yield "... nor where two CPUs' records do not tell the order of a free and the allocation behind it", malloc(1000, A, 20) + malloc(
+    yield "... nor where two CPUs' records leave open the order of a free and the next allocation", malloc(1000, A, 20) + malloc(
         1010, A, 30, tid=101) + free(1012, A) + free(1500, A, tid=101), {}
     yield "... but where a free was missed long before", malloc(1000, A, 20) + malloc(1010, A, 30, tid=101) + free(1012, A, tid=101) + free(
         1500, A, tid=101), {}, "1 block freed twice"
     turns = b"".join(malloc(1000 + 10 * n, A, 8, tid=100 + n % 3) + free(1005 + 10 * n, A, tid=100 + (n + 1) % 3) for n in range(100))
     yield "threads that free each other's blocks free none twice", turns, {}
-    yield "a free of what is not known is told", free(1000, A) + malloc(1010, B, 20), {"100": (20, 1, 20)}, "1 block freed but not seen allocated"
+    yield "a free of an unknown block is reported", free(1000, A) + malloc(1010, B, 20), {"100": (20, 1, 20)}, "1 block freed but not seen allocated"
     cache = malloc(1000, A, 20, tid=101) + free(1010, A, tid=101) + free(1020, A, tid=101) + free(1030, C, tid=101)
     yield "what a thread frees again as it ends is glibc's cache", cache + process_end(1040, 101), {}
     yield "... but counts where it went on", cache + malloc(1035, B, 5, tid=101) + process_end(1040, 101), {
@@ -226,7 +226,7 @@ def processes():
             ("100", "worker"): (20, 1, 20), ("200", "worker"): (37, 2, 37)}, "1 block freed but"
     yield "exit: what lived just before", child + malloc(1020, B, 30, tid=200, pid=200) + made.ended(1030, 200), {
         ("100", "worker"): (20, 1, 20), ("200", "worker [exited]"): (30, 1, 30)}
-    yield "exec: what lived just before, and nothing behind it", made.forked(1000, 200) + malloc(
+    yield "exec: what lived just before, and nothing after it", made.forked(1000, 200) + malloc(
         1010, A, 20, tid=200, pid=200) + made.execed(1020, 200) + malloc(1030, B, 5, tid=200, pid=200), {
             ("200", "worker [exec]"): (20, 1, 20), ("200", "other"): (5, 1, 5)}
 
@@ -269,7 +269,7 @@ def sizes_and_ages(tap, folder):
 
 
 def observed_time(tap, folder):
-    """Ages count to the recording's end, a minute behind its last event, or to the process's."""
+    """Ages count to the end of the recording, a minute after its last event, or to the end of the process."""
     minute = 60000000
 
     def ages(until, data=malloc(1000, A, 16), by="thread", *options):
@@ -297,7 +297,7 @@ def temporary():
     yield "a block freed before the thread's next allocation is temporary", one, {"100": (1, 20, 1)}
     yield "... other threads' calls in between do not count", malloc(1000, A, 20) + malloc(1005, B, 8, tid=101) + free(1010, A), {
         "100": (1, 20, 1), "101": (0, 0, 1)}
-    yield "... but not behind another allocation", malloc(1000, A, 20) + malloc(1005, B, 8) + free(1010, A), {"100": (0, 0, 2)}
+    yield "... but not after another allocation", malloc(1000, A, 20) + malloc(1005, B, 8) + free(1010, A), {"100": (0, 0, 2)}
     yield "... nor freed by another thread", malloc(1000, A, 20) + free(1010, A, tid=101), {"100": (0, 0, 1)}
     yield "... nor one whose free was not seen", malloc(1000, A, 20) + malloc(1010, A, 30), {"100": (0, 0, 2)}
     yield "what realloc frees is temporary", malloc(1000, A, 20) + enter("realloc", 1010, 90, A) + gives("realloc", 1015, B), {
@@ -385,7 +385,7 @@ def leaks(tap, folder):
         ("100", "in use"): (str(size), "36.9 kB mapped by the allocator, of which 16.8 kB hold 300 live blocks, those of other rows included; 20.1 kB free or untouched"),
         ("100", "grows steadily"): (str(STEPS * 48), "300 blocks, 300 live, nothing freed so far; record 5 minutes"),
         ("200", "bounded"): ("6000", "300 blocks, 60 live, 100 % of the oldest third freed, 100 % of the middle, 39 % of the newest"),
-        ("300", "one-off"): (str(15 * 48), "15 blocks, 15 live, nothing freed")}, "--leaks tells paths by what lives of each age, and parts of heaps")
+        ("300", "one-off"): (str(15 * 48), "15 blocks, 15 live, nothing freed")}, "--leaks finds paths by the live blocks of each age, and parts of heaps")
     verdicts = {(row["pid"], row["verdict"]): (row["bytes"], row["rests-on"].split(" s, ")[-1])
                 for row in csv.DictReader(run(folder, writer.data, "--csv", "-q", analysis="--verdict").stdout.splitlines())}
     tap.same({key: row for key, row in verdicts.items() if key in got}, got, "--verdict says the same of what an allocator gave, whose heap it does not judge")
@@ -411,7 +411,7 @@ def leaks(tap, folder):
 
 
 def heap_of_before(tap, folder):
-    """A heap that existed when recording began: what smaps said of it was touched then, and faults tell of the others."""
+    """A heap that exists when recording begins: smaps counts the pages touched before, faults count the others."""
     pages, page, start = 9, 4096, 0x10000000
     heap = make.map_record(start, start + pages * page, "[heap]", 3)
     brk = make.event(make.CALLS["brk"][0], 0, "syscalls:sys_exit_brk", "brk", make.attr(2, 738, make.CALL_TYPE, 136))
@@ -499,7 +499,7 @@ def suppressions(tap, folder):
     for lines, want in (("leak:worker\n", ["1"]), ("# known\n\n  leak:^/bin/work*r$  \n", ["1"]), ("leak:^worker\n", ["1", "2"]),
                         ("leak:work$\n", ["1", "2"]), ("leak:w*k*r\n", ["1"]), ("leak:*\n", []), ("leak:nothing\n", ["1", "2"])):
         tap.same(left(lines)[:2], (0, want), "--suppress " + lines.strip())
-    tap.check("2 blocks of 150 B left out by leak:worker" in left("leak:nothing\nleak:worker\n")[2], "what is left out is told by pattern")
+    tap.check("2 blocks of 150 B left out by leak:worker" in left("leak:nothing\nleak:worker\n")[2], "what is left out is reported by pattern")
     tap.same(left("leak:worker\n", "--temporary")[1], ["1"], "--temporary leaves it out, too")
     with open(path, "w") as f:
         f.write("leak:worker\n")
@@ -525,7 +525,7 @@ def limited(tap, folder):
             ("... without either there is no block", gives("valloc", 1010, B), {})):
         got, said = rows(folder, recording(records, limit=" size=100-200"))
         tap.check(got == want and not ANOMALY.search(said), what, f"got  {got} {said}\nwant {want}")
-        tap.check("any other size was not recorded: only blocks of 100 to 200 bytes" in said, "... which is told", said)
+        tap.check("any other size was not recorded: only blocks of 100 to 200 bytes" in said, "... which is reported", said)
     failed = enter("malloc", 1000, 300) + gives("malloc", 1001, 0) + enter("malloc", 1010, 150) + gives("malloc", 1011, 0)
     tap.same(rows(folder, recording(failed, limit=" size=100-200"), figures=("failed",))[0], {"100": (1,)}, "... as are failures")
     said = rows(folder, recording(both, limit=f" size=1000-{(1 << 64) - 1}"))[1]
@@ -540,7 +540,7 @@ def outputs(tap, folder):
         done = run(folder, data, *name.split())
         tap.check(done.returncode == 0 and "100" in done.stdout, name, done.stdout + done.stderr)
     got, said = rows(folder, recording(malloc(1000, A, 100), frees=False))
-    tap.check("frees was not recorded" in said or "frees were not recorded" in said, "frees that were not recorded are told", said)
+    tap.check("frees was not recorded" in said or "frees were not recorded" in said, "frees that were not recorded are reported", said)
     got, said = rows(folder, recording(gives("malloc", 1000, A, 24), enters=False))
     tap.check("bytes are usable ones" in said, "... and sizes", said)
     got, said = rows(folder, recording(malloc(1000, A, 100), usable=False))
@@ -577,7 +577,7 @@ def profiles(tap, folder):
 
 
 def hostile(tap, folder):
-    """No crash, no endless loop; what is odd leaves what is not alone."""
+    """No crash, no endless loop; odd records do not change the figures of others."""
     anomaly = malloc(1000, HUGE, HUGE) + enter("calloc", 1010, HUGE, HUGE) + gives("calloc", 1011, HUGE - 64, 1 << 63)
     anomaly += gives("malloc", 1020, A, 1 << 62) + free(1021, (1 << 64) - 1) + free(1022, 1)
     anomaly += b"".join(enter("malloc", 1100 + n, n, tid=100 + n) for n in range(40))

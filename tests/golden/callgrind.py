@@ -49,11 +49,11 @@ def check_lines(tap):
         profile = Callgrind(report("--growth", "--callgrind", "-", "--symfs", folder, recording))
     tap.check(profile.events[:1] == ["bytes"] and profile.totals[0] > 0, "--growth has bytes", profile.events)
     places = {(os.path.basename(file), line) for file, line in profile.lines if file[0] == "/" and line}
-    tap.check(any(file == "scenes.c" for file, _ in places), "functions stand in their files, and costs on lines", places)
+    tap.check(any(file == "scenes.c" for file, _ in places), "functions are in their files, and costs on lines", places)
 
 
 def annotated(path, *words):
-    """What callgrind_annotate says of (file, function), and of the whole."""
+    """Returns the figures of callgrind_annotate for (file, function), and for the whole."""
     with open(path, encoding="utf-8") as file:
         event = re.search(r"^events: (\S+)", file.read(), re.M)[1]
     done = subprocess.run(["callgrind_annotate", "--auto=no", "--threshold=100", "--show=" + event, *words, path], capture_output=True,

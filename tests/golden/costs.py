@@ -31,7 +31,7 @@ def many_events():
 
 
 def pages_claimed():
-    """madvise(MADV_POPULATE_WRITE) of all that a count can tell of, and a count that says they came; the next takes them."""
+    """madvise(MADV_POPULATE_WRITE) of as many pages as a count can hold, and a count that has them; MADV_DONTNEED takes them."""
     whole = 1 << 55
     records = made.count(1000, made.ANON, 1)
     for number in range(10):
@@ -44,14 +44,14 @@ def pages_claimed():
 
 
 def pages_one_by_one():
-    """A call that populates 20,000 pages, told of one by one."""
+    """A call that populates 20,000 pages, which records report one by one."""
     pages = 20000
     inside = b"".join(made.count(2000 + page, made.ANON, page + 1) for page in range(pages))
     return made.recording(made.call("madvise", 1500, 0, 0x10000000, pages * 4096, made.POPULATE_WRITE, inside=inside, until=100000))
 
 
 def process(pid):
-    """What a recording tells of one that ran before."""
+    """What a recording says of a process that ran before."""
     region = struct.pack("<iIIIIQQQQQQ", pid, 3, 2, 0, 0, 0, made.A, made.A + 65536, 0, 900000, 950000)
     return (make.record(make.R_TASK, struct.pack("<iiiIQ", pid, pid, 1, 0, 5555) + make.string("many") + make.string("") * 4)
             + make.record(make.R_MAP, region + make.string("")) + make.gauge(960, "RssAnon", 0, pid))

@@ -56,10 +56,10 @@ def main():
         for options, said in ((("--by", "log2"), "of which field?"), (("--by", "log2", "--weight", "count"), "of which field?"),
                               (("--by", "value", "--weight", "nope"), "no such figure")):
             done = run(*options)
-            tap.check(done.returncode == 2 and said in done.stderr, f"{' '.join(options)} is told", done.stderr)
+            tap.check(done.returncode == 2 and said in done.stderr, f"{' '.join(options)} is reported", done.stderr)
         write("count")
         got = rows("value .count", "--weight", ".count", "--by", "value")
-        tap.check(("127", "127") in got and ("1", "2") in got and len(got) == 9, "a field called as a figure is told by a dot", str(got))
+        tap.check(("127", "127") in got and ("1", "2") in got and len(got) == 9, "a dot marks a field that has the name of a figure", str(got))
     tap.finish()
 
 

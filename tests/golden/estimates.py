@@ -54,7 +54,7 @@ def many(count, size=100, at=A, time=1000, **who):
 
 
 def rows(folder, records, *options, by="comm", word="one-in=64"):
-    """{first key: {figure: number}}, what was said beside them."""
+    """Returns {first key: {figure: number}} and the text on stderr."""
     done = run(folder, recording(records, kinds=kinds(word)), "--csv", "--by", by, *options)
     out = {}
     for row in csv.DictReader(done.stdout.splitlines()):
@@ -102,13 +102,13 @@ def estimates(tap, folder):
         got, said = rows(folder, many(count))
         tap.check(near(got["worker"], "bytes", [100] * count) and near(got["worker"], "blocks", [1] * count),
                   f"{count} blocks that were sampled", f"{got} {interval([100] * count)}")
-    tap.check("1 in 64 blocks was sampled, by address: estimates with 95 % intervals" in said, "... the rate is told", said)
+    tap.check("1 in 64 blocks was sampled, by address: estimates with 95 % intervals" in said, "... the rate is reported", said)
     got, said = rows(folder, malloc(1000, A, 100) + malloc(1010, B, 9000))
     tap.check(near(got["worker"], "bytes", [100, 9000]), "unequal sizes widen an interval", str(got))
     got, said = rows(folder, many(10), word="one-in=1")
     tap.check(got["worker"]["bytes"] == 1000 and "bytes_low" not in got["worker"] and "sampled" not in said, "1 in 1 is exact", f"{got} {said}")
     got, said = rows(folder, large(1000, A, 200000))
-    tap.check(got["worker"]["bytes"] == 200000 and "bytes_low" not in got["worker"], "an event without the word is exact beside one with it",
+    tap.check(got["worker"]["bytes"] == 200000 and "bytes_low" not in got["worker"], "an event without the word is exact, also next to one with it",
               str(got))
     got, said = rows(folder, large(900, A, 200000) + many(10, at=B))
     exact, _ = rows(folder, many(10, at=B))
@@ -122,14 +122,14 @@ def sums(tap, folder):
     records = b"".join(many(9, at=A + (n << 24), tid=100 + n % 2, caller=0x400100 + 256 * n, time=1000 + 50 * n) for n in range(8))
     data = recording(records, kinds=kinds())
     shown = run(folder, data).stdout.splitlines()
-    tap.check(shown[0].startswith("1 in 64 blocks was sampled"), "the first line tells the rate", "\n".join(shown))
+    tap.check(shown[0].startswith("1 in 64 blocks was sampled"), "the first line has the rate", "\n".join(shown))
     low, _, high = interval([100] * 72)
     total = [float(figure) for figure in shown[-1].replace(",", "").replace("(", " ").replace(")", " ").replace("..", " ").split()[:3]]
     tap.check(total[0] == 72 * 6400 and abs(total[1] - low) < 0.02 * total[0] and abs(total[2] - high) < 0.02 * total[0],
               "the interval of a sum is not the sum of intervals", f"{shown[-1]} {low} {high}")
     lost = recording(records + made.lost(2000, 2001), kinds=kinds())
     done = list(csv.DictReader(run(folder, lost, "--csv", "--by", "process").stdout.splitlines()))[0]
-    tap.check(float(done["blocks_high"]) - interval([1] * 72)[2] > 3 * 64 - 20, "a record that was lost stands for as many blocks", str(done))
+    tap.check(float(done["blocks_high"]) - interval([1] * 72)[2] > 3 * 64 - 20, "a record that was lost counts as many blocks", str(done))
 
 
 def clusters(tap, folder):
@@ -150,7 +150,7 @@ def clusters(tap, folder):
 
 def frees(tap, folder):
     got, said = rows(folder, many(1) + free(1100, B) + free(1110, B))
-    tap.check("freed" not in said, "frees of what was not chosen are not told", said)
+    tap.check("freed" not in said, "frees of blocks that were not chosen are not reported", said)
 
     def realloc(time, old, size, ptr=None):
         return enter("realloc", time, size, old) + (gives("realloc", time + 5, ptr) if ptr is not None else b"")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A flame graph of any recording is well-formed, has the frames and figures of --folded, and with what it says it leaves out
-comes to the sum of its analysis.
+"""A flame graph of any recording is well-formed and has the frames and figures of --folded. Its figures and those of the frames
+that it reports as left out add up to the sum of its analysis.
 """
 # slow: draws the graphs of every recording
 import collections
@@ -86,7 +86,7 @@ def differs(picture, folded):
 
 
 def check_recording(recording, analyses):
-    """What is wrong with the pictures of these analyses, and how many there are."""
+    """Returns the faults of the pictures of these analyses, and the number of pictures."""
     wrong, shown = [], 0
     for analysis in analyses:
         words = ("--" + analysis, recording)
@@ -108,7 +108,7 @@ def check_recording(recording, analyses):
 
 
 def remainder_faults(narrow, whole):
-    """What a picture without its narrow frames leaves out, and does not say."""
+    """Returns the frames that a picture without its narrow frames leaves out and does not report."""
     all_frames = {frame.path: frame.value for frame in whole.frames}
     left = {frame.path for frame in whole.frames} - {frame.path for frame in narrow.frames}
     topmost = sum(all_frames[path] for path in left if path[:-1] not in left)
@@ -137,7 +137,7 @@ def check_options(tap, recording):
     tap.check(abs(wide.frames[0].width - 1000) < 0.01, "--width and --total set the scale", wide.frames[:1])
     tap.check("all it has" in Picture(recording, "--title", "all it has").root.findtext(f"{SVG}text[@id='title']"), "--title is the title")
     named = Picture(recording, "--subtitle", "<&>", "--countname", "apples", "--factor", "10")
-    tap.check(named.root.findtext(f"{SVG}text[@id='subtitle']") == "<&>", "--subtitle stands below it")
+    tap.check(named.root.findtext(f"{SVG}text[@id='subtitle']") == "<&>", "--subtitle is below it")
     tap.check(f"{10 * int(plain.total):,} apples" in named.frames[0].title, "--factor and --countname are in the tooltips", named.frames[0])
     for analysis, figure, unit in (("growth", "bytes", "bytes"), ("growth", "count", "calls"), ("outstanding", "count", "blocks"),
                                    ("resident", "pages", "pages"), ("faults", "count", "samples")):

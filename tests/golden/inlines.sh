@@ -20,5 +20,5 @@ check '--folded --srcline adds the lines' grep -q 'foo dwarfinlines.cpp:27;bar d
 report --folded --no-inline >"$TMPDIR/folded"
 check '--no-inline leaves the function that was called' grep -qx 'testfiledwarfin;\[libc-2.18.so\];main;fu 1' "$TMPDIR/folded"
 report --summary >"$TMPDIR/summary"
-check '--summary tells file and line' grep -q 'fubar  (testfiledwarfinlines, dwarfinlines.cpp:6)' "$TMPDIR/summary"
+check '--summary has file and line' grep -q 'fubar  (testfiledwarfinlines, dwarfinlines.cpp:6)' "$TMPDIR/summary"
 finish

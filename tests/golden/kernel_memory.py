@@ -107,7 +107,7 @@ def sampled(tap, folder):
     done = run(folder, records + free(KFREE, 9000, every[0] - 192), "--by", "kind", "--csv", kinds=events)
     row = next(csv.DictReader(done.stdout.splitlines()))
     tap.check(int(row["objects"]) == 4 * (len(some) - 2) and float(row["objects_low"]) <= 4096 <= float(row["objects_high"]),
-              "of sampled objects each stands for N, and the interval holds the truth", done.stdout)
+              "each sampled object counts as N, and the interval holds the truth", done.stdout)
     tap.check("not seen allocated" not in done.stderr and "1 in 4 blocks" in done.stderr, "... which is said", done.stderr)
 
 

@@ -39,7 +39,7 @@ LATENCY = ("--latency", PAIR)
 
 
 def cases():
-    """name, records, options, {thread: (ns, calls, longest)}, what is said"""
+    """Yields name, records, options, {thread: (ns, calls, longest)}, text on stderr"""
     yield "from a begin to the thread's next end", begin(1000) + end(1007), LATENCY, {"100": (7000, 1, 7000)}, ""
     yield "each end once", begin(1000) + end(1007) + begin(1010) + end(1012) + end(1020), LATENCY, {
         "100": (9000, 2, 7000)}, "1 end recorded without a beginning"
@@ -91,7 +91,7 @@ def main():
         done = run(folder, several, "--reclaim", "--by", "took", "--table")
         tap.check("32..64 us" in done.stdout, "... whose buckets are lengths of time", done.stdout)
         done = run(folder, several, "--latency", "begun,ended")
-        tap.check(done.returncode == 2 and "begun: no event of this recording" in done.stderr, "an unknown event is told", done.stderr)
+        tap.check(done.returncode == 2 and "begun: no event of this recording" in done.stderr, "an unknown event is reported", done.stderr)
         done = run(folder, several, "--latency", "begun")
         tap.check(done.returncode == 2 and "not two events" in done.stderr, "one event is no duration", done.stderr)
         done = run(folder, several, "--latency", "mm_vmscan_memcg_reclaim_end,mm_vmscan_memcg_reclaim_begin")

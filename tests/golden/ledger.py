@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The ledger: what each system call does to an address space, failed ones too, and what a loss does to the figures, on
-made recordings: one small one for each rule."""
+"""The ledger: effects of each system call on an address space, failed ones too, and effects of a loss on the figures, on
+made recordings, one small one for each rule."""
 import csv
 import os
 import struct
@@ -113,7 +113,7 @@ def rows(folder, data, *options):
 
 
 def lasting(folder, data, pid=100):
-    """(what stands, what is in doubt): from page, to page of A, protection, kind[, offset in pages]."""
+    """Returns (regions that remain, regions in doubt): from page, to page of A, protection, kind[, offset in pages]."""
     regions, doubts = [], []
     for row in rows(folder, data, "--maps"):
         if "error" in row:
@@ -142,7 +142,7 @@ def mappings():
     yield "mmap", mmap(1000, 100, 8), ALL + [(100, 108, RW, "anon")], []
     yield "mmap of a part of a page", call("mmap", 1000, at(100), 0, 100, 3, PRIVATE | ANON, NONE, 0), ALL + [
         (100, 101, RW, "anon")], []
-    yield "mmap with MAP_FIXED takes the place of what stands there", mmap(1000, 10, 4, 1, PRIVATE | ANON | FIXED), [
+    yield "mmap with MAP_FIXED replaces what is there", mmap(1000, 10, 4, 1, PRIVATE | ANON | FIXED), [
         (0, 10, RW, "anon"), (10, 14, "r--p", "anon"), (14, 64, RW, "anon")], []
     yield "mmap of a file: name, inode and offset from the record inside the call", mmap(
         1000, 100, 8, 5, PRIVATE, fd=3, offset=3 * PAGE, inside=mapped(1004, at(96), 12, b"/lib/x.so", 5)), ALL + [
@@ -163,7 +163,7 @@ def mappings():
         1000, 512, 1, 3, SHARED, fd=3, inside=mapped(1004, at(512), 512, b"/dev/hugepages/x", 3, 1)), ALL + [
             (512, 1024, "rw-s", "file", 0)], []
     yield "mmap that fails does nothing", mmap(1000, 10, 4, result=ENOMEM), ALL, []
-    yield "... but with MAP_FIXED what stood there may be gone", mmap(
+    yield "... but with MAP_FIXED what was there may be gone", mmap(
         1000, 10, 4, 3, PRIVATE | FIXED, result=ENODEV, fd=3), ALL, [(10, 14)]
     reported = mmap(900, 100, 1, inside=anonymous(905, 100, 1)) + munmap(950, 100, 1)
     yield "... but not if it was refused before it had the lock", reported + mmap(
@@ -187,7 +187,7 @@ def moves():
         (0, 8, RW, "anon"), (16, 64, RW, "anon"), (200, 216, RW, "anon")], []
     yield "... moves and shrinks", mremap(1000, 8, 8, 4, 200, MAYMOVE | MFIXED), [
         (0, 8, RW, "anon"), (16, 64, RW, "anon"), (200, 204, RW, "anon")], []
-    yield "... onto what stands there", mremap(1000, 0, 8, 8, 32, MAYMOVE | MFIXED), [(8, 64, RW, "anon")], []
+    yield "... onto what is there", mremap(1000, 0, 8, 8, 32, MAYMOVE | MFIXED), [(8, 64, RW, "anon")], []
     yield "... of old size 0 maps shared memory again", mmap(
         1000, 100, 8, 3, SHARED | ANON, inside=mapped(1004, at(100), 8, b"/dev/zero (deleted)", 3, 1)) + mremap(
             1020, 102, 0, 4, 200), ALL + [(100, 108, "rw-s", "shm", 0), (200, 204, "rw-s", "shm", 2)], []
@@ -198,7 +198,7 @@ def moves():
     yield "... that fails does nothing", mremap(1000, 8, 8, 16, 200, MAYMOVE, ENOMEM), ALL, []
     yield "... but to a fixed place may have done a part", mremap(1000, 8, 8, 16, 200, MAYMOVE | MFIXED, ENOMEM), ALL, [
         (8, 16), (200, 216)]
-    yield "... where EINVAL, too, may come behind that", mremap(1000, 8, 8, 8, 200, MAYMOVE | MFIXED, EINVAL), ALL, [
+    yield "... where EINVAL, too, may come after that", mremap(1000, 8, 8, 8, 200, MAYMOVE | MFIXED, EINVAL), ALL, [
         (8, 16), (200, 208)]
     yield "... but not where the ranges overlap", mremap(1000, 8, 8, 8, 12, MAYMOVE | MFIXED, EINVAL), ALL, []
     yield "... nor where there is nothing to move to", mremap(1000, 8, 8, 0, 200, MAYMOVE | MFIXED, EINVAL), ALL, []
@@ -208,7 +208,7 @@ def moves():
 
 
 def refused_moves():
-    """Where what is moved is looked at first: Linux 6.17."""
+    """Linux 6.17 checks the moved range first."""
     def fixed(time, page, pages, new, to):
         return mremap(time, page, pages, new, to, MAYMOVE | MFIXED, EFAULT)
 
@@ -269,7 +269,7 @@ def heap_and_segments():
     yield "... each piece, and nothing else", segment + mmap(1020, 102, 2, 3, PRIVATE | ANON | FIXED) + call(
         "shmdt", 1040, 0, at(100)), ALL + [(102, 104, RW, "anon")], []
     zero = mmap(1020, 100, 1, 3, SHARED | ANON | FIXED, inside=mapped(1024, at(100), 1, b"/dev/zero (deleted)", 3, 1, inode=77))
-    yield "... not what else is shared and stands where it began", segment + zero + call("shmdt", 1040, 0, at(100)), ALL + [
+    yield "... not other shared memory at its old start", segment + zero + call("shmdt", 1040, 0, at(100)), ALL + [
         (100, 101, "rw-s", "shm", 0)], []
     yield "... that fails takes nothing", segment + call("shmdt", 1020, EINVAL, at(101)), ALL + [(100, 108, "rw-s", "shm", 0)], []
     parent = heap + call("brk", 1020, at(1010), at(1010), inside=anonymous(1022, 1000, 10)) + call(
@@ -317,7 +317,7 @@ def check_processes(tap, folder):
     program = mapped(1105, 0x400000, 8, b"/bin/other", 5, inode=7) + mapped(1106, 0x402000, 2, b"/bin/other", 1, inode=7, offset=2 * PAGE)
     data = recording(mmap(1000, 100, 4) + execed(1100, 100) + program, threads=())
     got = [(row["process"], int(row["bytes"])) for row in rows(folder, data, "--outstanding", "--by", "process,stack")]
-    tap.same(got, [("worker [exec]", 4 * PAGE)], "exec: what stood just before is outstanding, and marked")
+    tap.same(got, [("worker [exec]", 4 * PAGE)], "exec: what was mapped just before is outstanding, and marked")
     got = sorted((int(row["start"], 16), int(row["end"], 16), row["perms"]) for row in rows(folder, data, "--maps")
                  if row["name"] == "/bin/other")
     tap.same(got, [(0x400000, 0x402000, "r-xp"), (0x402000, 0x404000, "r--p")],
@@ -327,28 +327,28 @@ def check_processes(tap, folder):
     data = recording(mmap(1000, 100, 4) + execed(1100, 100) + moved, threads=())
     got = sorted((int(row["start"], 16), row["kind"]) for row in rows(folder, data, "--maps") if "/bin" not in row["name"])
     tap.same([place for place in got if not A <= place[0] < at(4096)], [(0x600000, "anon"), (0x7FFC00000000, "stack")],
-             "... and its stack stands where it was moved to, not where exec made it (kernels before 6.13 tell of both)")
+             "... and its stack is where exec moved it to, not where exec made it (kernels before 6.13 record both)")
     for how, records in (("exit", mmap(1000, 100, 4) + munmap(1090, 100, 1) + ended(1100, 100)),
                          ("SIGKILL, in the midst of a call", mmap(1000, 100, 3) + made.sample(
                              31, 1050, 100, made.raw(struct.pack("<Qii6Q", 0, 9, 0, 0, PAGE, 3, PRIVATE | ANON, NONE, 0)))
                           + ended(1100, 100))):
         got = [(row["process"], int(row["bytes"])) for row in rows(folder, recording(records, threads=()), "--outstanding",
                                                                    "--by", "process")]
-        tap.same(got, [("worker [exited]", 3 * PAGE)], f"{how}: what stood just before is outstanding, and marked")
+        tap.same(got, [("worker [exited]", 3 * PAGE)], f"{how}: what was mapped just before is outstanding, and marked")
 
 
 def check_ended(tap, folder):
-    """Who ended is told in every way of asking what there was."""
+    """Each analysis of the past names the processes that ended."""
     held = mmap(1000, 100, 4) + forked(2000, 300)
     data = recording(held + ended(3000, 300) + execed(4000, 100), threads=())
     for options in (["--outstanding"], ["--outstanding", "--by", "kind"]):
         said = run(folder, data, *options).stderr
         tap.same("processes that exited or called exec are shown" in said, True, " ".join(options) + " says that some have ended")
     tap.same("called exec" in run(folder, recording(held, threads=()), "--outstanding").stderr, False, "... and not where none has")
-    tap.same("called exec" in run(folder, data, "--outstanding", "--by", "process").stderr, False, "... nor where names tell")
+    tap.same("called exec" in run(folder, data, "--outstanding", "--by", "process").stderr, False, "... nor where names say so")
     got = rows(folder, data, "--outstanding", "--by", "process", "--time", "0,1", "--base-time", "0,0.0015")
     tap.same([(row["state"], row["process"]) for row in got], [("same", "worker")],
-             "in a comparison of before and after a process is the same")
+             "in a comparison of two recordings a process is the same")
 
 
 def check_a_fork_that_takes_long(tap, folder):
@@ -412,7 +412,7 @@ def check_marks(tap, folder):
 
 
 def check_limits(tap, folder):
-    """What was not recorded, or not in full, is said in front of the figures that it limits."""
+    """A line before the figures reports events that limit them: those not recorded, or not in full."""
     at_all = mmap(1000, 100, 4) + call("brk", 1100, A + (1 << 30), 0) + call("brk", 1200, A + (1 << 30) + PAGE, A + (1 << 30) + PAGE)
     gone = "what was unmapped or moved counts as mapped"
     apart = f"munmap and mremap were not recorded: {gone}"
@@ -427,14 +427,14 @@ def check_limits(tap, folder):
                            if name in calls)
         done = run(folder, recording(records, calls=calls), option, "--csv")
         said = [line.partition(": ")[2] for line in done.stderr.splitlines() if "was not recorded" in line or "were not" in line]
-        tap.same(said, [want] if want else [], f"{option} of {', '.join(calls)}: one line of what is lacking beside data")
+        tap.same(said, [want] if want else [], f"{option} of {', '.join(calls)}: one line says what the data lack")
         for output in ("--table", "--paths", "--summary"):
             text = run(folder, recording(records, calls=calls), "-q", option, output).stdout
             if option not in ("--maps", "--resident"):
                 tap.same(" ".join(text.split()).startswith(want), True, f"... and in front of {output}")
     heap = recording(at_all, calls=["brk"])
     tap.check(run(folder, heap, "-q").stdout.startswith("mmap was not recorded: heap only\n"), "the summary begins with it")
-    tap.same(run(folder, heap, "-q", "--growth", "--csv").stderr, "", "-q says nothing beside data")
+    tap.same(run(folder, heap, "-q", "--growth", "--csv").stderr, "", "-q prints the data alone")
     tap.same(sum(int(row["bytes"]) for row in rows(folder, recording(at_all + mapped(1300, at(300), 8, b"//anon", inode=0), calls=["brk"]),
                                                   "--growth")), PAGE, "the figures are the heap's alone, whatever else was mapped")
     made_of = make.attr(2, 738, made.EXIT_TYPE)
@@ -462,7 +462,7 @@ def check_limits(tap, folder):
 
 
 def check_targets(tap, folder):
-    """What mtrec chose among processes limits all figures; TASK and MAP tell of the others for their names alone."""
+    """mtrec's choice of processes limits all figures; TASK and MAP records of the others serve for their names alone."""
     seen = mmap(1000, 200, 2, pid=555, tid=555)
 
     def mapped_of(key, value, records=b""):
@@ -540,11 +540,11 @@ def check_readings(tap, folder):
     lost = make.loss(3, 1, 30)
     data = recording(seen + munmap(4000, 100, 0, EINVAL), later=after, lost=lost)
     got = growth(data)
-    tap.same(got.get("[lost]", (0,))[0], 16, "what a later reading has and no record told of was lost, where records were")
+    tap.same(got.get("[lost]", (0,))[0], 16, "memory that a later reading has and no record reported was lost, where records were lost")
     tap.same(got.get("[unknown]"), (8, 8, 24), "... of which a part may be any path's: low and high say how much")
     done = run(folder, data, "--growth", "--strict")
     tap.same(done.returncode, 1, "... and --strict says that records were lost")
-    tap.same(lasting(folder, data), (ALL + [(100, 108, RW, "anon"), (300, 316, RW, "anon")], []), "... it stands from then on")
+    tap.same(lasting(folder, data), (ALL + [(100, 108, RW, "anon"), (300, 316, RW, "anon")], []), "... it is mapped from then on")
     data = recording(seen + munmap(4000, 100, 0, EINVAL), later=reread(5000, (at(10), 54, 3)), lost=lost)
     tap.same(growth(data), {"[unknown]": (8, -10, 8), "[lost]": (-18, -18, -18)}, "what is gone went in the loss, too")
     data = recording(seen, later=after)
@@ -604,7 +604,7 @@ def check_opened(tap, folder):
 
 
 def check_observed_time(tap, folder):
-    """Ages count to the end of the recording, a minute behind its last event."""
+    """Ages count to the end of the recording, a minute after its last event."""
     minute = 60000000
     writer = make.begun(make.info("kernel", "6.1.0") + make.event(
         made.CALLS["mmap"][0], 0, "syscalls:sys_exit_mmap", "mmap", make.attr(2, 730, made.EXIT_TYPE)))
@@ -616,11 +616,11 @@ def check_observed_time(tap, folder):
                  " ".join(["--outstanding", *options]) + ": age counts to the end of the recording, not to the last event")
     tap.same([row["rests-on"].split(" s, ")[0] for row in rows(folder, data, "--verdict")], ["60.00"], "... and so does --verdict's time")
     ages = [float(row["age"]) for row in rows(folder, data, "--outstanding", "--at", "@30000000000")]
-    tap.same([29 < age < 30 for age in ages], [True], "--at a moment behind the last event")
+    tap.same([29 < age < 30 for age in ages], [True], "--at a moment after the last event")
 
 
 def check_advised(tap, folder):
-    """Memory whose pages madvise gives back again and again, to be filled again, rises and falls though it stays mapped."""
+    """Memory that madvise gives back again and again, and the program fills again, rises and falls though it stays mapped."""
     second = 1000000
     described = make.info("kernel", "6.1.0") + b"".join(
         make.event(made.CALLS[name][0], 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + made.CALLS[name][0], made.EXIT_TYPE))

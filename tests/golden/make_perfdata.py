@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes small perf.data files of each mode, age and kind of damage, and holds the reader to what is in them.
+"""Writes small perf.data files of each mode, age and kind of damage, and compares the reader with their content.
 
     tests/golden/make_perfdata.py             tests the reader on all of them (TAP)
     tests/golden/make_perfdata.py DIR         writes them as DIR/NAME.data
@@ -146,7 +146,7 @@ CASES = {}
 
 
 def case(**want):
-    """Files one function each: it gives the bytes, want what the reader must say."""
+    """Registers one function for each file: it returns the bytes; want is what the reader must say."""
     def add(function):
         CASES[function.__name__] = (function, want)
         return function
@@ -261,7 +261,7 @@ def rounds_are_merged():
 
 @case(times=list(range(1, 20001)), disordered=0)
 def rings_without_rounds_are_merged():
-    """Like a file of before rounds: one ring behind the other."""
+    """Like a file of a perf without rounds: one ring after the other."""
     return file(b"".join(sample(t * US) for t in range(1, 20001, 2)) + b"".join(sample(t * US) for t in range(2, 20001, 2)))
 
 
@@ -430,7 +430,7 @@ def lines_of(lines, kind):
 
 
 def found(want, lines, end):
-    """What the reader says, in the words of `want`."""
+    """Returns what the reader says, in the words of `want`."""
     records = lines_of(lines, "KERNEL")
     samples = [r for r in records if r["type"] == SAMPLE and "NOEVENT" not in r]
     events = lines_of(lines, "EVENT")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Events that were only counted beside another's samples ({a,b}:S): what each grew by is a sample of its own."""
+"""Events that are only counted with another's samples ({a,b}:S): the growth of each count is a sample of its own."""
 import json
 import os
 import struct
@@ -44,7 +44,7 @@ def made(read_format, rows, flags=FLAGS, ids=(1, 2, 3), member_period=0):
 
 
 def recorded(rows):
-    """The same as mtrec records it: the kernel's ids, of which no record says whose they are; the order of members tells."""
+    """The same as mtrec records it: no record says whose the kernel's ids are; the order of members gives that."""
     def kernel(i, row):
         return make.sample((i + 1) * make.US, KIND, id=77, ip=0x401000 + 16 * i, rest=group(FORMATS[0], row, (77, 78, 79)))
 
@@ -71,7 +71,7 @@ def samples(text):
 
 FAULTS, SWITCHES, MOVES = "page-faults", "context-switches", "cpu-migrations"
 ROWS = [(1, 0, 0), (2, 5, 0), (5, 5, 7), (6, 4, 8)]
-# The third fault stands for three, two of which are in no sample; 4 switches after 5 are another counter's.
+# The third fault counts as three, two of which are in no sample; 4 switches after 5 come from another counter.
 WANT = [(FAULTS, 1), (FAULTS, 1), (SWITCHES, 5), (FAULTS, 3), (MOVES, 7), (FAULTS, 1), (SWITCHES, 4), (MOVES, 1)]
 
 
@@ -94,11 +94,11 @@ def main():
         _, out, _ = report(path, "--folded", "-e", SWITCHES, "--by", "comm")
         tap.same(out.split()[-1], "9", "sums weigh as much")
         _, out, _ = report(path, "--csv", "--by", "event", "--weight", "period")
-        tap.check("context-switches,9\n" in out and "page-faults,6\n" in out, "and stand beside their leader", out)
+        tap.check("context-switches,9\n" in out and "page-faults,6\n" in out, "and are next to their leader", out)
         _, out, _ = report(path, "--script", "--time", "0.0000015,")
         tap.check((SWITCHES, 4) in samples(out) and (SWITCHES, 5) not in samples(out), "the time selects", out)
         _, out, _ = report(path, "--info")
-        tap.check("context-switches: counted beside, 2 records" in out, "--info tells its role", out)
+        tap.check("context-switches: counted beside, 2 records" in out, "--info has its role", out)
         for words, want in ((), (4, 4)), (("-e", SWITCHES), (4, 2)), (("-e", f"{SWITCHES},{MOVES}"), (4, 3)):
             for stacks in ("stack", "comm"):
                 _, out, _ = report(path, "--json", "--by", stacks, *words)
@@ -108,7 +108,7 @@ def main():
         tap.check(",4\n" in out and ",8\n" not in out, "--unwind-report counts each stack once", out)
         write(made(FORMATS[0], [row[:2] for row in ROWS]))
         _, out, _ = report(path, "--script")
-        tap.same(sorted(samples(out)), sorted(one for one in WANT if one[0] != MOVES), "a group of fewer tells of these: ids decide")
+        tap.same(sorted(samples(out)), sorted(one for one in WANT if one[0] != MOVES), "a smaller group has only these: ids decide")
         write(made(FORMATS[0], [row[::-1] for row in ROWS], ids=(3, 2, 1)))
         _, out, _ = report(path, "--script")
         tap.same(sorted(samples(out)), sorted(WANT), "and of their counts in any order")
@@ -126,12 +126,12 @@ def main():
         tap.same(sorted(samples(out)), sorted(WANT), "inherited counts are of the thread")
         write(recorded(ROWS))
         _, out, _ = report(path, "--script")
-        tap.same(sorted(samples(out)), sorted(WANT), "a recording of mtrec: members are told by their order")
+        tap.same(sorted(samples(out)), sorted(WANT), "a recording of mtrec: their order identifies members")
         _, out, _ = report(path, "--script", "-e", SWITCHES)
         tap.same(samples(out), [(SWITCHES, 5), (SWITCHES, 4)], "-e takes a member of it alone")
         write(recorded([row[:2] for row in ROWS]))
         _, out, _ = report(path, "--script")
-        tap.same([event for event, _ in samples(out)], [FAULTS] * 4, "samples with another number of counts tell of no member")
+        tap.same([event for event, _ in samples(out)], [FAULTS] * 4, "samples with another number of counts have no member")
     tap.finish()
 
 

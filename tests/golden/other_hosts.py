@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recordings of other machines: nothing of this one stands for what they had."""
+"""Recordings of other machines: no file of this machine replaces one of theirs."""
 import os
 import struct
 import subprocess
@@ -117,7 +117,7 @@ def check_symfs(tap, folder, listed, program):
         out, said = report(os.path.join(folder, "symfs.data"), "--symfs", value)
         tap.check(out == "exit 2" and hint in said, f"--symfs refuses {'a file' if value == below else 'a list'}, and says what would do", said)
     _, _, said = listed("--symfs", empty)
-    tap.check("--symfs" in report(os.path.join(folder, "symfs.data"), "--folded")[1], "the line on missing names tells of it")
+    tap.check("--symfs" in report(os.path.join(folder, "symfs.data"), "--folded")[1], "the line on missing names mentions it")
 
 
 def main():

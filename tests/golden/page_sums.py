@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The page's data, read by another decoder: rows of each analysis add up to what --json has, and those in a range of intervals to
-what --time with the bounds of the range has."""
+"""The page's data, read by another decoder: rows of each analysis add up to the sums of --json, and those in a range of intervals
+to the sums of --time with the bounds of the range."""
 import base64
 import gzip
 import json
@@ -32,7 +32,7 @@ def files():
 
 
 def made(folder):
-    """Recordings of what no real one here has."""
+    """Recordings with content that no real recording here has."""
     cases = {
         "temporary": blocks.recording(next(blocks.temporary())[1]),
         "kernel-memory": blocks.recording(kernel_memory.kmalloc(1000, kernel_memory.A, 20, 32) + kernel_memory.page(kernel_memory.PAGE_ALLOC, 1000, 77, 3),
@@ -105,7 +105,7 @@ def check_table(tap, page, table, path):
 
 
 def check_marks(tap, folder):
-    """An OOM kill is told by its victim, not by the task that asked for memory, whose event it is."""
+    """An OOM kill is reported with its victim, not with the task that asked for memory, whose event it is."""
     pid, name = ("int pid", 8, 4), ("__data_loc char[] comm", 12, 4)
     for what, fields, data, victim in (("by its name", (pid, name), struct.pack("<QII", 0, 77, 16 | 7 << 16) + b"victim\0", "victim"),
                                        ("by its number on older kernels", (pid,), struct.pack("<QI", 0, 77), "process 77"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records of perf.data files that tell of more than this machine's user code and what was sampled: guests and throttling."""
+"""Records of perf.data files about more than this machine's user code and the samples: guests and throttling."""
 import os
 import struct
 import subprocess
@@ -46,7 +46,7 @@ def check_throttling(tap, path):
     plain = [sample((i + 1) * make.US, USER) for i in range(3)]
     write(path, *plain)
     _, quiet, _ = report(path)
-    tap.check("throttle" not in quiet, "without throttling nobody tells of it", quiet)
+    tap.check("throttle" not in quiet, "without throttling no line mentions it", quiet)
     write(path, *plain, throttle(THROTTLE, 4 * make.US), throttle(UNTHROTTLE, 9 * make.US), throttle(THROTTLE, 10 * make.US))
     status, out, _ = report(path)
     tap.check(status == 0 and "throttled sampling 2 times" in " ".join(out.split()), "the summary warns of throttling", out)
@@ -57,7 +57,7 @@ def check_throttling(tap, path):
 
 
 def check_images(tap, path):
-    """Old perf's MMAP records tell no inode, others' MMAP2 do."""
+    """MMAP records of an old perf have no inode, MMAP2 records of others do."""
     numbered = make.record(make.MMAP2, struct.pack("<IIQQQIIQQII", 7, 7, 0x500000, 0x1000, 0, 8, 1, 4242, 9, 5, 2) +
                            make.pad(b"/bin/prog-not-there\0") + make.trailer(KIND, 0), USER)
     write(path, numbered, sample(make.US, USER), make.sample(2 * make.US, ip=0x500010))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # timeout: 300
-"""perf.data files of 2012 to 2024 from elsewhere, each with what is known to be in it: the record counts, the samples and
+"""perf.data files of 2012 to 2024 from other machines, each with its known content: the record counts, the samples and
 periods of each event, the build ids, and for some every field of every record."""
 import ast
 import collections
@@ -45,7 +45,7 @@ def samples(lines):
 # records.txt --------------------------------------------------------------------------------------
 
 def check_records(tap, name, path, lines):
-    """The attrs in their order, and how many records of each type stand in the file; more where some are compressed."""
+    """Returns the attrs in their order, and how many records of each type the file has; more where some are compressed."""
     text = text_of(path + ".records.txt")
     want = ast.literal_eval(text.strip().splitlines()[-1].strip())
     got = collections.Counter(line["type"] for line in kernels(lines))
@@ -103,7 +103,7 @@ COMMS_ELSEWHERE = {"breadth/perf.data.throttle-3.8": {"swapper": 4448, "powerd":
 
 
 def check_comms(tap, name, path):
-    """Samples by the name of their thread, which the records before them tell."""
+    """Returns samples by the name of their thread, which the records before them give."""
     found = re.search(r"^comms (.*)", text_of(path + ".perf61-summary.txt"), re.M) if os.path.exists(path + ".perf61-summary.txt") else None
     if not found:
         return
@@ -170,7 +170,7 @@ INFO = {"pid": "id_pid", "tid": "id_tid", "sample_time_ns": "sample_time", "id":
 
 
 def pb_record(event):
-    """What their event says, as (our field, value) pairs; None for a record that is perf's own."""
+    """Returns the fields of their event as (our field, value) pairs; None for a record of perf itself."""
     header = event["header"][0]
     if header["type"][0] >= 64:
         return None
@@ -205,7 +205,7 @@ def our_record(line, keys):
 
 
 def is_joined(record, lines):
-    """A mapping of theirs that is two of ours, one behind the other."""
+    """A mapping of theirs that is two of ours, one after the other."""
     maps = [l for l in lines if l["type"] == record["type"] == 1 and unsigned(l["pid"]) == record["pid"]]
     return any(a["start"] == record["start"] and a["name"] == record["name"] and a["pgoff"] == record["pgoff"] and
                b["start"] == a["start"] + a["len"] and a["len"] + b["len"] == record["len"]
@@ -214,8 +214,8 @@ def is_joined(record, lines):
 
 def check_fields(tap, name, path, lines):
     """
-    Every record that the text has is one of ours, field by field. Its writer has joined some mappings with the one behind
-    them, and set bit 63 in those addresses of callchains that lie in none: that bit is not compared.
+    Every record of the text is one of ours, field by field. The writer of the text has joined some mappings with the next
+    one, and set bit 63 in those addresses of callchains that lie in no mapping: the test does not compare that bit.
     """
     if not os.path.exists(path + ".pb_text"):
         return

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What holds for every recording, whatever its figures: CSV, JSON and the table have the same rows; the two parts that a moment
-divides a recording into add up to the whole; two recordings named together are the sum of each, and the same as one behind the
+"""Properties of every recording, whatever its figures: CSV, JSON and the table have the same rows; the two parts that a moment
+divides a recording into add up to the whole; two recordings named together are the sum of each, and the same as one after the
 other in one file; the number of workers changes nothing."""
 import collections
 import csv
@@ -27,7 +27,7 @@ DOUBT = re.compile(r"(-?\d+) \((-?\d+)\.\.(-?\d+)\)$")
 
 
 def report(*words):
-    """What it printed on standard output; nothing where it found nothing to report (exit 4)."""
+    """Returns its standard output; empty where it had nothing to report (exit 4)."""
     run = subprocess.run([os.path.join(BUILD, "mtreport"), "-q", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if run.returncode not in (0, 4):
         raise RuntimeError(f"{words}: exit {run.returncode}: {run.stderr.decode(errors='replace')}")
@@ -35,7 +35,7 @@ def report(*words):
 
 
 def without_certain(row):
-    """The row without bounds that are the figure itself: they say that it is certain."""
+    """Returns the row without bounds that are equal to the figure: such bounds say that the figure is certain."""
     row = dict(row)
     for name in FIGURES:
         if row.get(name) == row.get(name + "_low") == row.get(name + "_high"):
@@ -58,7 +58,7 @@ def json_rows(*words):
 def table_rows(*words):
     """With columns for low and high where a figure is in doubt, as CSV has them."""
     lines = [WORDS.split(line.strip()) for line in report(*words, "--table").splitlines()]
-    while lines and len(lines[0]) < 2:  # what limits the figures
+    while lines and len(lines[0]) < 2:  # lines about what limits the figures
         del lines[0]
     rows = []
     for line in lines[1:]:
@@ -71,7 +71,7 @@ def table_rows(*words):
 
 
 def figures(rows):
-    """Sums by what tells the rows apart: the figures are the numeric columns behind the keys."""
+    """Returns sums by the keys of the rows: the figures are the numeric columns after the keys."""
     sums = collections.Counter()
     for row in rows:
         key = tuple(cell for name, cell in row.items() if name not in FIGURES)

@@ -1,18 +1,18 @@
 #!/bin/bash
-# Recordings that mtrec once made of recorded/grow.c give today what they gave then: recorded/NAME.OUTPUT.txt. A version that
-# reads them differently changes what its users see of their old files. UPDATE=1 writes the texts anew.
+# Recordings that earlier versions of mtrec made of recorded/grow.c give the same reports today: recorded/NAME.OUTPUT.txt. A version
+# that reads them differently changes the reports on users' old files. UPDATE=1 writes the texts anew.
 . "$(dirname "$0")/../lib.sh"
 
 recorded=$MT_TOP/tests/golden/recorded
 cd "$recorded" || exit 1
 
-# reads_as OUTPUT FILE KALLSYMS: what an output says of a file is what the file's NAME.OUTPUT.txt holds.
+# reads_as OUTPUT FILE KALLSYMS: this output of the file is equal to the file's NAME.OUTPUT.txt.
 reads_as() {
 	local name want
 	name=$(basename "$2" .mtr)
 	want=$recorded/$name.$1.txt
 	expect 0 "$name: --$1" "$MT_BUILD/mtreport" "--$1" --symfs "$recorded" --kallsyms "$recorded/$3.kallsyms.txt" "$2"
-	# which vdso is at hand is this machine's affair, and so is what stands in it
+	# the vdso, and the code in it, depend on this machine
 	sed -e "s|$(dirname "$2")|DIR|g; s|$recorded|DIR|g" -e '/^mtreport: recorded on /d' -e '/^mtreport: recorded on /d; /^  \[vdso\]/,+1d' -e '/^    unwind tables:/d; /^    --debuginfod would/d' "$out" "$err" >"$TMPDIR/got"
 	[ -z "${UPDATE:-}" ] || cp "$TMPDIR/got" "$want"
 	check "$name: --$1 says what it said" diff "$want" "$TMPDIR/got"

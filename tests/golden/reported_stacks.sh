@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 report() { "$MT_BUILD/mtreport" -q "$@"; }
-gives() { # gives DESCRIPTION TEXT COMMAND...: what it prints
+gives() { # gives DESCRIPTION TEXT COMMAND...: the command prints TEXT
 	printf '%s\n' "$2" >"$TMPDIR/want"
 	"${@:3}" >"$TMPDIR/given" 2>&1
 	check "$1" diff "$TMPDIR/want" "$TMPDIR/given"
@@ -42,7 +42,7 @@ sh;main;run 5 12
 sh;new 5 0' report --folded --base then.folded s.folded
 
 for analysis in growth outstanding resident blocks maps processes; do
-	expect 4 "--$analysis says that stacks do not tell it" report --$analysis s.folded
+	expect 4 "--$analysis says that stacks do not have it" report --$analysis s.folded
 	says '... and what would' 'takes a recording'
 done
 printf 'some words\nof a text\n' >text

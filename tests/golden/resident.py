@@ -103,7 +103,7 @@ def recording(records, kernel="6.8.0", gauges=b"", counts=True, lost=b""):
 
 
 def started(*pages):
-    """Gauges of what was resident before: file, anonymous, shared."""
+    """Returns gauges of memory that was resident before: file, anonymous, shared."""
     names = zip(("RssFile", "RssAnon", "RssShmem", "VmSwap"), pages)
     return b"".join(make.gauge(960, name, value * PAGE) for name, value in names)
 
@@ -197,12 +197,12 @@ def spaces():
     yield "a child's pages are fork's", each_touched(1000, 4) + child + grown, {
         ("100", "[unknown]"): 4, ("200", "[fork]"): 4, ("200", "[unknown]"): 1}
     down = count(1120, ANON, 0, 200, 9, 0, 200) + count(1121, FILE, 0, 200, 9, 0, 200)
-    yield "a process that ends counts as it stood", each_touched(1000, 4) + child + grown + down + ended(1130, 200), {
+    yield "a process that ends counts as it was", each_touched(1000, 4) + child + grown + down + ended(1130, 200), {
         ("100", "[unknown]"): 4, ("200", "[fork]"): 4, ("200", "[unknown]"): 1}
     yield "... where the kernel says so before it lets go", each_touched(1000, 4) + child + grown + ended(
         1115, 200) + down, {("100", "[unknown]"): 4, ("200", "[fork]"): 4, ("200", "[unknown]"): 1}
     loaded = count(1005, ANON, 2, mm=8, own=0) + count(1010, ANON, 0, mm=7, own=0) + execed(1015, 100)
-    yield "exec: the old program as it stood, the new one from nothing", fault(1000, 0) + count(
+    yield "exec: the old program as it was, the new one from nothing", fault(1000, 0) + count(
         1001, ANON, 11) + loaded + fault(1020, 1) + count(1021, ANON, 3, mm=8), {
             ("100", "[unknown]"): 2, ("100", "[exec]"): 2}
     again = child + grown + ended(1130, 200) + count(1199, ANON, 2, mm=9, own=0) + forked(1200, 201) + count(
@@ -217,7 +217,7 @@ def check_ended(tap, folder):
     others = b"".join(process_record(make.EXIT, struct.pack("<IIIIQ", 100, 1, tid, 1, 1012 * make.US), 1012) for tid in (101, 102))
     new = others + execed(1015, 100) + fault(1020, 1) + count(1021, ANON, 3, mm=8)
     for what, records, want in (
-            ("what calls exec is marked, and told from what it becomes", b"", {"worker [exec]": 1, "other": 3}),
+            ("a program that calls exec is marked, and has a row apart from its successor", b"", {"worker [exec]": 1, "other": 3}),
             ("so is what exits", ended(1130, 100), {"worker [exec]": 1, "other [exited]": 3})):
         data = recording(old + new + records, gauges=started(0, 0, 0, 0))
         tap.same(rows(folder, data, "--by", "process", process="process"), want, what)
@@ -246,7 +246,7 @@ def check_start(tap, folder):
     late = fault(1000, 0) + count(1001, ANON, 50) + fault(1002, 1) + count(1003, ANON, 51)
     tap.same(rows(folder, recording(late), "--by", "process"), {"100": 2}, "what was there before does not count")
     tap.same(rows(folder, recording(late, gauges=started(0, 48, 0, 0)), "--by", "process"), {"100": 3},
-             "... exactly where /proc told of it")
+             "... exactly where /proc has it")
     lost = make.loss(event_index=FAULT)
     missing = fault(1000, 0) + count(1001, ANON, 1) + count(2600, ANON, 9)
     tap.same(rows(folder, recording(missing, gauges=started(0, 0, 0, 0), lost=lost), "--by", "stack"),
@@ -270,7 +270,7 @@ def check_moments(tap, folder):
 
 
 def walked(time, start, pages, **sizes):
-    """What smaps said of a mapping."""
+    """Returns a record of a mapping's smaps."""
     return b"".join(make.gauge(time, f"smaps {start:x}-{start + pages * PAGE:x} {name}", value * PAGE) for name, value in sizes.items())
 
 
@@ -362,7 +362,7 @@ def check_same_instant(tap, folder):
 
 
 def check_unseen(tap, folder):
-    """What may have been given back unseen: (pages, low, high) by process, and what is said."""
+    """Returns memory that may have been given back unseen: (pages, low, high) by process, and the text on stderr."""
     def figures(records, counts=True):
         path = os.path.join(folder, "made.mtr")
         with open(path, "wb") as f:
@@ -397,7 +397,7 @@ def check_unseen(tap, folder):
 
 
 def check_keys(tap):
-    """Paths that hold nothing any more have no row: their counts are seen only with what others of the process hold."""
+    """Paths that no longer hold memory have no row: their counts appear only with memory of other paths of the process."""
     for name in ("leak", "sawtooth", "forks"):
         path = os.path.join(HERE, "scenes", f"{name}.mtr")
         sums, counts = {}, {}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A recording that carries of an image only what samples show, in several contents (FORMAT.md section 8, bit 5), reports as one
-that carries it whole: a sealed recording of ours, its skeletons taken apart here by what the specification says."""
+"""A recording that carries only the sampled parts of an image, in several contents (FORMAT.md section 8, bit 5), gives the reports
+of one that carries it whole. The test seals a recording and splits its skeletons by the rules of the specification."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -64,7 +64,7 @@ class Skeleton:
         return name in self.named and struct.unpack_from("<I", self.data, self.named[name] + 4)[0] != 8
 
     def entries(self):
-        """Of .eh_frame: where each stands, where the next does, and an FDE's start (else None)."""
+        """Yields for each entry of .eh_frame: its place, the next one's place, and an FDE's start (else None)."""
         address, offset, size = self.section(self.named[".eh_frame"])
         at = offset
         while at + 4 <= offset + size:
@@ -133,7 +133,7 @@ def rewritten(data, change):
             if others is not None:
                 chunks = [made.record(13, file_body(fields, content, kept), time) for kept, time, content in others]
                 header = dict(flags=chunk.flags, records=1)
-        elif chunk.type == made.END:  # tells how many bytes are before it
+        elif chunk.type == made.END:  # END has the number of bytes before it
             payload = bytearray(payload)
             at = payload.index(struct.pack("<Q", chunk.offset))
             payload[at:at + 8] = struct.pack("<Q", len(out))
@@ -145,7 +145,7 @@ def rewritten(data, change):
 
 
 def parts_alone(count, only=None):
-    """Skeletons in so many contents, or one of these."""
+    """Splits skeletons into so many contents, or keeps one of these."""
     def change(fields):
         if fields["kind"] != 1:
             return None
@@ -154,7 +154,7 @@ def parts_alone(count, only=None):
 
 
 def and_whole(fields):
-    """A part, and behind it the whole one."""
+    """A part, and after it the whole one."""
     if fields["kind"] != 1:
         return None
     return [(fields["kept"] | SEEN, 1, part_of(fields["bytes"], 0, 2)), (fields["kept"], 0, fields["bytes"])]
@@ -183,7 +183,7 @@ def check_recording(name):
     checked = subprocess.run([MTDUMP, "--check", "seen.mtr"], capture_output=True, check=False)
     check("... which FORMAT.md allows", checked.returncode == 0, checked.stdout.decode())
     said = report("--info", "seen.mtr")[1]
-    check("... and --info tells it", "carried in the recording, as far as samples show it" in said, said)
+    check("... and --info says so", "carried in the recording, as far as samples show it" in said, said)
     for how in ("--strip", "--seal"):
         with contextlib.suppress(FileNotFoundError):
             os.remove("copy.mtr")
@@ -194,14 +194,14 @@ def check_recording(name):
     check("a part alone does not say all", report("--folded", "one.mtr") != wanted)
     put("both.mtr", rewritten(whole, and_whole))
     check("a whole one counts before a part", report("--folded", "both.mtr") == wanted)
-    check("... and is told of as such", "as far as samples" not in report("--info", "both.mtr")[1])
+    check("... and is reported as such", "as far as samples" not in report("--info", "both.mtr")[1])
     put("other.mtr", rewritten(whole, parts_alone(2, 1)))
     both = report("--folded", "one.mtr", "other.mtr")
     check("of two recordings the parts count together", both == report("--folded", "whole.mtr", "whole.mtr"), both)
 
 
 def check_prefix():
-    """Before an image is carried, the kernel's chain alone says how the stack of its code goes on."""
+    """Before mtrec carries an image, the kernel's chain alone has the callers of its code."""
     def chain_of(*entries):
         writer = made.begun().chunk(made.STATE, made.task(), made.map_record(), made.map_record(0x600000, 0x700000, "/bin/worker", 3))
         put("cut.mtr", writer.chunk(made.DATA, made.sample(made.FAULTS, 1000, chain=(0x400100, *entries))).data)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What holds for every recording, whatever its figures. One process for each recording of the corpus, of recorded/ and scenes/, for
-each made perf.data file and for one that mtrec makes here, cut short and damaged: it makes each report once, and all checks of
-sweep_parts/ look at it."""
+"""Properties of every recording, whatever its figures. The test runs one process for each recording of the corpus, of recorded/ and
+scenes/, for each made perf.data file and for one that mtrec makes here, cut short and damaged. The process makes each report once,
+and all checks of sweep_parts/ look at it."""
 # timeout: 600
-# slow: every report of every recording, and a decoder in Python beside
+# slow: every report of every recording, and a decoder in Python
 import glob
 import itertools
 import multiprocessing
@@ -86,7 +86,7 @@ def of_this_machine(folder, tap):
 
 
 def check(job):
-    """All checks of one recording: (good, what, detail) of each."""
+    """Runs all checks of one recording: (good, what, detail) of each."""
     subject, checks = job
     results = list(itertools.chain.from_iterable(each(subject) for each in checks))
     return [(bool(good), what, "" if good else str(detail)) for good, what, detail in results]

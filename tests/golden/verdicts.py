@@ -94,7 +94,7 @@ def write(path, seconds):
     last = SECOND + seconds * SECOND
     writer.chunk(make.DATA, make.call("munmap", last, -22, 1, 4096))
     with open(path, "wb") as f:
-        f.write(writer.data)  # no END chunk: it would have to tell the right times
+        f.write(writer.data)  # no END chunk: it would need the right times
 
 
 def check_vector(path):
@@ -117,7 +117,7 @@ def check_vector(path):
 
 
 def check_thread_stacks(path):
-    """Stacks of which a page is touched: a pool of threads is no answer, threads without end are."""
+    """Thread stacks with touched pages: a pool of threads gets no verdict, threads without end get one."""
     described = [make.event(index, 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + index, make.CALL_TYPE, 136))
                  for name, (index, _) in make.CALLS.items()]
     described.append(make.event(make.MINOR, 0, "page-faults", "page-faults", make.attr(1, 2, make.MINOR_TYPE), unit="faults", klass=1))
@@ -142,7 +142,7 @@ def check_thread_stacks(path):
 
 
 def check_cut_stacks(path):
-    """A leak of which the later stacks end before main is one path."""
+    """A leak whose later stacks end before main is one path."""
     described = [make.event(index, 0, "syscalls:sys_exit_" + name, name,
                             make.attr(2, 700 + index, make.CALL_TYPE | make.CALLCHAIN, 136)) for name, (index, _) in make.CALLS.items()]
     writer, records = make.begun(b"".join(described)), []
@@ -186,7 +186,7 @@ def check_shapes(path, seconds, what):
 
 
 def check_rates(path, what):
-    """The screen tells how fast what grows does, and of what does not a slope would be of the moment."""
+    """The screen has a rate for memory that grows, and none for other memory, whose slope is that of a moment."""
     lines = [" ".join(line.split()) for line in report(path, "--all")[1].splitlines()]
     reported = [line for line in lines if line.split(":")[0].split(",")[0] in set(WANT.values()) | {"grows steadily"} and "reservations" in line]
     check(len(reported) >= 4, f"{what}: the screen has a verdict on what still holds memory", reported)
@@ -201,7 +201,7 @@ def check_cut(path, cut, what):
 
 
 def check_older(path):
-    """A heap that grows in a process which meanwhile unmaps what it had before is told with both."""
+    """A heap grows in a process that meanwhile unmaps older memory: the row reports both."""
     described = [make.event(index, 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + index, make.CALL_TYPE, 136))
                  for name, (index, _) in make.CALLS.items()]
     writer = make.begun(b"".join(described))
@@ -223,7 +223,7 @@ def check_older(path):
 
 
 def check_timeline(path, seconds):
-    """What comes and goes up to a moment is what stands then."""
+    """The sum of memory that comes and goes up to a moment is the memory that is held then."""
     step = seconds // 8
     status, out, said = report(path, "--outstanding", f"--timeline={step}s", "--csv")
     check(status == 0, "the timeline of what is outstanding is shown", said)
@@ -236,7 +236,7 @@ def check_timeline(path, seconds):
                 reported[row["process"]] = reported.get(row["process"], 0) + float(row["bytes"])
         _, out, said = report(path, "--outstanding", "--by", "process,kind", "--csv", "--at", f"{at - 0.0005}")
         lasting = {row["process"]: float(row["bytes"]) for row in rows(out)}
-        check({p: b for p, b in reported.items() if b} == lasting, f"... up to {at} s it adds up to what stands then",
+        check({p: b for p, b in reported.items() if b} == lasting, f"... up to {at} s it adds up to what is held then",
               f"{reported}\n{lasting}")
     for words in (("--older-than", "1s"), ("--at", "peak")):
         status, out, said = report(path, "--outstanding", "--timeline", *words)

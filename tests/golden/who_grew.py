@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""WHO GREW of the first screen, on made recordings: which processes it counts, and what it knows of those whose gauges nobody
-read. tests/golden/who_grew.py FILE COUNT writes a recording of so many processes."""
+"""WHO GREW of the first screen, on made recordings: which processes it counts, and what it shows for processes without
+gauges. tests/golden/who_grew.py FILE COUNT writes a recording of so many processes."""
 import csv
 import json
 import os
@@ -41,14 +41,14 @@ def touched(time, pid, pages):
 
 
 def brief(time, pid, pages, name=b"true\0\0\0\0", more=b""):
-    """A process that ends 1 ms later, with so many pages at its peak; those of before its exec were its parent's."""
+    """A process that ends 1 ms later, with so many pages at its peak; pages from before its exec were its parent's."""
     return (forked(time, pid) + count(time + 5, ANON, 900, pid, pid, pid=pid) + execed(time + 10, pid, name)
             + count(time + 20, FILE, 1, pid, pid, pid=pid) + count(time + 30, ANON, pages - 1, pid, pid, pid=pid)
             + count(time + 40, ANON, 0, pid, pid, own=0, pid=pid) + more + ended(time + 1000, pid))
 
 
 def cut(data):
-    """A writer behind the chunks of a recording but for its end."""
+    """Returns a writer with all chunks of a recording but its end."""
     writer = make.Writer().raw(data[:data.rindex(make.MAGIC)])
     writer.sequence = 3
     return writer
@@ -92,7 +92,7 @@ def check_shared(tap, folder):
 
 
 def check_kinds(tap, folder):
-    """Growth that is pages of files, or huge pages, is said to be."""
+    """The screen names growth that is pages of files, or huge pages."""
     def of_it(name, pages):
         gauges = gauged(1000, 100, 500) + gauged(9 * SECOND, 100, 20500)
         gauges += make.gauge(1000, name, 100 * PAGE, 100, 5555) + make.gauge(9 * SECOND, name, (100 + pages) * PAGE, 100, 5555)
@@ -136,7 +136,7 @@ def check_gauged(tap, folder):
 
 
 def check_command(tap, folder):
-    """Of a command nothing is known before its exec."""
+    """A command has no figures before its exec."""
     records = (execed(1000, 300, b"python\0\0") + count(1100, ANON, 2560, 300, 300, pid=300) + call(690000)
                + ended(699000, 300))
     tap.same(block(folder, recording(records, until=SECOND * 7 // 10)), ["300 python 0 B 10.5 MB +10.5 MB - -"],
@@ -168,17 +168,17 @@ def check_peak(tap, folder):
     text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560)))
     rows = [" ".join(line.split()) for line in text.splitlines()]
     tap.check("WHO GREW (pid; resident) before peak change mapped trend" in rows and "300 python 0 B 21.0 MB +21.0 MB +21.0 MB -" in rows,
-              "the peak that the kernel counted stands for one that ended", text)
+              "a process that ended has the peak that the kernel counted", text)
     for option, of in (((), "touched, held at the peak"), (("-e", "*mmap"), "mapped, not unmapped by a call")):
         text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560)), *option)
         tap.check(f"BY WHICH PATH ({of})" in text, f"... whose paths are of what was {of}", text)
     rows = block(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2000)))
-    tap.same(rows, ["300 python 0 B 21.0 MB +21.0 MB - -"], "... and no size beside it that was read before the peak, and is smaller")
+    tap.same(rows, ["300 python 0 B 21.0 MB +21.0 MB - -"], "... and no smaller size that was read before the peak")
     other = gauged(990, 100, 50) + gauged(SECOND, 100, 1000)
     text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560) + other))
     rows = [" ".join(line.split()) for line in text.splitlines()]
     tap.check("WHO GREW (pid; resident) before now change mapped trend" in rows and "ended, with their peak as now: 300" in rows,
-              "... beside one that lives it is said of the row", text)
+              "... next to one that lives, its row says so", text)
 
 
 def check_freed(tap, folder):
@@ -195,7 +195,7 @@ def check_freed(tap, folder):
 
 
 def check_reserved(tap, folder):
-    """What is mapped and not touched is said to be no memory."""
+    """The screen says that memory that is mapped and not touched is no memory."""
     def noted(size):
         gauges = gauged(1000, 100, 500) + make.gauge(9 * SECOND, "VmRSS", 1500 * PAGE, 100, 5555) + make.gauge(9 * SECOND, "VmSize", size * PAGE, 100, 5555)
         return [line for line in block(folder, recording(LAST, gauges)) if "reserved" in line]
@@ -205,7 +205,7 @@ def check_reserved(tap, folder):
 
 
 def check_calm(tap, folder):
-    """Of a process that made no call the screen has what is known all the same."""
+    """The screen has the known figures of a process that makes no call, too."""
     calm = execed(1000, 300, b"calm\0\0\0\0") + resident.fault(1500, 0, tid=300, pid=300) + count(2000, ANON, 2560, 300, 300, pid=300)
     data = recording(calm + LAST, gauges=gauged(990, 100, 50) + gauged(9 * SECOND, 300, 2560))
     tap.same(block(folder, data, "-p", "300"), ["300 calm 0 B 10.5 MB +10.5 MB +21.0 MB -"], "one without calls grew by what its gauges say")
@@ -214,7 +214,7 @@ def check_calm(tap, folder):
     data = recording(execed(1000, 300, b"calm\0\0\0\0") + LAST, gauges=quiet)
     text = screen(folder, data, "-p", "300")
     tap.check("! no samples of the selection\n" in text and " 300 calm " in text, "one without samples has its gauges, and the screen says so", text)
-    tap.check("\n\nNEXT       mtreport --processes -p 300 " in text and "BY WHICH" not in text, "... and leads to what else they tell", text)
+    tap.check("\n\nNEXT       mtreport --processes -p 300 " in text and "BY WHICH" not in text, "... and leads to the rest of the gauges", text)
     notes = json.loads(screen(folder, data, "-p", "300", "--summary", "--json"))["summary"]["notes"]
     tap.check("no samples of the selection" in notes, "... in --json as well", notes)
     for options in (("-p", "999"), ("-p", "300", "-S", "main"), ("-p", "300", "--folded")):
@@ -225,7 +225,7 @@ def check_calm(tap, folder):
 
 
 def check_next(tap, folder):
-    """Two grow: to go on with one of them is to ask about it in place of both."""
+    """Two processes grow: NEXT asks about one of them in place of both."""
     records = b"".join(execed(1000, pid, b"python\0\0") + count(1100, ANON, 2560 * (pid - 299), pid, pid, pid=pid) + ended(699000, pid)
                        for pid in (300, 301))
     text = screen(folder, recording(call(690000, 300) + records, until=SECOND * 7 // 10), "-p", "300,301", "--comm", "python")
@@ -234,7 +234,7 @@ def check_next(tap, folder):
 
 
 def check_widths(tap, folder):
-    """Columns are those of a terminal, where a wide character takes two and a combining one none."""
+    """Columns are those of a terminal: a wide character takes two, a combining one takes none."""
     records = b"".join(execed(1000, pid, name.encode().ljust(16, b"\0")) + count(1100, ANON, 2560, pid, pid, pid=pid) + ended(699000, pid)
                        for pid, name in ((300, "\u6f22\u5b57"), (301, "e\u0301"), (302, "")))
     lines = [line for line in screen(folder, recording(records + call(690000), until=SECOND * 7 // 10)).splitlines() if "0 B" in line]
@@ -244,7 +244,7 @@ def check_widths(tap, folder):
 
 
 def check_long_names(tap, folder):
-    """Templates of C++ have names of 500 characters, and paths are as long: a row has what a terminal's line holds of them."""
+    """Names of C++ templates have 500 characters, and paths are as long: a row has as much of them as a terminal's line holds."""
     name = b"std::map<" + b"std::basic_string<char, std::allocator<long_name> >, " * 9 + b">::insert_unique(unsigned long)"
     places = tuple(hostile.CODE + n * 0x1000 + 16 for n in range(6))
     writer = cut(blocks.recording(blocks.malloc(2000, 0x600000, 3 << 20), gauged(990, 100, 50) + gauged(9 * SECOND, 100, 5000)))
@@ -257,7 +257,7 @@ def check_long_names(tap, folder):
 
 
 def growing():
-    """Chunks as mtrec writes them: gauges behind the records of their time."""
+    """Returns chunks as mtrec writes them: gauges after the records of their time."""
     writer = cut(resident.recording(b"", gauges=gauged(990, 100, 50)))
     for at in (1, 2, 3, 4):
         records = brief(SECOND * at, 1000 + at, 300, more=call(SECOND * at + 50)) + begins(SECOND * at + 5000, 2000 + at, b"read\0\0\0\0")

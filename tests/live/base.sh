@@ -9,7 +9,7 @@ needs_compiler
 cd "$TMPDIR" || exit 1
 mtreport=$MT_BUILD/mtreport
 
-# With -DMENDED other code stands before, so that addresses differ.
+# With -DMENDED other code comes first, so that addresses differ.
 cat >prog.c <<'END'
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ says '... is named' 'minor-faults'
 expect 0 'its end and its beginning' "$mtreport" -q --outstanding --base-time=,0.000001 --by comm --csv before.mtr
 is '... all of it is new' "$(sed 1d "$out" | cut -d, -f1 | sort -u)" new
 expect 0 'its last part and its whole' "$mtreport" -q --outstanding --base-time=0%- --time 99%- --by comm --csv before.mtr
-is '... end alike, and so what stands is the same' "$(sed 1d "$out" | cut -d, -f1 | sort -u)" same
+is '... end alike, and so what remains is the same' "$(sed 1d "$out" | cut -d, -f1 | sort -u)" same
 expect 2 'a screenful compares nothing' "$mtreport" --summary --base before.mtr after.mtr
 expect 2 'nor does a listing' "$mtreport" --script --base before.mtr after.mtr
 expect 2 'judgements are no sums' "$mtreport" --verdict --base before.mtr after.mtr
@@ -87,7 +87,7 @@ g++ -O2 -g -std=c++17 -o before/xorenc "$MT_SHARED/targets/xorenc.cpp" &&
 	g++ -O2 -g -std=c++17 -o after/xorenc freed.cpp || exit 1
 check '... is another program' test "$(cksum <freed.cpp)" != "$(cksum <"$MT_SHARED/targets/xorenc.cpp")"
 head -c 33554432 /dev/zero >in.bin
-# compare: both, to chunk.csv, what was reserved below encryptChunk
+# compare: records both, and writes the memory reserved below encryptChunk to chunk.csv
 compare() {
 	expect 0 'xorenc keeps its chunks' "$mtrec" -q -e vm -o before.mtr -- before/xorenc in.bin 262144 8
 	expect 0 'xorenc frees them' "$mtrec" -q -e vm -o after.mtr -- after/xorenc in.bin 262144 8
@@ -98,7 +98,7 @@ compare() {
 sum() { # sum COLUMN: base 1, now 2
 	sed 's/.*",//' chunk.csv | awk -F, -v column="$1" '{ n += $column } END { print n }'
 }
-# part OPTION...: how many tenths of a per cent of what is outstanding is below encryptChunk
+# part OPTION...: prints how many tenths of a per cent of the outstanding memory is below encryptChunk
 part() {
 	"$mtreport" -q --outstanding "$@" --csv before.mtr >part.csv 2>/dev/null
 	python3 - <<'END'
@@ -109,7 +109,7 @@ END
 }
 compare
 between '... 99.2 % and more of what it reserved is below encryptChunk' 992 "$(part)" 1000
-# Of all that calls reserved. What exec had mapped of the program, 0.15 %, is no call's, and with --all beside it.
+# Of all memory that calls reserved. The 0.15 % that exec mapped of the program belongs to no call; --all adds it.
 between '... 97.9 % with the files that the loader mapped' 979 "$(part --by kind,stack)" 992
 is '... which is what --all has of such calls' "$(part --all -e vm)" "$(part --by kind,stack)"
 # What malloc() keeps for the next chunk: one and its padding, at the top of the heap.

@@ -43,7 +43,7 @@ int main(void)
 
 
 def record(path, *command):
-    """What the recording said of losses, or its error."""
+    """Returns the recording's line on losses, or its error."""
     done = tap.record("-e", "malloc", "-o", path, *command)
     return done.stderr if done.returncode else re.search(r"(\S+) lost", done.stderr).group(1) + " lost"
 
@@ -54,7 +54,7 @@ def blocks(path, *options):
 
 
 def sums(rows, key):
-    """{key(row): (blocks, bytes)}, without what has no key."""
+    """Returns {key(row): (blocks, bytes)}, without rows that have no key."""
     out = {}
     for row in rows:
         if key(row) is not None:
@@ -128,7 +128,7 @@ def heaptrack(folder):
     with open(leaked) as f:
         for line in f:
             stack, cost = line.rsplit(" ", 1)
-            path = DEPTHS.get(stack.count(" path<>("))  # it leaves out what tells the paths apart but their depth
+            path = DEPTHS.get(stack.count(" path<>("))  # mtreport leaves out all differences of the paths but their depth
             if path is not None:
                 out[path] = out.get(path, 0) + int(cost)
     return out
@@ -167,7 +167,7 @@ def keeper(points, folder):
 def main():
     tap.needs_perf("defining probes")
     if not os.path.exists(f"{SHARED}/targets/mallocer.cpp"):
-        tap.skip_all("no ../shared/targets beside the tree (MT_SHARED=DIR)")
+        tap.skip_all("no ../shared/targets next to the tree (MT_SHARED=DIR)")
     points = tap.Tap()
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "keeper.c")

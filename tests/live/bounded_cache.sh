@@ -1,7 +1,7 @@
 #!/bin/bash
-# A server with a bounded cache and a session store that leaks, both through malloc, with sizes and threads by chance: whatever
-# grows, the cache is not called a leak; by their blocks the store grows, the cache is bounded, and the heap's parts are those that
-# glibc tells of. MT_TESTS=long: 20 such servers.
+# A server with a bounded cache and a session store that leaks, both through malloc, with random sizes and threads. Whatever grows,
+# mtreport does not call the cache a leak. By their blocks the store grows, the cache is bounded, and the heap's parts are those that
+# glibc reports. MT_TESTS=long: 20 such servers.
 # timeout: 120
 # slow: what is said of growth takes 12 s
 # together: it looks at what it starts itself, and at nothing else
@@ -35,7 +35,7 @@ is '... every session store grows, and frees nothing' \
 is '... and of every server' "$(grep ';Sessions::session_open;xmalloc' leaks.csv | cut -d, -f1 | sort -u | wc -l)" "$(wc -w <<<"$seeds")"
 is 'the first screen says so, too' "$(grep -A1 'Sessions::session_open' screen | grep -c '^ *grows steadily, +.* live')" 3
 is '... nothing else' "$(grep -E ',(leak|grows steadily),' leaks.csv | grep -v ';Sessions::session_open;')" ''
-# Of each server: what glibc says is mapped, and free, in parts of 10,000 of what is mapped, and the same as reported.
+# For each server: mapped and free memory by glibc, in parts of 10,000 of the mapped memory, and the same as reported.
 awk -F, 'NR == FNR { split($0, w, " "); mapped[w[1]] = w[3] + w[5]; free[w[1]] = w[7]; next }
 	$3 == "in use" && $2 in mapped {
 		match($0, /of which [0-9.]+ [kMG]?B hold/); live = substr($0, RSTART + 9, RLENGTH - 14)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # together: it looks at what it starts itself, and at nothing else
-"""mtreport --shm and --mmaps beside strace, of the same run: every call, its arguments and its result; and what stays attached."""
+"""Compares mtreport --shm and --mmaps with strace of the same run: calls, arguments, results, and segments that stay attached."""
 import collections
 import csv
 import os
@@ -60,7 +60,7 @@ int main(void)
 }
 """
 
-# Gives parts of what it attached back, and has a child of another program. Prints what the kernel says is attached to the end.
+# Detaches some of its segments, and has a child of another program. Prints the kernel's list of segments attached to the end.
 CUTS = r"""
 #include <stdio.h>
 #include <sys/mman.h>
@@ -89,7 +89,7 @@ int main(void)
 
 
 def record(events, *command, where):
-    """What strace saw of a command, what the command printed, and how the recording's rows read."""
+    """Returns strace's calls of a command, the command's output, and the recording's rows."""
     seen, path = os.path.join(where, "seen"), os.path.join(where, "calls.mtr")
     done = subprocess.run([f"{BUILD}/mtrec", "-q", "-e", events[0], "-o", path, "--", "strace", "-f", "-o", seen, "-e",
                            events[1], *command], capture_output=True, text=True, check=True)

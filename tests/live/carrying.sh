@@ -6,10 +6,10 @@ needs_mtrec
 build_steps
 cd "$TMPDIR" || exit 1
 
-set -m # without it what runs in the background ignores SIGINT
+set -m # without it background processes ignore SIGINT
 
-# A program with so much "debug information" that to carry it takes seconds, while signals come every 50 ms: the first ends
-# the recording, one of the next the carrying. Without that, nothing says that an image is not carried.
+# A program has so much "debug information" that carrying it takes seconds. Signals come every 50 ms: the first ends the recording,
+# one of the next ends the carrying. Without the latter, no line says that an image is not carried.
 seq 12000000 >much
 cat >much.S <<'ASM'
 	.section .note.GNU-stack,"",%progbits
@@ -48,13 +48,13 @@ else
 	skip 'once the recording is over no thread gives way to others' 'only root takes niceness back'
 fi
 is 'another signal ends the carrying; the exit status is as for one' "$status" 0
-says '... it tells how many images are not carried' '[1-9][0-9]* images are not carried' said
+says '... it reports how many images are not carried' '[1-9][0-9]* images are not carried' said
 says '... and what was recorded, last' '^mtrec: .* samples, .* 0 lost -> live.mtr$' said
 check '... the file is whole' "$MT_TOP/scripts/mtdump" --check live.mtr
 "$MT_BUILD/mtreport" --info live.mtr >info 2>&1
-says '... and tells it, too' 'images are not carried' info
+says '... and --info reports it, too' 'images are not carried' info
 
-# killed COMMAND...: records what says READY and goes on, until its names are in the file; then there is no end to it.
+# killed COMMAND...: records a command that prints READY and continues, until its names are in the file; the recording has no end.
 # Read where no file of this machine is, in $TMPDIR/elsewhere.
 mkdir empty
 put_program empty "$MT_BUILD/mtreport"
@@ -80,8 +80,8 @@ carries() {
 	grep -Eq " FILE .*kind=$1( |$)" "$dump"
 }
 
-# Of a program that ended and whose file is gone by the end of the recording all is named that was seen of it, not just
-# what was carried by then.
+# A program ends, and its file is gone by the end of the recording: all its sampled code has names, not just the code that
+# was carried by then.
 if [ "$(id -u)" -eq 0 ]; then
 	build_steps
 	cp "$steps" gone
@@ -119,8 +119,8 @@ else
 	killed ./jitted 50 60
 	check 'killed: code is named out of the perf map as it was' grep -q ';jitted touch of pages 50$' elsewhere
 	check '... and what maps the program, of which is carried what was seen' grep -q ';dl_main[; ]' elsewhere
-	check '... which tells so, too' grep -q ' FILE .*kind=1 .*kept=35 .*/jitted' "$dump"
-	check '... which tells that it is a piece' grep -q ' FILE .*kind=4 .*kept=8 ' "$dump"
+	check '... and its FILE record says so' grep -q ' FILE .*kind=1 .*kept=35 .*/jitted' "$dump"
+	check '... and another FILE record says that it is a piece' grep -q ' FILE .*kind=4 .*kept=8 ' "$dump"
 	check '... and the recording is sound' "$MT_TOP/scripts/mtdump" --check live.mtr
 	if [ "$(cat /proc/sys/kernel/kptr_restrict)" = 2 ]; then
 		skip '... and that of the kernel, too' 'kptr_restrict is 2'

@@ -7,7 +7,7 @@ needs_root 'recording the whole host'
 build_steps
 cd "$TMPDIR" || exit 1
 
-# regions NAME: the regions that the steps told of in NAME, into the array $region ("START END TID" each).
+# regions NAME: reads the regions that the steps printed into NAME to the array $region ("START END TID" each).
 regions() {
 	mapfile -t region < <(awk '/^region/ { print $3, $4, $2 }' "$1")
 }
@@ -29,20 +29,20 @@ expect 0 '--filter of a tracepoint by arguments' \
 dump f.mtr
 is '... keeps the one call' "$(samples_of 1)" 1
 expect 2 'a field that is not there' "$mtrec" -e brk --filter 'len > 5' -a --duration 1s
-says '... is told in the kernel'"'"'s words' \
+says '... is reported in the kernel'"'"'s words' \
 	"^mtrec: --filter: the kernel refuses 'len > 5' for syscalls:sys_exit_brk: Field not found" "$err"
 says '... with where arguments are' 'arguments stand in the tracepoint syscalls:sys_enter_brk' "$err"
-check '... and leaves no tracing instance behind' test -z "$(ls /sys/kernel/tracing/instances 2>/dev/null | grep mtrec)"
+check '... and leaves no tracing instance' test -z "$(ls /sys/kernel/tracing/instances 2>/dev/null | grep mtrec)"
 expect 2 'a filter for what is no tracepoint' "$mtrec" -e page-faults --filter 'x > 1' -a --duration 1s
-says '... is told' '^mtrec: --filter: page-faults is no tracepoint$' "$err"
+says '... is reported' '^mtrec: --filter: page-faults is no tracepoint$' "$err"
 
 # --comm: steps names its threads worker0, worker1
 expect 0 '--comm' "$mtrec" -e page-faults --comm '^worker1$' -o f.mtr -- "$steps" threads 3 200
-says '... and tells the size of what it kept' 'stacks ([0-9.]+ kB|[0-5]\.[0-9] MB) -> ' "$err"
+says '... and reports the size of the kept stacks' 'stacks ([0-9.]+ kB|[0-5]\.[0-9] MB) -> ' "$err"
 cp "$out" told
 regions told
 dump f.mtr
-# the threads tell of themselves in any order: one of the three is worker1
+# the threads print their regions in any order: one of the three is worker1
 kept=0 dropped=0
 for one in "${region[@]}"; do
 	count=$(faults "$one")
@@ -52,14 +52,14 @@ done
 is '... keeps that thread, and not the others' "$kept $dropped" '1 2'
 expect 0 '--comm of a heap' "$mtrec" -e vm --comm '^worker1$' -o f.mtr -- "$steps" threads 3 200
 expect 0 '... whose other threads are not recorded' "$MT_BUILD/mtreport" -q --outstanding f.mtr
-is '... is told before the figures' "$(head -1 "$out")" 'what threads of other names did was not recorded: figures are off'
+is '... is reported before the figures' "$(head -1 "$out")" 'what threads of other names did was not recorded: figures are off'
 expect 0 '-i of a heap' "$mtrec" -e vm -i -o f.mtr -- "$steps" threads 3 200
 expect 0 '... whose threads are not recorded' "$MT_BUILD/mtreport" -q --outstanding f.mtr
-is '... is told before the figures' "$(head -1 "$out")" 'what children and later threads did was not recorded: figures are without them'
+is '... is reported before the figures' "$(head -1 "$out")" 'what children and later threads did was not recorded: figures are without them'
 expect 2 'a bad expression' "$mtrec" -e page-faults --comm '(' -a
-says '... is told' "^mtrec: --comm: '\\(': " "$err"
+says '... is reported' "^mtrec: --comm: '\\(': " "$err"
 
-# -u; setuid() tells nobody: a thread's user is asked for again after a quarter of a second
+# -u; setuid() causes no event: mtrec reads a thread's user again after a quarter of a second
 expect 0 '-u' "$mtrec" -e page-faults -u 65534 -o f.mtr -- \
 	bash -c "'$steps' faults 300; setpriv --reuid 65534 --clear-groups '$steps' late 200"
 cp "$out" told
@@ -68,7 +68,7 @@ dump f.mtr
 is '... keeps that user' "$(faults "${region[1]}")" 200
 is '... and not root' "$(faults "${region[0]}")" 0
 expect 2 'an unknown user' "$mtrec" -e page-faults -u nobody-of-that-name
-says '... is told' "^mtrec: -u: there is no user 'nobody-of-that-name'" "$err"
+says '... is reported' "^mtrec: -u: there is no user 'nobody-of-that-name'" "$err"
 
 # -G
 group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/mtrec-test.$$
@@ -89,7 +89,7 @@ else
 	skip '-G' 'no cgroup of version 2 can be made here'
 fi
 expect 3 'a cgroup that is not there' "$mtrec" -e page-faults -G no/such/group
-says '... is told where it was looked for' '^mtrec: names are those below |^mtrec: mount ' "$err"
+says '... is reported with the place where mtrec looked for it' '^mtrec: names are those below |^mtrec: mount ' "$err"
 
 # --no-inherit
 expect 0 '--no-inherit' "$mtrec" -i -e page-faults -o f.mtr -- "$steps" threads 2 200
@@ -125,7 +125,7 @@ read -r _ served <&8
 "$mtrec" -e page-faults -D -1 --control fifo:ctl,ack -p "$served" -o f.mtr 2>said &
 recorder=$!
 exec 5<>ctl 6<>ack
-# order WORD: gives it, and shows what is answered
+# order WORD: gives the order, and prints the answer
 order() {
 	local answer=none
 	echo "$1" >&5
@@ -153,15 +153,15 @@ is 'stop' "$(order stop)" ack
 wait "$recorder"
 is '... ends the recording' $? 0
 echo quit >&7
-says 'an unknown command is told' "^mtrec: --control: 'nonsense' is none of " said
+says 'an unknown command is reported' "^mtrec: --control: 'nonsense' is none of " said
 dump f.mtr
 is 'nothing before enable' "$(faults "$before")" 0
 is 'all while enabled' "$(faults "$during")" 200
 is 'nothing after disable' "$(faults "$after")" 0
 expect 2 'a file as --control' "$mtrec" -e page-faults -a --control fifo:said
-says '... is told' '^mtrec: --control: said is no FIFO$' "$err"
+says '... is reported' '^mtrec: --control: said is no FIFO$' "$err"
 expect 2 'a closed descriptor as --control' "$mtrec" -e page-faults -a --control fd:77
-says '... is told' '^mtrec: --control: descriptor 77: ' "$err"
+says '... is reported' '^mtrec: --control: descriptor 77: ' "$err"
 
 # --max-size
 expect 0 '--max-size' "$mtrec" -e page-faults -z 0 --max-size 1M -o f.mtr -- "$steps" faults 30000
@@ -171,7 +171,7 @@ between '... before the file is larger' 300000 "$(stat -c %s f.mtr)" 1048576
 dump f.mtr
 says '... and the file has its end' ' END ' "$dump"
 
-# --stats, and what the command inherits
+# --stats, and descriptors that the command inherits
 expect 0 '--stats' "$mtrec" -e page-faults --stats -o f.mtr -- cat /proc/self/oom_score_adj
 cp "$out" adjusted
 cp "$err" said

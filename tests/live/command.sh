@@ -1,5 +1,5 @@
 #!/bin/bash
-# A command under mtrec: its exit status is mtrec's, what it does is counted to the last call, and its output is its own.
+# A command under mtrec: mtrec has its exit status, counts its events to the last call, and leaves its output alone.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -11,7 +11,7 @@ says '... is closed by one line' \
 	'^mtrec: [0-9]+\.[0-9]+ s, [0-9,]+ samples, stacks [0-9.]+ [kMG]?B -> file [0-9.]+ [kMG]?B, 0 lost -> mtrec.mtr$'
 is '... one and no more' "$(wc -l <"$err")" 1
 expect 0 'a command in which nothing happens' "$mtrec" -e page-faults -D 10000 -o none.mtr -- true
-says '... is told of, too' '^mtrec: no sample came while it recorded$'
+says '... is reported, too' '^mtrec: no sample came while it recorded$'
 is 'the file is private' "$(stat -c %a mtrec.mtr)" 600
 check 'the file is as the page has it' "$MT_TOP/scripts/mtdump" --check mtrec.mtr
 cp mtrec.mtr first.mtr
@@ -59,9 +59,9 @@ cp "$out" said
 child=$(sed -n 's/^child //p' said)
 dump mtrec.mtr
 while read -r _ tid start end; do
-	is '... is followed before and behind exec' "$tid: $(faults_in "$start" "$end" "$tid")" "$child: 40"
+	is '... is followed before and after exec' "$tid: $(faults_in "$start" "$end" "$tid")" "$child: 40"
 done < <(grep region said)
-says '... its fork is told' "kernel=FORK .* pid=$child ppid=" "$dump"
+says '... its fork is recorded' "kernel=FORK .* pid=$child ppid=" "$dump"
 says '... its name' "kernel=COMM misc=0x0 .* pid=$child tid=$child comm=\"forked\"" "$dump"
 says '... its exec' "kernel=COMM misc=0x2000 .* pid=$child tid=$child comm=\"steps\"" "$dump"
 says '... its image' "kernel=MMAP2 .* pid=$child .* prot=0x5 .* filename=\"$steps\"" "$dump"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A C++ program in a mount namespace and root directory of its own is recorded from outside: its inlined functions and lines are
-# carried without being asked for. The screen, and every other report, says in a place without its files what it says here.
+# mtrec records a C++ program in a mount namespace and root directory of its own from outside, and carries its inlined functions and
+# lines by default. The screen, and every other report, is the same in a place without the program's files.
 # timeout: 120
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
@@ -36,7 +36,7 @@ check 'the file says what it holds as FORMAT.md has it' "$MT_TOP/scripts/mtdump"
 "$MT_BUILD/mtrec" -q -e vm,rss --embed lines -o lines.mtr ./grower 400 >ran 2>said
 inside --embed symbols -o less.mtr 2>said
 
-# same DESCRIPTION FILE OPTION...: whether the report is the same here and where nothing is, byte for byte, and says something.
+# same DESCRIPTION FILE OPTION...: the report is the same here and without any files, byte for byte, and is not empty.
 same() {
 	local what=$1 file=$2
 	shift 2
@@ -62,7 +62,7 @@ same '--growth --folded' lines.mtr --growth --folded
 in_nothing mtreport lines.mtr >shown 2>said
 check 'what has lines needs no word' test "$(grep -c 'inlined functions and lines' said)" -eq 0
 in_nothing mtreport plain.mtr >shown 2>said
-says 'lines that stayed on the host are told of, once' 'inlined functions and lines are not at hand for .*grower' said
+says 'lines that stayed on the host are reported, once' 'inlined functions and lines are not at hand for .*grower' said
 check '... in one line' test "$(grep -c 'inlined functions and lines' said)" -eq 1
 says '... with what to do' 'mtreport --seal OUT --embed lines FILE there adds it, mtrec --embed lines records it' said
 in_nothing mtreport --no-inline --folded plain.mtr >shown 2>said

@@ -124,9 +124,9 @@ own
 is '... whose blocks are the large ones' "$(kept pool_alloc)" 1,1048576
 
 expect 2 'a function that is nowhere' "$mtrec" -o no.mtr --alloc-function 'pool_all(size=arg1)' -- ./program
-says '... is told' 'no function pool_all in what the targets map or need'
+says '... is reported' 'no function pool_all in what the targets map or need'
 expect 2 'a file without it' "$mtrec" -o no.mtr --alloc-function 'libc:pool_alloc(size=arg1)' -- ./program
-says '... is told' 'no function pool_alloc in libc'
+says '... is reported' 'no function pool_alloc in libc'
 expect 2 'frees alone' "$mtrec" -o no.mtr --free-function 'pool_free(ptr=arg2)' -- ./program
 says '... have no blocks' 'no function gives blocks'
 expect 2 'no arguments' "$mtrec" -o no.mtr --alloc-function pool_alloc -- ./program

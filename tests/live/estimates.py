@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # together: it looks at what it starts itself, and at nothing else
-"""mtrec --malloc-sample: what eight paths of a program keep lies in the intervals of mtreport --blocks, under three allocators."""
+"""mtrec --malloc-sample: blocks kept by eight paths of a program lie in the intervals of mtreport --blocks, with three allocators."""
 import csv
 import os
 import re
@@ -14,7 +14,7 @@ from tap import BUILD, NONE_LOST, Tap, needs_perf, record as recorded  # noqa: E
 ALLOCATORS = {"glibc": "", "jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4"}
 ONE_IN, PATHS = 16, 8
 
-# Prints what it keeps: a line of path, blocks, bytes asked for and usable. Most that it allocates it frees again.
+# Prints the blocks that it keeps: a line of path, blocks, bytes asked for and usable. It frees most blocks again.
 KEEPER = r"""
 #include <malloc.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ def build(source, library):
 
 
 def record(path, program, library):
-    """What the program says of itself: {path: (blocks, bytes)}, and mtrec's words. Of glibc the usable bytes are recorded."""
+    """Returns the program's counts, {path: (blocks, bytes)}, and mtrec's output. With glibc, mtrec records the usable bytes."""
     done = recorded("-e", "malloc", "--malloc-sample", str(ONE_IN), "-o", path, program)
     lines = [list(map(int, line.split())) for line in done.stdout.splitlines()]
     return {number: (blocks, asked if library else usable) for number, blocks, asked, usable in lines}, done.stderr
@@ -98,7 +98,7 @@ def main():
             wrong = {n: (truth[n], rows[n]["blocks"], rows[n]["bytes"]) for n in rows if n in truth and outside(truth[n], rows[n])}
             # One interval in twenty may fail; of eight, three by chance in fewer than one run of a hundred.
             tap.check(len(wrong) <= 2, f"{name}: what the program keeps lies in the intervals", str(wrong))
-            tap.check(f"1 in {ONE_IN} blocks was sampled" in reported, f"{name}: the rate is told", reported)
+            tap.check(f"1 in {ONE_IN} blocks was sampled" in reported, f"{name}: the rate is reported", reported)
     tap.finish()
 
 

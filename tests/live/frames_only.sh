@@ -1,6 +1,6 @@
 #!/bin/bash
-# mtrec --strip: no byte of a stack is written, nor what registers, arguments and environment held; and the report is the one that the
-# raw stacks give, past dumps that were too small and on code without tables, too.
+# mtrec --strip writes no byte of a stack, of registers, arguments or environment. The report is equal to that of the raw stacks, also
+# with dumps that are too small and on code without tables.
 # timeout: 300
 # slow: dozens of recordings
 # together: it looks at what it starts itself, and at nothing else
@@ -14,7 +14,7 @@ ${CC:-cc} -D_GNU_SOURCE -O1 -g -o secret "$MT_TOP/tests/workloads/secret.c" || e
 export IN_THE_ENVIRONMENT=environment-secret-4713
 word=argument-secret-4714
 
-# secrets FILE: which of the program's secrets stand in it
+# secrets FILE: prints the program's secrets that are in it
 secrets() {
 	local text
 	for text in on-the-stack-4711 environment-secret-4713 $word '\x12\x47\x12\x47\x12\x47\x12\x47'; do
@@ -27,7 +27,7 @@ folded() {
 	"$report" -q --folded "$@" 2>/dev/null | grep -o ';main;outer;middle;inner[; ].*'
 }
 
-# Uncompressed, and without images, whose names are not secret: what is in the file can be looked for.
+# Uncompressed, and without images, whose names are not secret: grep can search the content of the file.
 plain='-z 0 --embed none -e page-faults'
 # shellcheck disable=SC2086
 record_without_losses 'raw stacks are recorded' "$mtrec" $plain -o raw.mtr -- ./secret $word 2000
@@ -40,8 +40,8 @@ folded frames.mtr >frames.folded
 is '... with the same stacks' "$(cat frames.folded)" "$(cat raw.folded)"
 between '... of each page' 2000 "$(awk '{ n += $NF } END { print n + 0 }' frames.folded)" 2000
 check '... as the page on the format has it' "$MT_TOP/scripts/mtdump" --check frames.mtr
-says '... --info tells of it' 'stripped +mtrec' <("$report" --info frames.mtr)
-says '... and the command is told without arguments' 'command +.*secret$' <("$report" --info frames.mtr)
+says '... --info says so' 'stripped +mtrec' <("$report" --info frames.mtr)
+says '... and has the command without arguments' 'command +.*secret$' <("$report" --info frames.mtr)
 check '... as raw stacks are when they are stripped later' "$report" -q --strip later.mtr raw.mtr
 is '... to the same stacks' "$(folded later.mtr)" "$(cat frames.folded)"
 
@@ -113,7 +113,7 @@ if build_faulter; then
 	"$report" -q --strip copy.mtr cut--strip.mtr
 	is '... and in a copy' "$(part copy.mtr)" "$(part cut--strip.mtr)"
 else
-	skip 'stacks that are cut' 'no ../shared/targets beside the tree (MT_SHARED=DIR)'
+	skip 'stacks that are cut' 'no ../shared/targets next to the tree (MT_SHARED=DIR)'
 fi
 
 for way in fp none; do
@@ -122,8 +122,8 @@ for way in fp none; do
 	is '... and arguments are left out' "$(secrets $way.mtr)" ''
 done
 
-# As large as it may be, and told when to record: stripped samples that wait count for --max-size by what they may take at
-# most, many of them on a loaded machine, and none is left when that ends it.
+# With --max-size, and orders when to record: stripped samples that wait count for --max-size by their largest possible size,
+# many of them on a loaded machine, and none is left when the limit ends recording.
 mkfifo orders answers
 "$mtrec" -q -e page-faults --strip --embed none -z 0 --max-size 1M --control fifo:orders,answers --delay -1 -o ordered.mtr -- ./secret $word 0 &
 recorder=$!
@@ -143,7 +143,7 @@ is '... without secrets' "$(secrets ordered.mtr)" ''
 says '... with stacks' 'main;outer;middle;inner' <(folded ordered.mtr)
 check '... as the page on the format has it' "$MT_TOP/scripts/mtdump" --check ordered.mtr
 
-check 'what became of stacks is told' "$mtrec" -e page-faults --strip --stats -o told.mtr -- ./secret $word 500
+check '--strip --stats reports the stacks' "$mtrec" -e page-faults --strip --stats -o told.mtr -- ./secret $word 500
 says '... how many, and what they cost' '^stripped +[0-9]+ stacks, [0-9]+ frames, [0-9.]+ % complete, [0-9.]+ us a stack; 0 left out'
 says '... and the tables they took' 'unwind tables of [1-9][0-9]* images, .*s; 0 not to be read'
 finish

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What /proc says of the targets and the host while it is recorded: exact at both ends, cheap in between.
+# Gauges from /proc of the targets and the host during recording: exact at both ends, cheap in between.
 # timeout: 120
 # slow: readings once a second, of a host at rest and of storms
 . "$(dirname "$0")/../lib.sh"
@@ -67,7 +67,7 @@ os.kill(os.getpid(), signal.SIGSTOP)
 keep.append(bytearray(int(sys.argv[2]) << 20))
 os.kill(os.getpid(), signal.SIGSTOP)
 END
-stopped() { # stopped PID...: wait until all of them stand still
+stopped() { # stopped PID...: waits until all of them are stopped
 	local pid
 	for pid; do
 		until grep -q '^State:.*T' "/proc/$pid/status"; do sleep 0.05; done
@@ -104,7 +104,7 @@ is '... and all are on the screen, most first' "$(awk '/python3/ && $4 == "MB" {
 	"${pids[1]} ${pids[0]} ${pids[2]} "
 
 # AnonPages counts a page once; RssAnon does for each process that a fork shared it with, Pss_Anon its part.
-anonymous() { # what all processes have of the host's AnonPages in percent, with the recorder and without
+anonymous() { # all processes' part of the host's AnonPages in percent, with the recorder and without
 	"$mtrec" -q -a -e vm -o host.mtr true
 	"$MT_TOP/scripts/mtdump" --records host.mtr | awk '
 		!/GAUGE/ { next }
@@ -174,7 +174,7 @@ is '... there are two of the host' "$("$MT_TOP/scripts/mtdump" --records none.mt
 check 'every half second' "$mtrec" -q -e vm --gauges 500ms -o often.mtr sleep 2.2
 between '... there are more' 3 "$("$MT_TOP/scripts/mtdump" --records often.mtr | grep -c 'name="meminfo MemFree"')" 99
 expect 2 'not a time' "$mtrec" --gauges soon -e vm true
-says '... is told' "--gauges: 'soon' is not a time"
+says '... is reported' "--gauges: 'soon' is not a time"
 
 check 'the whole host' "$mtrec" -q -a -e vm -o host.mtr sleep 1
 check '... dump' "$MT_TOP/scripts/mtdump" --records host.mtr

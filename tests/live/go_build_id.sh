@@ -1,6 +1,6 @@
 #!/bin/bash
 # A program whose only build id is the one that Go's linker writes: inlined calls and lines come from a file of the same
-# build id, wherever it stands, and not from another.
+# build id, wherever that file is, and not from another.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -40,7 +40,7 @@ build other/program zzzzzzzzzzzzzzzzzzzz
 cp there/program same/program
 check 'the program is recorded' "$mtrec" -q -e page-faults -o go.mtr there/program
 "$report" --info go.mtr >info
-check '--info tells the build id' grep -q 'build id go:\.\.cccccccccc*/0123456789ABCDEFGHIJ' info
+check '--info has the build id' grep -q 'build id go:\.\.cccccccccc*/0123456789ABCDEFGHIJ' info
 check 'debuginfod would not be asked for it' sh -c '! grep -A2 "/program$" info | grep -q debuginfod'
 
 # inlined OPTION...: the folded stacks have the inlined function.
@@ -48,7 +48,7 @@ inlined() {
 	"$report" -q --folded "$@" go.mtr >folded
 	grep -q ';main;outer;touch_inlined ' folded
 }
-check 'with the program at hand inlined calls have names' inlined
+check 'with the program present inlined calls have names' inlined
 rm there/program
 check 'without it functions have names' sh -c "'$report' -q --folded go.mtr | grep -q ';main;outer '"
 check 'a file of the same build id has inlined calls' inlined --symfs same

@@ -17,7 +17,7 @@ check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check g.mtr
 faults=$(grown g.mtr page-faults)
 between '... its leader is sampled' 2000 "$faults" 4000
 # the fault that a sample is of is counted as a minor one after it; one that waits for a disk never
-between '... and the other counted beside' $((faults * 80 / 100)) "$(grown g.mtr minor-faults)" "$faults"
+between '... and the other only counted' $((faults * 80 / 100)) "$(grown g.mtr minor-faults)" "$faults"
 "$report" -q --script -e minor-faults --symbol touch_pages,touch,main g.mtr >script
 check '... where the sample was' grep -q minor-faults script
 "$report" -q --summary g.mtr >summary
@@ -29,7 +29,7 @@ between '... and all are read' 10000 "$(grown c.mtr page-faults)" 24000
 expect 0 'a group without :S' "$mtrec" -e '{page-faults,context-switches}:u,cpu-clock' -o u.mtr -- "$steps" faults 2000
 "$report" -q --info u.mtr >info
 says '... has samples of each' 'page-faults: sample' info
-says '... and nothing is counted beside' 'context-switches: sample' info
+says '... and nothing is only counted' 'context-switches: sample' info
 expect 0 'threads have counts of their own' "$mtrec" -e '{page-faults,minor-faults}:S' -o t.mtr -- "$steps" threads 3 500
 faults=$(grown t.mtr page-faults)
 between '... and none counts twice' 0 "$(grown t.mtr minor-faults)" "$faults"
@@ -42,10 +42,10 @@ between '... is read as a whole' $((faults * 80 / 100)) "$(grown f.mtr minor-fau
 record_without_losses 'a weak group, exclusive' "$mtrec" -e '{page-faults,context-switches}:We' -o w.mtr -- "$steps" faults 2000
 between '... is recorded' 2000 "$(grown w.mtr page-faults)" 4000
 is '... as a group, which it can be' "$(grep -c 'on its own' "$err")" 0
-# What is only read stands in the next fault of its CPU: each CPU has one.
+# The next fault of a CPU holds the counts that are only read: each CPU has one.
 needs_command taskset
 elsewhere="for cpu in $(seq -s ' ' 0 $(($(nproc --all) - 1))); do taskset -c \$cpu true; done 2>/dev/null"
-# of two PMUs, on whole CPUs: nothing but enabling puts them there
+# events of two PMUs, on whole CPUs: only enabling puts them there
 for group in '{page-faults,syscalls:sys_enter_brk}' '{page-faults,syscalls:sys_enter_brk}:S' '{syscalls:sys_enter_brk,page-faults}:S'; do
 	expect 0 "$group of every process" "$mtrec" -e "$group" -a -o a.mtr -- sh -c "'$steps' brk 300 4096; $elsewhere"
 	between '... has faults' 40 "$(grown a.mtr page-faults)" 10000000
@@ -55,9 +55,9 @@ for group in '{page-faults,syscalls:sys_enter_brk}' '{page-faults,syscalls:sys_e
 	between '... and a tracepoint' 200 "$(grown a.mtr syscalls:sys_enter_brk)" 10000000
 done
 expect 2 'an unclosed group' "$mtrec" -e '{page-faults,cpu-clock' -o x.mtr -- true
-says '... is told' 'bad group' "$err"
+says '... is reported' 'bad group' "$err"
 expect 2 'a system call in a group' "$mtrec" -e '{page-faults,brk}:S' -o x.mtr -- true
-says '... is told' "'brk' cannot be part of a group" "$err"
+says '... is reported' "'brk' cannot be part of a group" "$err"
 if command -v perf >/dev/null && perf record -q -e '{page-faults,context-switches}:S' -o p.data -- "$steps" faults 2000 2>why; then
 	for event in page-faults context-switches; do
 		perf script -i p.data -F event,period 2>/dev/null | awk -v e="$event:" '$2 == e { n += $1 } END { print n + 0 }' >want

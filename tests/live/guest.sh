@@ -48,7 +48,7 @@ fi
 kill "$pid"
 wait "$pid" 2>/dev/null
 
-# Processes that come and go need no more images of stacks than the few that run at a time.
+# Short-lived processes need only as many images of stacks as run at a time.
 # shellcheck disable=SC2016
 "$mtrec" --stats -e page-faults -o f.mtr --embed none -- \
 	bash -c 'for ((i = 0; i < 600; i++)); do /bin/true; done' 2>said
@@ -57,7 +57,7 @@ between 'hundreds of processes are recorded' 20000 "$(samples_of 1)" 10000000
 images=$(sed -n 's/^spool .* \([0-9]*\) of [0-9]* stack images.*/\1/p' said)
 between '... and images of stacks are fetched for few' 1 "${images:-0}" 20
 
-# A hog that drives its cgroup to the OOM killer, with mtrec beside it in the same cgroup.
+# A hog that drives its cgroup to the OOM killer, with mtrec in the same cgroup.
 mount=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ { print $2; exit }' /proc/mounts)
 mine=$(awk -F: '$2 == "memory" { print $3 }' /proc/self/cgroup)
 group=$mount$mine/mtrec-oom.$$
@@ -69,7 +69,7 @@ if [ -n "$mount" ] && mkdir "$group" 2>/dev/null; then
 	until_none_lost said hog
 	is 'a hog is killed, and mtrec ends with its status' $? 137
 	rmdir "$group"
-	says '... tells what it recorded' '^mtrec: .* 0 lost -> oom.mtr' said
+	says '... reports what it recorded' '^mtrec: .* 0 lost -> oom.mtr' said
 	"$MT_BUILD/mtreport" oom.mtr >report 2>&1
 	faults=$(awk '$1 == "page-faults" { gsub(",", "", $2); print $2; exit }' report)
 	between '... holds the faults of the hog' 30000 "${faults:-0}" 52000

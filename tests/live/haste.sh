@@ -1,13 +1,13 @@
 #!/bin/bash
-# A writer that cannot keep up is made real-time, and again where it was not for a moment: it may just
-# have calmed down.
+# mtrec makes a writer that cannot keep up real-time, and does so again after a moment without: the writer may
+# have caught up for a moment.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root
 build_steps
 cd "$TMPDIR" || exit 1
 
-# urgent PID: its threads that are real-time and have no CPU of their own.
+# urgent PID: prints its threads that are real-time and not bound to one CPU.
 urgent() {
 	local task
 	for task in /proc/"$1"/task/*; do
@@ -18,7 +18,7 @@ urgent() {
 	return 0
 }
 
-# storm_until_urgent: the writer's thread, behind as many storms as it takes.
+# storm_until_urgent: runs storms, 40 at most, until the writer's thread is urgent, and prints that thread.
 storm_until_urgent() {
 	local i
 	for ((i = 0; i < 40; i++)); do
@@ -32,8 +32,8 @@ storm_until_urgent() {
 if [ "$(nproc)" = 1 ]; then
 	skip_all 'with one CPU, any thread looks pinned'
 fi
-# attempt: a recording that nobody reads while its command storms. writer: the thread that became real-time; left: how many are so once
-# that is taken from it; again: the one that became so after that.
+# attempt: makes a recording that no process reads while its command storms. writer: the thread that became real-time; left: the number
+# of real-time threads after the test takes that from it; again: the thread that became real-time after that.
 attempt() {
 	rm -f hold out ready
 	mkfifo hold out

@@ -72,7 +72,7 @@ for moment in '1 first' '2 last'; do
 		"$(sed -n '1s/.*load average: \([0-9.]*\),.*/\1/p' "top.${moment% *}" | tr -d .)" 30
 done
 
-# Counts only grow: what the command read lies between what was recorded before and behind it.
+# Counts only grow: the counts that the command reads lie between those recorded before and after it.
 for line in 'faults|pgfault' 'major faults|pgmajfault' 'pages freed|pgfree' 'paged in|pgpgin' 'paged out|pgpgout' 'OOM kills|oom_kill'; do
 	question="memory: ${line%|*}" name=${line#*|}
 	value() { awk -v name="$name" '$1 == name { print $2 }' "vmstat.$1"; }
@@ -130,7 +130,7 @@ expect 0 'without a sample it is a recording' "$mtrec" -a -e memory --duration 2
 expect 0 '... with a checklist' "$report" -q --host quiet.mtr
 expect 0 '... and a first screen' "$report" -q quiet.mtr
 says '... that leads there' '^NEXT +mtreport --host quiet.mtr  # memory of the host$' "$out"
-check 'beside -e vm' "$mtrec" -q -e memory,vm -o both.mtr python3 -c '
+check 'together with -e vm' "$mtrec" -q -e memory,vm -o both.mtr python3 -c '
 import ctypes
 libc = ctypes.CDLL(None)
 for _ in range(5): libc.mmap(None, ctypes.c_size_t(1 << 46), 3, 34, -1, 0)'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Memory on huge pages: what faults brought, what a part that goes splits, what madvise collapses, is AnonHugePages of smaps.
+# Memory on huge pages: faults add it, unmapping a part splits it, madvise collapses it; the sum is AnonHugePages of smaps.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -67,7 +67,7 @@ reported() {
 }
 
 mkfifo go
-# attempt: records the program; $filled, $collapsed: what smaps had of it then.
+# attempt: records the program; $filled, $collapsed: its AnonHugePages of smaps at those times.
 attempt() {
 	rm -f h.mtr said
 	./huge <go >said &
@@ -102,9 +102,9 @@ is 'huge pages of faults, less those unmapped and split, are what smaps had' \
 	"$(awk -F, '/;main;fill/ { n += $(NF - 2) } END { printf "%d\n", n }' paths.csv)" "$filled"
 is 'with those that were collapsed they are AnonHugePages at the end' "$(reported h.mtr)" "$collapsed"
 if [ "$collapsed" -gt "$filled" ]; then
-	says 'what was collapsed is told as such' "\[collapsed\].*,$((collapsed - filled))," paths.csv
+	says 'what was collapsed is reported as such' "\[collapsed\].*,$((collapsed - filled))," paths.csv
 else
-	skip 'what was collapsed is told as such' 'this kernel has no MADV_COLLAPSE'
+	skip 'what was collapsed is reported as such' 'this kernel has no MADV_COLLAPSE'
 fi
 says 'by the path that touched them' '^[0-9]+,huge[^,]*,[^,]*;main;fill"?,[0-9]{8},' paths.csv
 finish

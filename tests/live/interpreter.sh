@@ -1,5 +1,5 @@
 #!/bin/bash
-# An interpreter's deep stacks are whole with dumps of 8 KiB, beside programs that begin as it does: a shell starts it.
+# An interpreter's deep stacks are whole with dumps of 8 KiB, also with programs that begin as it does: a shell starts it.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Code that a process makes itself and tells of in a jitdump: named by what stood at an address at that time, unwound by the
-# tables that came with it, with its lines; out of the recording, a file here, and perf.data, processed by perf or not.
+# Code that a process makes itself and describes in a jitdump: the code at an address at that time names it, the tables of the
+# jitdump unwind it, and it has lines. It comes from the recording, a file here, or perf.data, processed by perf or not.
 # timeout: 180
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
@@ -30,17 +30,17 @@ as_reported() {
 made none.mtr
 as_reported 'one address has the name of its time, by the file here'
 "$report" --info none.mtr >info
-check '--info tells of it' grep -q '5 functions, of the file here; unwind tables: yes, lines: yes' info
+check '--info lists it' grep -q '5 functions, of the file here; unwind tables: yes, lines: yes' info
 check '--seal carries it' "$report" --seal sealed.mtr none.mtr
 mkdir elsewhere
 mv jit-*.dump elsewhere/
 made sealed.mtr
 as_reported '... so that the file is not needed'
 made none.mtr
-# without its tables the frameless one leads nowhere
+# without its tables the frameless function has no callers
 is '... as it is without that' "$(cat made)" '[anon] 150'
 "$report" --info none.mtr >info
-check '... which --info tells' grep -q 'not used: no such file here' info
+check '... which --info reports' grep -q 'not used: no such file here' info
 made none.mtr --symfs elsewhere
 as_reported '... unless it is said where the file is'
 for dump in elsewhere/jit-*.dump; do cp "$dump" "${dump##*/}"; done
@@ -54,7 +54,7 @@ made carried.mtr
 as_reported 'the recording carries it'
 check '... and is sound' "$MT_TOP/scripts/mtdump" --check carried.mtr
 "$report" --info carried.mtr >info
-check '... which --info tells' grep -q '5 functions, carried; unwind tables: yes, lines: none' info
+check '... which --info reports' grep -q '5 functions, carried; unwind tables: yes, lines: none' info
 "$mtrec" -q -e page-faults --embed lines --embed-limit 512M -o lines.mtr ./jitdumped 50
 rm jit-*.dump
 made lines.mtr --srcline
@@ -64,7 +64,7 @@ rm jit-*.dump
 "$report" --info symbols.mtr >info
 check '... with --embed symbols without unwind tables' grep -q '5 functions, carried; unwind tables: none, lines: none' info
 
-# Unwound while it was recorded the stacks are those that the raw ones have, by the tables of each time.
+# Stacks that mtrec unwinds while it records are equal to those of raw dumps, by the tables of each time.
 check 'a recording is stripped' "$report" -q --strip stripped.mtr carried.mtr
 made stripped.mtr
 cp made raw
@@ -76,7 +76,7 @@ is 'mtrec --strip, too, but for the frame that only its tables lead out of' "$(c
 check '... which is named' grep -q '^jitdumped.*frameless' <("$report" -q --folded stripping.mtr)
 check '... and sound' "$MT_TOP/scripts/mtdump" --check stripping.mtr
 
-# Of a recording that has no end there is what was told until then.
+# A recording without an end has the code that the jitdump described until then.
 "$mtrec" -q -e page-faults -o killed.mtr ./jitdumped 50 . 60 &
 recorder=$!
 carries() {

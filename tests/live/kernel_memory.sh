@@ -1,5 +1,5 @@
 #!/bin/bash
-# A program that makes files and holds them open: what the kernel holds for it, by path and beside /proc/slabinfo.
+# A program makes files and holds them open: compares the kernel's memory for it, by path, with /proc/slabinfo.
 # timeout: 180
 # slow: makes files by the ten thousand
 . "$(dirname "$0")/../lib.sh"
@@ -41,7 +41,7 @@ check 'a program that holds files' "${CC:-cc}" -O1 -g -o hold hold.c || finish
 files=$(mktemp -d -p /dev/shm mtrec-held-XXXXXX) || skip_all 'no /dev/shm'
 trap 'rm -rf "$files"' EXIT
 
-# objects CACHE: how many of it are in use. Objects that are free in a CPU's own slabs count as used until those go back.
+# objects CACHE: prints how many are in use. Objects that are free in a CPU's own slabs count as used until the CPU returns these.
 objects() {
 	[ ! -w "/sys/kernel/slab/$1/shrink" ] || echo 1 >"/sys/kernel/slab/$1/shrink"
 	awk -v name="$1" '$1 == name { print $2 }' /proc/slabinfo

@@ -1,5 +1,5 @@
 #!/bin/bash
-# --outstanding at the peak, at any moment and at the end: what a program that grows and gives back in steps had reserved then.
+# --outstanding at the peak, at any moment and at the end: the reserved memory of a program that grows and gives back in steps.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -26,12 +26,12 @@ is 'at the end what was not given back' "$(reserved --at end)" "$last"
 is '... which is what is asked for without --at' "$(reserved)" "$last"
 is '... and all of it after the whole time' "$(reserved --at 100%)" "$last"
 is '... and nothing at its beginning' "$(reserved --at 0%)" 0
-# The screenful tells of a path what it holds of the growth, whatever it mapped and gave back in between.
+# The summary has the memory that a path holds of the growth, whatever it mapped and gave back in between.
 held=$(awk -v bytes="$last" 'BEGIN { printf bytes < 1e6 ? "+%.1f kB" : "+%.1f MB", bytes / (bytes < 1e6 ? 1e3 : 1e6) }')
-is "... and the summary tells of it as $held" "$("$report" -q | awk '/^ *[+].*: reserve  /  { print $1, $2 }')" "$held"
+is "... and the summary shows it as $held" "$("$report" -q | awk '/^ *[+].*: reserve  /  { print $1, $2 }')" "$held"
 is '... in the cgroup that it began in' "$("$report" -q --outstanding --by cgroup --csv | sed 1d | cut -d, -f1)" \
 	"$(awk -F: '{ path = $3 } /memory/ { exit } END { print path }' /proc/self/cgroup)"
-# Regions are counted as they stand: the second one has a hole by then.
+# Regions count as they are at that time: the second one has a hole by then.
 "$report" -q --outstanding --folded --weight count --at "@$(awk '$1 == "holed" { print $2 }' steps)" >counts
 is 'a hole makes two of one' "$(awk '/;reserve(;|$| )/ { sum += $NF } END { print sum + 0 }' counts)" 4
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
-# vm records what an account of address spaces needs: every call as often as it was made, failed ones too, when each took
-# the address space for writing, whose memory a new task has, and what was mapped.
+# vm records all data for an account of address spaces: every call, failed ones too; the time at which each took the address
+# space for writing; whose memory a new task has; and the mappings.
 # timeout: 180
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
@@ -89,16 +89,16 @@ while read -r _ name _ count _ bad; do
 	is "... $name: as many calls and failures as were made" "$(grep "^count $name " got)" "count $name made $count failed $bad"
 done <want
 is '... the workload has all calls' "$(wc -l <want)" 8
-says '... its markers stand in it' '^markers \[\(0, -2\), \(0, -1\)\] 0' seen
+says '... its markers are in it' '^markers \[\(0, -2\), \(0, -1\)\] 0' seen
 says '... each call has a stack, no mark has' '^stacks 0 0$' seen
 if "$mtrec" --list mmap_lock:mmap_lock_acquire_returned >/dev/null 2>&1; then
 	says '... each has an entry, and took the lock in between' '^unpaired 0 unlocked 0$' seen
 else
 	says '... each has an entry' '^unpaired 0 ' seen
-	skip '... and took the lock in between' 'this kernel does not tell of the lock'
+	skip '... and took the lock in between' 'this kernel has no event of the lock'
 fi
-says '... new tasks tell whose memory they have: copies, shared, threads' '^tasks True True True$' seen
-says '... the side-band tells of what is no file' '^mapped True$' seen
+says '... new tasks say whose memory they have: copies, shared, threads' '^tasks True True True$' seen
+says '... the side-band has mappings of no file' '^mapped True$' seen
 check '... checkpoints are there' test "$(find . -name 'maps.[0-9]*' | wc -l)" -ge 4
 
 expect 0 'rss' "$mtrec" -e rss -- ./truth maps 100 1
@@ -107,19 +107,19 @@ if "$mtrec" --list kmem:rss_stat >/dev/null 2>&1; then
 	number=$(sed -n 's/.* EVENT .* index=\([0-9]*\) role=1 .* name="kmem:rss_stat".*/\1/p' "$dump")
 	faults=$(sed -n 's/.* EVENT .* index=\([0-9]*\) role=0 .* name="page-faults".*/\1/p' "$dump" | head -1)
 	if grep -q 'name="kmem:mm_page_alloc/order > 0/"' "$dump"; then
-		skip '... each change of the counts' 'this kernel tells of changes in batches'
+		skip '... each change of the counts' 'this kernel reports changes in batches'
 	else
 		check '... a change of the counts about each fault' test "$(samples_of "$number")" -ge $(($(samples_of "$faults") / 2))
 	fi
 	is '... without stacks' "$(grep -c " event=$number .*\(callchain\|regs_abi\)" "$dump")" 0
 	check 'counts alone are recorded' "$mtrec" -q -e rss -o counts.mtr -- true
 	expect 0 '... and reported' "$MT_BUILD/mtreport" --resident counts.mtr
-	says '... with what cannot be told apart' 'munmap and madvise were not recorded: what was given back counts as reclaimed$' "$out"
+	says '... with what cannot be distinguished' 'munmap and madvise were not recorded: what was given back counts as reclaimed$' "$out"
 else
-	skip '... each change of the counts' 'this kernel does not tell of them'
+	skip '... each change of the counts' 'this kernel does not report them'
 fi
 
-# What /proc says of a process that only sleeps: at the start, each second, at the end.
+# mtrec reads /proc of a process that only sleeps: at the start, each second, at the end.
 sleep 60 &
 sleeper=$!
 until_true grep -q sleep "/proc/$sleeper/comm"
@@ -132,7 +132,7 @@ is '... its size, at both ends' "$(grep -c " GAUGE .* pid=$sleeper .* value=$siz
 is '... and no other size' "$(grep ' GAUGE .*"VmSize"' "$dump" | grep -vc "value=$size ")" 0
 is '... what is resident, exactly, at both ends' "$(grep -c ' GAUGE .*"smaps_rollup Rss"' "$dump")" 2
 is '... its maps' "$(grep -c " MAP .* pid=$sleeper " "$dump")" "$lines"
-is '... and again behind the first reading and at the end' "$(grep -c " REREAD .* pid=$sleeper " "$dump")" $((2 * lines))
+is '... and again after the first reading and at the end' "$(grep -c " REREAD .* pid=$sleeper " "$dump")" $((2 * lines))
 check '... as the page has it' "$MT_TOP/scripts/mtdump" --check gauges.mtr
 expect 0 'gauges of a command and its children' "$mtrec" -q -e vm -o gauges.mtr -- sh -c 'sleep 1.7; :'
 dump gauges.mtr

@@ -8,7 +8,7 @@ needs_root 'recording system calls'
 needs_mtrec
 cd "$TMPDIR" || exit 1
 export MALLOC_ARENA_MAX=1 # all threads' heap is the one that brk moves
-export MALLOC_MMAP_THRESHOLD_=1000000 # and what is larger is mapped by itself
+export MALLOC_MMAP_THRESHOLD_=1000000 # and malloc maps larger blocks by themselves
 start_mariadb mariadb-slap
 [ -n "$server" ] || skip_all "$no_mariadb"
 report=$MT_BUILD/mtreport
@@ -30,8 +30,8 @@ attempt() {
 	wait $recorder
 	latest=$(vmsize "$server")
 }
-# What no key helps with is sorted, and gathered by the query, in more memory than the server starts with; the variable is
-# larger than what comes from the heap.
+# The queries have no key, so that the server sorts and gathers rows in more memory than it starts with; the variable is
+# larger than blocks from the heap.
 put_load() {
 	mariadb-slap --no-defaults -S "$server_socket" -u root --concurrency=6 --iterations=2 --create-schema=slap --delimiter=';' \
 		--create='create table a (i int primary key auto_increment, s varchar(800));
@@ -44,7 +44,7 @@ stop_mariadb
 is 'mariadb-slap has run' "$load_status" 0
 says '... nothing was lost, in one of three attempts' ', 0 lost -> ' said
 
-# Whatever the C library calls its own functions: the events tell brk from mmap.
+# The events distinguish brk from mmap, whatever the names of the C library's functions.
 for call in brk mmap; do
 	expect 0 "what grew by $call" "$report" -q --growth --folded -e $call server.mtr
 	cp "$out" $call

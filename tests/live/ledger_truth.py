@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # together: it looks at what it starts itself, and at nothing else
-"""What the ledger makes of the recorded calls of a process that changes its memory at random, by several threads at
-once, is what /proc/PID/maps said at each checkpoint; without the events that tell the order of calls, every difference
-lies in what is reported as doubtful.
+"""Compares the ledger of a process that changes its memory at random, by several threads at once, with /proc/PID/maps at
+each checkpoint. The two are equal; without the events that give the order of calls, every difference lies in memory that
+mtreport reports as doubtful.
 
-One thing no event tells: fork copies where the heap ends before it takes the lock under which it copies the mappings
-(dup_mm() in kernel/fork.c: the memcpy, then dup_mmap()). Where another thread's brk came between, the child's first brk
+No event shows one case: fork copies the end of the heap before it takes the lock under which it copies the mappings
+(dup_mm() in kernel/fork.c: the memcpy, then dup_mmap()). Where another thread's brk comes between, the child's first brk
 that makes its heap smaller may leave a piece of it. That piece alone may differ with locks, and has to be in doubt.
 """
 # timeout: 240
@@ -31,7 +31,7 @@ points = tap.Tap()
 
 
 def merged(lines):
-    """Neighbours that differ in nothing /proc/PID/maps shows are one."""
+    """Neighbours that are equal in /proc/PID/maps are one region."""
     out = []
     for start, end, perms, offset, inode in sorted(lines):
         if out and out[-1][1] == start and out[-1][2:3] == [perms] and out[-1][4] == inode and (
@@ -71,7 +71,7 @@ def pages(lines):
 
 
 def spans(found):
-    """Pages that differ alike and stand behind each other are one line."""
+    """Consecutive pages that differ alike are one line."""
     out = []
     for page, in_doubt, have, should in found:
         alike = in_doubt, have and have[0], should and should[0]
@@ -162,7 +162,7 @@ def try_ordered(seed):
     points.check(tally.checked >= 8, "checkpoints were written", tally.checked)
     deliver(f"with locks, seed {seed}", tally)
     if modern():
-        points.check(tally.wrong == tally.heaps, "with vm every page is as /proc/PID/maps said, but where a fork ran beside brk",
+        points.check(tally.wrong == tally.heaps, "with vm every page is as in /proc/PID/maps, except where a fork and brk overlap",
                      "\n".join(tally.reported))
     else:
         points.check(not tally.certain, "with vm every page is as /proc/PID/maps said, but where a refused mremap may have done a part "
@@ -180,7 +180,7 @@ def try_unordered(seed):
 
 
 def modern():
-    """From Linux 6.17 on it is known what a refused mremap has done."""
+    """From Linux 6.17 on, the effect of a refused mremap is known."""
     return tuple(int(n) for n in re.match(r"(\d+)\.(\d+)", os.uname().release).groups()) >= (6, 17)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # together: it looks at what it starts itself, and at nothing else
-"""--growth adds up to the change of VmSize in /proc/PID/status, to the page, for each of several programs that are
-attached to while they stand still; and nothing of it is unseen."""
+"""--growth adds up to the change of VmSize in /proc/PID/status, to the page, for each of several programs that mtrec
+attaches to while they are stopped; no part of the change is unseen."""
 # timeout: 120
 import csv
 import os

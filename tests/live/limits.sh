@@ -1,12 +1,12 @@
 #!/bin/bash
-# Where memory is short, mtrec records or says why not; and a file that ends early has what its stacks need.
+# With little memory, mtrec records or says why not; a file that ends early has all that its stacks need.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps
 cd "$TMPDIR" || exit 1
 
-# Some of these sizes let it begin and then refuse a thread, a ring or a block. Under a sanitizer none lets it begin.
+# With some of these sizes mtrec begins and then gets no thread, ring or block. Under a sanitizer it never begins.
 falls=
 for kib in 20000 30000 40000 50000 60000 70000 80000 100000 150000; do
 	(ulimit -c 0 && ulimit -v "$kib" && exec "$mtrec" -e page-faults -o memory.mtr -- true) >"$out" 2>"$err"
@@ -17,7 +17,7 @@ for kib in 20000 30000 40000 50000 60000 70000 80000 100000 150000; do
 done
 is 'short of memory it records or says why not' "$falls" ''
 
-# Each failure behind the opening of the output would keep what was there as FILE.old: two of them would lose it.
+# Each failure after the opening of the output would keep the older file as FILE.old: two failures would lose it.
 echo 'an earlier recording' >kept.mtr
 for kib in 20000 25000 30000 35000 40000 45000 50000 55000; do
 	(ulimit -c 0 && ulimit -v "$kib" && exec "$mtrec" -q -e page-faults -o kept.mtr -- false) >"$out" 2>"$err"
@@ -25,8 +25,8 @@ for kib in 20000 25000 30000 35000 40000 45000 50000 55000; do
 done
 says 'failing again and again loses no earlier recording' '^an earlier recording$' <(cat kept.mtr kept.mtr.old 2>/dev/null)
 
-# A command that runs for less than the time between two marks fills several blocks. What it mapped before it came to another
-# CPU stands in that one's ring: every block brings along what the samples in it need.
+# A command that runs for less than the time between two marks fills several blocks. The ring of its first CPU has what it maps
+# before it moves to another CPU: every block brings along the records that its samples need.
 for how in faults moved; do
 	"$mtrec" -q -z0 -e brk,page-faults -o whole.mtr -- "$steps" $how 20000 >/dev/null
 	if [ $? -eq 3 ]; then

@@ -14,7 +14,7 @@ build() { # FLAG...
 }
 build -o allocates || exit 1
 
-# record PROGRAM ROUNDS: what it calls in $list: "ROLE FUNCTION CALLS".
+# record PROGRAM ROUNDS: writes its calls to $list: "ROLE FUNCTION CALLS".
 list=$TMPDIR/list
 record() {
 	until_none_lost "$err" record_once "$mtrec" -o m.mtr -e malloc -- "$1" "$2" || return
@@ -38,7 +38,7 @@ check_counts() { # TITLE PROGRAM FILE
 	between '... each calloc' 100 "$(samples calloc)" 105
 	is '... with what was asked for' "$(entered malloc calloc posix_memalign)" "$(samples malloc calloc posix_memalign)"
 }
-check_libc() { # what only glibc's functions do: call no other of them but for reallocarray
+check_libc() { # only glibc's functions do this: they call no other allocator function, except reallocarray
 	is '... realloc, reallocarray, which calls it' "$(samples realloc) $(samples reallocarray)" '200 100'
 	is '... aligned_alloc, memalign, which are one' "$(samples aligned_alloc memalign)" 200
 	is '... free' "$(entered free)" 600
@@ -74,7 +74,7 @@ done
 if PATH=$PATH:/sbin ldconfig -p | grep -q '[[:space:]]libjemalloc.so.2 '; then
 	check 'an allocator that comes with exec' "$mtrec" -q -e malloc -o later.mtr -- env LD_PRELOAD=libjemalloc.so.2 ./allocates 100
 	expect 0 '... is not probed' "$MT_BUILD/mtreport" later.mtr
-	says '... which is told' '^! libjemalloc.so.2 is not probed: its blocks are missing \(mtrec -p PID\)$' "$out"
+	says '... which is reported' '^! libjemalloc.so.2 is not probed: its blocks are missing \(mtrec -p PID\)$' "$out"
 else
 	skip 'an allocator that comes with exec' 'no libjemalloc here: scripts/install-deps ci'
 fi
@@ -110,11 +110,11 @@ expect 2 'a rate' "$mtrec" -o no.mtr -e malloc -c 10 -- ./allocates
 says '... does not go with it' 'records every block'
 if command -v setpriv >/dev/null; then
 	expect 125 'a plain user' setpriv --reuid 65534 --clear-groups "$mtrec" -o no.mtr -e malloc -- true
-	says '... is told that it takes root' 'root'
+	says '... gets the message that root is needed' 'root'
 fi
 if setpriv --list-caps 2>/dev/null | grep -q perfmon; then
 	expect 125 'one with CAP_PERFMON' setpriv --reuid 65534 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon "$mtrec" -o no.mtr -e malloc -- true
-	says '... is told what it can record' 'CAP_PERFMON does not suffice for probes. -e vm,rss needs none'
+	says '... gets the message what it can record' 'CAP_PERFMON does not suffice for probes. -e vm,rss needs none'
 fi
 check 'nothing is left in tracefs' probes_are_gone
 finish

@@ -69,9 +69,9 @@ record() { # N
 }
 # field FUNCTION NAME: of a path's row
 field() { awk -F, -v path=";$1\"" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i } index($0, path) { print $at }' csv; }
-kept() { # N: checks what is live in N.mtr
+kept() { # N: checks the live blocks of N.mtr
 	"$MT_BUILD/mtreport" --blocks --csv "$1.mtr" >csv 2>"$err"
-	says "1 in $1: told" "1 in $1 blocks was sampled" "$err"
+	says "1 in $1: reported" "1 in $1 blocks was sampled" "$err"
 	between '... the interval holds the blocks that are kept' "$(field keep_small blocks_low)" 20000 "$(field keep_small blocks_high)"
 	between '... and their bytes' "$(field keep_small bytes_low)" 2080000 "$(field keep_small bytes_high)"
 	is '... large blocks are counted one by one' "$(field keep_large blocks),$(field keep_large blocks_low)" 3,3
@@ -81,7 +81,7 @@ kept() { # N: checks what is live in N.mtr
 addresses() { "$MT_BUILD/mtreport" --script "$1.mtr" 2>/dev/null | sed -n 's/.*:malloc[/:].* ptr=\(0x[1-9a-f][0-9a-f]*\) .*/\1/p' | sort -u; }
 
 record 4
-says '... and told' '^mtrec: malloc: 1 in 4 blocks is recorded' "$err"
+says '... and reported' '^mtrec: malloc: 1 in 4 blocks is recorded' "$err"
 record 15
 says 'a number is rounded to a power of two' '1 in 16 blocks' "$err"
 mv 15.mtr 16.mtr
@@ -92,9 +92,9 @@ addresses 16 >sixteen
 is 'what 1 in 16 has, 1 in 4 has' "$(comm -13 four sixteen | wc -l)" 0
 between '... which is about four times as much' 300 "$(($(wc -l <four) * 100 / $(wc -l <sixteen)))" 500
 expect 2 'no number' "$mtrec" -e malloc --malloc-sample some -- ./keeps
-says '... is told what is one' "'some' is neither auto nor all nor a number"
+says '... is reported with the valid ones' "'some' is neither auto nor all nor a number"
 
-# auto: what runs is counted first.
+# auto: mtrec first counts the calls of a running process.
 started() { # BLOCKS A HUNDREDTH OF A SECOND
 	./keeps "$1" &
 	pid=$!
@@ -105,14 +105,14 @@ check 'few blocks' "$mtrec" -o few.mtr -e malloc -p $pid --duration 300ms
 says '... are counted first, and each is recorded' '^mtrec: malloc: [0-9]+ blocks a second; the probes cost [0-9.]+ % of a CPU; each is' "$err"
 kill $pid
 started 100
-# What a stop costs is the machine's, and not the same at each moment: the budget has room for the probes and half of the records by
-# what they were last said to cost, as often as it takes until it does.
+# The cost of a stop depends on the machine and on the moment: each attempt sets the budget to the last reported cost of the probes and
+# half of the records, until mtrec samples.
 said_between() {
 	sed -nE -e 's/^mtrec: malloc: .*probes cost ([0-9.]+) % of a CPU; .* recorded, for ([0-9.]+) %.*/\1 \2/p' \
 		-e 's/^mtrec: .*probes .* would cost ([0-9]+) % of a CPU.*/\1 \1.9/p' "$err" | awk '{ printf "%.1f", $1 + $2 / 2 }'
 }
 check 'more blocks, with room for all' "$mtrec" -o all.mtr -e malloc --budget 90 -p $pid --duration 300ms
-says '... which are told their price' 'the probes cost [0-9.]+ % of a CPU; each is'
+says '... whose price is reported' 'the probes cost [0-9.]+ % of a CPU; each is'
 for _ in 1 2 3 4 5 6 7 8; do
 	"$mtrec" -v -o more.mtr -e malloc --budget "$(said_between)" -p $pid --duration 300ms >"$out" 2>again
 	status=$?
@@ -127,7 +127,7 @@ is '... with one event for each function' "$(grep -Ec '^  malloc = .*: sample, '
 kill $pid
 started 5000
 expect 3 'a storm' "$mtrec" -o storm.mtr -e malloc -p $pid --duration 300ms
-says '... is told its price' '[0-9]+ blocks a second: probes alone would cost [0-9]+ % of a CPU, more than --budget 5'
+says '... is refused with its price' '[0-9]+ blocks a second: probes alone would cost [0-9]+ % of a CPU, more than --budget 5'
 says '... and what to do' '--budget [0-9]+ allows that, --malloc-sample 64 takes any price'
 check '... which does it' "$mtrec" -o storm.mtr -e malloc --malloc-sample 64 -p $pid --duration 300ms
 kill $pid

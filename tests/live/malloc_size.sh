@@ -1,5 +1,5 @@
 #!/bin/bash
-# --malloc-size: only blocks of those sizes are recorded, and all their frees, whatever the allocator.
+# --malloc-size: mtrec records only blocks of those sizes, and all their frees, with every allocator.
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
@@ -77,7 +77,7 @@ middle() {
 }
 
 record 'glibc' --malloc-size 4K-64K
-says '... is told what is recorded' 'any other size was not recorded: only blocks of 4,096 to 65,536 bytes' "$err"
+says '... the sizes are reported' 'any other size was not recorded: only blocks of 4,096 to 65,536 bytes' "$err"
 middle
 between '... the kernel keeps the others out' 500 "$("$MT_BUILD/mtreport" --script m.mtr 2>/dev/null | grep -c ':malloc/.* ptr=0x[1-9a-f]')" 600
 
@@ -87,7 +87,7 @@ is '... and those that realloc makes' "$(kept keep_moved blocks)" 10
 is '... no others' "$(kept keep_small blocks)$(kept keep_middle blocks)" ''
 
 record 'sampled' --malloc-size 1-104 --malloc-sample 2
-says '... is told both' 'only blocks of 1 to 104 bytes' "$err"
+says '... both are reported' 'only blocks of 1 to 104 bytes' "$err"
 says '... at once' '1 in 2 blocks was sampled' "$err"
 between '... the interval holds the blocks' "$(kept keep_small blocks_low)" 2000 "$(kept keep_small blocks_high)"
 is '... and there are no others' "$(kept keep_middle blocks)$(kept keep_large blocks)" ''

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 {
 	char word;
 
-	if (read(0, &word, 1) != 1) /* until it is told to begin */
+	if (read(0, &word, 1) != 1) /* until a byte arrives */
 		return 1;
 	if (argc > 1 && !strcmp(argv[1], "exec")) {
 		argv[1] = "0";
@@ -41,7 +41,7 @@ put_program root keeps
 cp -r root replaced
 mkfifo begin
 
-# record GO COMMAND...: it waits, is recorded, allocates when it is told GO, and is killed.
+# record GO COMMAND...: the command waits, is recorded, allocates when it reads GO, and is killed.
 record() {
 	local go=$1
 	shift
@@ -66,7 +66,7 @@ record() {
 check_blocks() {
 	is "$1: recorded" $status 0
 	says '... nothing is lost' ', 0 lost' "$err"
-	is '... has the blocks that stood when it was killed' "$("$MT_BUILD/mtreport" --blocks --csv m.mtr 2>"$TMPDIR/said" |
+	is '... has the blocks that remained when it was killed' "$("$MT_BUILD/mtreport" --blocks --csv m.mtr 2>"$TMPDIR/said" |
 		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) is[$i] = i } /;keep"/ { print $is["blocks"] "," $is["bytes"] }')" 100,12500
 }
 record g "$PWD/keeps"

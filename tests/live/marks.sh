@@ -1,5 +1,5 @@
 #!/bin/bash
-# One call of vm alone, beside all of them at the same time: what is said of growth is the same, to the page.
+# Records one call of vm alone and, at the same time, all of them: both recordings report the same growth, to the page.
 # slow: a database server begins and ends
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
@@ -8,7 +8,7 @@ needs_root 'tracepoints'
 report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 
-# What an analysis is about may be missing where other calls were recorded without stacks: it says so.
+# Without the calls that an analysis needs, and with other calls recorded without stacks, the analysis says so.
 expect 0 'brk alone, without gauges' "$mtrec" -q -e brk --gauges none -o brk.mtr -- true
 for analysis in blocks temporary leaks resident hugepages kernel-memory shm reclaim compaction faults files swap oom; do
 	expect 4 "--$analysis has nothing of it" "$report" -q "--$analysis" brk.mtr
@@ -47,7 +47,7 @@ int main(void)
 END
 ${CC:-cc} -O1 -g -o mapper mapper.c || skip_all 'mapper does not compile'
 
-# grew FILE [PID]: bytes that the mappings of that process (all) grew by, with what exec made; pid,process,bytes,...
+# grew FILE [PID]: prints the growth of the mappings of that process (all) in bytes, with those that exec made; pid,process,bytes,...
 grew() {
 	"$report" -q --growth --by process --csv ${2:+-p "$2"} "$1" | awk -F, '$2 !~ /\[exec\]/ { n += $3 } END { print n + 0 }'
 }
@@ -57,7 +57,7 @@ mapped() {
 	"$report" -q --maps --csv -p "$2" "$1" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 && !/vsyscall/ { n += $at["bytes"] } END { print n + 0 }'
 }
 
-# size: VmSize of $server; nothing where there is none.
+# size: prints VmSize of $server; nothing where there is no server.
 size() {
 	[ -z "$server" ] || vmsize "$server"
 }

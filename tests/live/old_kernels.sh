@@ -1,6 +1,6 @@
 #!/bin/bash
-# On kernels from 3.10 to 5.4, as tests/workloads/old_kernel.c plays them: the recorder lands on what that kernel has, says
-# what is missing, and the recording has its samples with complete stacks and times that mean something.
+# On kernels from 3.10 to 5.4, which tests/workloads/old_kernel.c emulates: the recorder uses the features of that kernel, reports
+# the missing ones, and the recording has its samples with complete stacks and meaningful times.
 # timeout: 240
 # slow: a recording for each kernel from 3.10 to 5.4
 . "$(dirname "$0")/../lib.sh"
@@ -56,7 +56,7 @@ on() {
 	env LD_PRELOAD="$preload$TMPDIR/old_kernel.so" OLD_KERNEL="$version" "$@"
 }
 
-# missing: what -v says that the kernel lacks, a word of it a line.
+# missing: prints the features that the kernel lacks by -v, one word a line.
 missing() {
 	sed -n 's/^mtrec: this kernel gives us no \(.*\) (.*): .*/\1/p' "$err" | paste -sd,
 }
@@ -105,7 +105,7 @@ cp "$out" list
 says '... has brk' '^brk +syscall +yes +rare ' list
 says '... not what came later, and why' '^cgroup-switches +software +no +.*here: .*No such file' list
 
-# Events that stand in.
+# Events that replace missing ones.
 export OLD_KERNEL_WITHOUT=syscalls
 expect 0 'without syscalls:*: --list' on 5.4 "$mtrec" --list
 cp "$out" list
@@ -115,20 +115,20 @@ says '... what is not' '^kmem +group +yes ' list
 expect 0 'without syscalls:*' on 5.4 "$mtrec" -v --call-graph dwarf,8192 -e brk,mmap,page-faults -o our.mtr env -u LD_PRELOAD ./grow
 says '... raw_syscalls serve, and it is said' 'raw_syscalls with a filter serve; calls of 32-bit programs are left out'
 TZ=UTC holds 'raw_syscalls'
-says '... the recording tells the filter' 'brk = raw_syscalls:sys_exit/id == [0-9]+/: sample' info
+says '... the recording has the filter' 'brk = raw_syscalls:sys_exit/id == [0-9]+/: sample' info
 expect 0 'the same on 3.10' on 3.10 "$mtrec" -q --call-graph dwarf,8192 -e brk,mmap,page-faults -o our.mtr env -u LD_PRELOAD ./grow
 TZ=UTC holds 'raw_syscalls, 3.10'
 export OLD_KERNEL_WITHOUT=tracepoints
 expect 0 'without any tracepoint' on 5.4 "$mtrec" --call-graph dwarf,8192 -e brk,mmap -o our.mtr env -u LD_PRELOAD ./grow
-says '... page faults and mmap records stand in for both' 'page faults and .* records stand in for brk, mmap;'
+says '... page faults and mmap records replace both' 'page faults and .* records stand in for brk, mmap;'
 check '... one line says so' test "$(grep -c 'stand in' "$err")" -eq 1
 check '... page faults are there' test "$(calls page-faults ';map_some')" -ge 80
 "$MT_BUILD/mtreport" --info our.mtr >info 2>/dev/null
 says '... with the records of data mappings' 'dummy: side-band, [1-9][0-9]{2,} records' info
 expect 0 '... --list' on 5.4 "$mtrec" --list
 cp "$out" list
-says '... has what stands in' '^brk +syscall +part +.*here: page faults .* stand in for brk' list
-says '... and what nothing stands in for' '^kmem +group +no +.*here: .*tracefs' list
+says '... has the replacement' '^brk +syscall +part +.*here: page faults .* stand in for brk' list
+says '... and what nothing replaces' '^kmem +group +no +.*here: .*tracefs' list
 export OLD_KERNEL_WITHOUT=perf
 expect 0 '--list without perf events' on 5.4 "$mtrec" --list
 is '... has nothing of the table' "$(awk '$2 ~ /^(syscall|group|software)$/ && ($3 != "no" || !/here: cannot record: perf_event_open/)' "$out")" ''

@@ -16,7 +16,7 @@ mkfifo go
 kills() {
 	awk '$1 == "oom_kill" { print $2 }' "$group/memory.oom_control"
 }
-# The shell is in the cgroup before recording begins; what it starts is from then on.
+# The shell is in the cgroup before recording begins; its children are in the cgroup from their start.
 attempt() {
 	( echo "$BASHPID" >"$group/cgroup.procs"; read -r _ <go; "$steps" faults 20000 >/dev/null 2>&1; exit 0 ) 2>/dev/null &
 	shell=$!
@@ -50,7 +50,7 @@ says '... on which path' '"[^"]*touch;[^"]*mem_cgroup_out_of_memory' oom.csv
 is '... the cgroup' "$(fact cgroup figure)" "/${group##*/}"
 is '... its limit' "$(fact "cgroup's limit" value)" $((16 << 20))
 says '... the load' '^[0-9.]+$' <(fact 'load average' figure)
-# what grew is what it touched, beside what it began with
+# the growth is the memory that the victim touched, without the memory that it began with
 between '... the path that grew' $((13 << 20)) "$(fact grew value)" $((16 << 20))
 says '... by name' '^[^,]*,'"$pid"',steps,grew,[^,]*,"[^"]*main;[^"]*touch[;"]' oom.csv
 if line=$(dmesg 2>/dev/null | grep "Killed process $pid (steps)") && grep -q anon_rss /sys/kernel/tracing/events/oom/mark_victim/format; then
@@ -71,7 +71,7 @@ check '... within 80 columns, but for names' awk 'length > 80 && !/^ / { exit 1 
 "$report" -q --host oom.mtr >host
 says '--host counts it' '^errors +memory: OOM kills +1' host
 says '... and that the cgroup was at its limit' "^saturated +cgroup: at its limit .* cgroup failures /${group##*/}\$" host
-# One that is moved while recording goes on, before it does anything.
+# A process that moves to the cgroup during recording, before it does anything.
 ( read -r _ <go; echo "$BASHPID" >"$group/cgroup.procs"; exec "$steps" faults 20000 >/dev/null 2>&1 ) 2>/dev/null &
 moved=$!
 # shellcheck disable=SC2016 # the inner shell's
@@ -88,11 +88,11 @@ if [ -e /sys/kernel/tracing/events/cgroup/cgroup_attach_task ]; then
 	"$report" -q --by cgroup --csv --samples moved.mtr >by.csv
 	says '... to which its samples are put down, too' "^page-faults,/${group##*/}," by.csv
 else
-	skip '... its cgroup' 'this kernel does not tell who is moved'
+	skip '... its cgroup' 'this kernel does not report who is moved'
 fi
 expect 4 'a time without the kill' "$report" -q --oom --time 0,0.000001 moved.mtr
-says '... is told that there is one' 'of 1 OOM kills in it none matches the selectors'
-# A cgroup that is made, killed in and removed between two gauges.
+says '... is reported with the number of kills' 'of 1 OOM kills in it none matches the selectors'
+# A cgroup that appears, has a kill and disappears between two gauges.
 expect 0 'a cgroup of a moment' "$mtrec" -q -e oom,vm,rss --gauges none -a -o brief.mtr -- \
 	sh -c 'sleep 0.5 # the first gauge is read
 		mkdir "$1" && echo 16M >"$1/memory.limit_in_bytes"
@@ -104,5 +104,5 @@ if [ -e /sys/kernel/tracing/events/cgroup/cgroup_attach_task ]; then
 fi
 expect 2 'stacks of facts are not added up' "$report" -q --oom --folded oom.mtr
 expect 4 'a recording without a kill' "$report" -q --oom "$MT_TOP/tests/golden/recorded/attached.mtr"
-says '... is told what would record one' 'mtrec -e oom,vm,rss -a'
+says '... is reported with the command that records one' 'mtrec -e oom,vm,rss -a'
 finish

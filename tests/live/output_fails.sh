@@ -1,5 +1,5 @@
 #!/bin/bash
-# Where the recording goes: a pipe is as good as a file, and one that fails leaves a valid recording and says so.
+# Outputs of the recording: a pipe works like a file; an output that fails leaves a valid recording, and mtrec says so.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -36,7 +36,7 @@ is '... which may be a file' "$(structure redirected.mtr)" "$(structure file.mtr
 # a closed pipe: much more than a pipe holds is written into it. -z0, so that the bytes do not melt away
 lasting 'a pipe that closes does not hang' 20 bash -c \
 	"{ '$mtrec' -z0 -e page-faults -o - -- '$steps' faults 3000; echo status \$? >&2; } | head -c 1000 >head.mtr"
-says '... fails with 125 beside a command' '^status 125$'
+says '... fails with 125 for a command' '^status 125$'
 says '... says why' '^mtrec: cannot write the recording: Broken pipe$'
 says '... the command has run to its end' '^faults [0-9]+$'
 "$steps" serve <<<'' >/dev/null
@@ -44,8 +44,8 @@ mkfifo words
 "$steps" serve <words >/dev/null &
 served=$!
 exec 7>words
-# touch_until_ended PAGES: has the server touch them twice a second until the file "ended" exists, because nobody can tell by a closed
-# pipe, or a full disk, when recording has begun.
+# touch_until_ended PAGES: has the server touch them twice a second until the file "ended" exists, because neither a closed pipe nor
+# a full disk shows when recording has begun.
 touch_until_ended() {
 	rm -f ended
 	while [ ! -e ended ]; do
@@ -82,7 +82,7 @@ if ! mount -t tmpfs -o size=96k mtrec-test small 2>/dev/null; then
 	skip 'a full disk' 'no tmpfs can be mounted here'
 	finish
 fi
-expect 125 'a full disk fails with 125 beside a command' "$mtrec" -z0 -e page-faults -o small/f.mtr -- "$steps" faults 2000
+expect 125 'a full disk fails with 125 for a command' "$mtrec" -z0 -e page-faults -o small/f.mtr -- "$steps" faults 2000
 says '... says why' '^mtrec: cannot write the recording: No space left on device$'
 cp small/f.mtr full.mtr
 rm small/f.mtr

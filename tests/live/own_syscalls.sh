@@ -93,11 +93,11 @@ expect 0 'with a list of wrong ids' record --tracepoint-ids "$free/wrong" "$free
 holds 'a wrong list'
 sed 's/^kernel .*/kernel 3.10.0 #1/' "$free/ids" >"$free/other"
 expect 125 'with the list of another kernel' record --tracepoint-ids "$free/other" "$free/grow"
-says '... is told' 'was written by another kernel'
+says '... is reported' 'was written by another kernel'
 expect 125 'with something else' record --tracepoint-ids "$free/grow.c" "$free/grow"
-says '... is told too' 'is not a list of tracepoint ids'
+says '... is reported, too' 'is not a list of tracepoint ids'
 expect 2 'a false number' user "$free/mtrec" -e syscalls:sys_exit_brk=3 -o own.mtr "$free/grow"
-says '... is told the right one' 'its id is [0-9]+ on this kernel, not 3$'
+says '... is reported with the right one' 'its id is [0-9]+ on this kernel, not 3$'
 id=$(sed -n 's/^id \([0-9]*\) syscalls:sys_exit_brk$/\1/p' "$free/ids")
 expect 0 'the right number' user "$free/mtrec" -e "syscalls:sys_exit_brk=$id" -o own.mtr "$free/grow"
 check '... records' test "$(calls syscalls:sys_exit_brk ";main;grow_heap;")" -ge 70

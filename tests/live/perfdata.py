@@ -25,12 +25,12 @@ static int v[20000];
 int main(void) { for (int i = 0; i < 100; i++) { dive(i % 20); for (int k = 0; k < 20000; k++) v[k] = rand();
 	qsort(v, 20000, sizeof(*v), compare); } return 0; }
 """
-# name -> the options of perf record, and how perf's file is told of
+# name -> the options of perf record
 MODES = {
     "frame pointers, two events": ["-F", "997", "-e", "cpu-clock,page-faults", "-g"],
     "dumps": ["-F", "997", "-e", "cpu-clock", "--call-graph", "dwarf,16384"],
     "dumps through a pipe": ["-F", "997", "-e", "cpu-clock", "--call-graph", "dwarf,16384", "-o", "-"],
-    "a tracepoint beside page faults": ["-c", "1", "-e", "page-faults,sched:sched_process_exit", "--call-graph", "dwarf,8192"],
+    "a tracepoint with page faults": ["-c", "1", "-e", "page-faults,sched:sched_process_exit", "--call-graph", "dwarf,8192"],
     "another clock": ["-F", "997", "-e", "cpu-clock", "-g", "-k", "CLOCK_MONOTONIC"],
 }
 tap = Tap()
@@ -45,7 +45,7 @@ def build():
 
 
 def record(words, program, path):
-    """Records into path; what perf said where it could not."""
+    """Records into path; returns perf's message where it fails."""
     piped = words[-2:] == ["-o", "-"]
     with open(path, "wb") as out:
         run = subprocess.run(["perf", "record", "-q", *words, *([] if piped else ["-o", path]), program],

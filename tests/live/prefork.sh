@@ -6,7 +6,7 @@ needs_mtrec
 needs_root 'tracepoints'
 cd "$TMPDIR" || exit 1
 
-# A master with two workers; the second keeps 4 MB once it is told to begin.
+# A master with two workers; the second keeps 4 MB once it gets the signal to begin.
 cat >prefork.c <<'C'
 #include <signal.h>
 #include <stdlib.h>

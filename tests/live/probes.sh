@@ -1,5 +1,5 @@
 #!/bin/bash
-# Probes: functions of files and static probes, with their arguments; and that none is left behind.
+# Probes: functions of files and static probes, with their arguments; no probe remains afterwards.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_uprobes
@@ -50,7 +50,7 @@ is 'a place within a function, and an address' "$(hits work) $(hits _0x0*[0-9a-f
 record 'u:libc:usleep'
 says 'libc is the file that the command is linked with' 'usleep' <("$MT_BUILD/mtreport" --info probed.mtr)
 
-# A stripped file, whose names stand in .gnu_debugdata, or in the debug file of its build id.
+# A stripped file, whose names are in .gnu_debugdata, or in the debug file of its build id.
 cp probed whole
 if command -v objcopy xz >/dev/null; then
 	nm whole -f posix --defined-only | awk '$2 ~ /^[Tt]$/ { print $1 }' >keep
@@ -87,7 +87,7 @@ else
 	skip 'static probes' 'no sys/sdt.h: install systemtap-sdt-dev'
 fi
 
-# A running target, whose file was replaced on disk: what it maps is probed.
+# A running target, whose file was replaced on disk: mtrec probes the mapped file.
 ./probed 100000 1000 >/dev/null &
 target=$!
 until_runs $target probed /libc
@@ -97,7 +97,7 @@ check 'a process, by name' "$mtrec" -q -o live.mtr -e 'u:probed:work,u:libc:usle
 "$MT_BUILD/mtreport" --script live.mtr >"$list" 2>"$err"
 is '... whose file was replaced meanwhile' "$([ "$(hits work)" -gt 10 ] && echo hit)" hit
 
-# Nothing is left, whatever ends the recorder.
+# No probe remains, whatever ends the recorder.
 mine() { grep -c ":mtrec_$1_" "$probes"; }
 start_recorder() {
 	rm -f live.mtr
@@ -155,7 +155,7 @@ else
 fi
 if command -v setpriv >/dev/null; then
 	expect 125 'a plain user' setpriv --reuid 65534 --clear-groups "$mtrec" -o no.mtr -e "u:$TMPDIR/probed:work" -- true
-	says '... is told that it takes root' 'root'
+	says '... gets the message that root is needed' 'root'
 fi
 check 'nothing is left in tracefs' probes_are_gone
 finish

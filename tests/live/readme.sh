@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every command of the README runs, in its order, and succeeds. What needs another host, or thirty seconds, is played by
-# stand-ins: scp and ssh stay on this machine, sleep is a program that grows, server is another one.
+# Every command of the README runs, in its order, and succeeds. Substitutes replace commands that need another host or thirty
+# seconds: scp and ssh stay on this machine, sleep is a program that grows, server is another one.
 # timeout: 600
 # slow: every command of the README, of which some record for a while
 . "$(dirname "$0")/../lib.sh"
@@ -33,7 +33,7 @@ cp "$bin/grower" "$stage/server"
 chmod +x "$bin"/*
 ln -s "$MT_BUILD/mtrec" "$MT_BUILD/mtreport" "$bin"
 
-# A process to attach to: it answers requests, a thousand a second at most, until it is told to end.
+# A process to attach to: it answers requests, a thousand a second at most, until the test ends it.
 "$stage/server" 2000000000 1000 >"$TMPDIR/server.out" &
 SERVER_PID=$!
 export SERVER_PID PATH="$bin:$PATH"
@@ -42,8 +42,8 @@ all=$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$MT_TOP/README.md")
 
 export -f make_here
 export MT_TOP MT_BUILD
-# Building: in the tree, into the build directory at hand. Of `make check-fast` it is enough
-# what it would do.
+# Building: in the tree, into the current build directory. For `make check-fast` the test checks only
+# what make would do.
 while IFS= read -r command; do
 	cd "$MT_TOP" || exit 1
 	case $command in

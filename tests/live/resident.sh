@@ -1,6 +1,6 @@
 #!/bin/bash
-# --resident adds up to what smaps_rollup says, to the kilobyte, after each step of a program that gains and loses pages in
-# every way, with and without huge pages; and each stack has what it touched and did not give back.
+# --resident adds up to smaps_rollup, to the kilobyte, after each step of a program that gains and loses pages in every way,
+# with and without huge pages; each stack has the pages that it touched and did not give back.
 # timeout: 180
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
@@ -9,7 +9,7 @@ needs_root 'tracepoints'
 "$mtrec" --list kmem:rss_stat >/dev/null 2>&1 || skip_all 'this kernel has no kmem:rss_stat'
 IFS=.- read -r major minor _ < <(uname -r)
 [ "$major" -gt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -ge 2 ]; } ||
-	skip_all 'before Linux 6.2 kmem:rss_stat does not tell of each change'
+	skip_all 'before Linux 6.2 kmem:rss_stat does not report each change'
 [ -r /proc/self/smaps_rollup ] || skip_all 'this kernel has no smaps_rollup'
 ${CC:-cc} -D_GNU_SOURCE -O1 -g -pthread -o "$TMPDIR/steps" "$MT_TOP/tests/workloads/resident_steps.c" || exit 1
 cd "$TMPDIR" || exit 1
@@ -42,7 +42,7 @@ for thp in on off; do
 	is "... $(wc -l <steps.out) steps, and the figures are smaps_rollup's" "$(cat wrong)" ''
 
 	at mapped-over --folded
-	# Where a page that is only read is the page of zeros it is not resident, and who writes it later touched it.
+	# A page that is only read may be the page of zeros, which is not resident; the path that writes it later touches it.
 	looked=$(awk '$1 == "touched" { before = $3 } $1 == "zero-pages" { print ($3 - before) / 4 }' steps.out)
 	is '... touched, moved and not given back' "$(bytes ';touch')" $(((120 - looked) * 4096))
 	is '... by reading, where the kernel gives a page for that' "$(bytes ';look')" $((looked * 4096))

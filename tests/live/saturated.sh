@@ -1,6 +1,6 @@
 #!/bin/bash
-# Beside programs that take every CPU, a storm from the first moment on: nothing is lost, and the
-# threads that empty the rings take no page fault, which would have them wait for whom nobody lets run.
+# A storm starts at the first moment, while other programs take every CPU: mtrec loses no record, and the
+# threads that empty the rings take no page fault, which would make them wait for a thread that gets no CPU.
 # timeout: 180
 # slow: busy loops on every CPU, for a while
 . "$(dirname "$0")/../lib.sh"
@@ -10,11 +10,11 @@ build_steps
 cd "$TMPDIR" || exit 1
 mkfifo hold
 
-# faults_of_drains PID: what each of its threads took that is real-time and has one CPU to run on.
+# faults_of_drains PID: prints the faults of each of its threads that is real-time and bound to one CPU.
 faults_of_drains() {
 	local task
 	for task in /proc/"$1"/task/*; do
-		# behind the name, state is the first field, minflt the eighth, the policy the thirty-ninth
+		# after the name, state is the first field, minflt the eighth, the policy the thirty-ninth
 		[ "$(awk '/^Cpus_allowed_list:/ { print $2 ~ /^[0-9]+$/ }' "$task/status")" = 1 ] &&
 			sed 's/.*) //' "$task/stat" | awk '$39 == 1 { print $8 }'
 	done | sort -n
@@ -25,7 +25,7 @@ for ((i = 0; i < 2 * $(nproc); i++)); do
 	bash -c 'while :; do :; done' &
 	busy+=($!)
 done
-# stolen: the time that the hypervisor has given to other machines. A storm that lost while some was is none to judge by.
+# stolen: prints the time that the hypervisor gave to other machines. A storm with losses and stolen time does not count.
 stolen() {
 	awk '$1 == "cpu" { print $9 }' /proc/stat
 }
@@ -40,13 +40,13 @@ for ((i = 0; i < 24 && runs < 8; i++)); do
 	fi
 	runs=$((runs + 1))
 done
-is 'storms of four threads beside busy loops' "$runs" 8
+is 'storms of four threads together with busy loops' "$runs" 8
 is '... none of which lost anything' "$lost" 0
 kill "${busy[@]}"
 wait "${busy[@]}" 2>/dev/null
 
 if [ "$(nproc)" -gt 1 ]; then
-	# more than the rings hold, so that records stand across their ends
+	# more than the rings hold, so that records wrap around their ends
 	"$mtrec" -q -e brk,mmap,munmap,page-faults -o f.mtr -- bash -c \
 		"touch ready; read -r; '$steps' threads 4 4000 >/dev/null; touch reached; read -r" <hold >said 2>&1 &
 	pid=$!

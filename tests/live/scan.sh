@@ -1,5 +1,5 @@
 #!/bin/bash
-# mtreport --scan: callers behind code without CFI and frame pointers are guessed, each marked; nothing is without being asked for.
+# mtreport --scan guesses callers of code without CFI and frame pointers, and marks each; without --scan, mtreport guesses none.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -9,7 +9,7 @@ report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 "${CC:-cc}" -O2 -g -o uncharted "$MT_TOP/tests/workloads/uncharted.c" || exit 1
 
-check 'faults behind code that nothing tells of are recorded' "$mtrec" -e page-faults -o small.mtr -- ./uncharted 200
+check 'faults below code without CFI are recorded' "$mtrec" -e page-faults -o small.mtr -- ./uncharted 200
 # folded FILE OPTION...: the stacks that end in touch()
 folded() {
 	local file=$1
@@ -51,7 +51,7 @@ between '... and guessed by the call that leads there' 190 "$(samples_of ';[?] m
 is '... and never otherwise' "$(samples_of 'sum|compare|sort|leave_over')" 0
 mv uncharted elsewhere
 folded left.mtr --scan >stacks
-between '... where its code is not at hand not at all' 190 "$(samples_of 'uncharted;small_frame;callback;touch ')" 210
+between '... and not found where its code is missing' 190 "$(samples_of 'uncharted;small_frame;callback;touch ')" 210
 
 expect 2 'other ways to unwind do not guess' "$report" --scan --unwind dwarf small.mtr
 says '... it says so' '--scan goes with --unwind auto' "$err"

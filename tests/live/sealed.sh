@@ -1,5 +1,5 @@
 #!/bin/bash
-# A recording needs nothing else: read where no file of the recorded machine is, it says what it said there; so it does
+# A recording needs no other files: a machine without the files of the recorded machine gives the same reports; so it does
 # for binaries that were deleted or replaced, and for those of other mount and pid namespaces.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
@@ -9,7 +9,7 @@ build_steps
 cd "$TMPDIR" || exit 1
 report=$MT_BUILD/mtreport
 
-# elsewhere FILE OPTION...: the folded stacks of the recording where there is no other file, in $TMPDIR/elsewhere.
+# elsewhere FILE OPTION...: writes the folded stacks of the recording, without access to other files, to $TMPDIR/elsewhere.
 mkdir empty
 put_program empty "$report"
 elsewhere() {
@@ -19,14 +19,14 @@ elsewhere() {
 	chroot empty /ld.so --library-path / /mtreport -q --folded "$@" read.mtr >elsewhere 2>why
 }
 
-# here FILE OPTION...: the same with all files at hand, in $TMPDIR/here.
+# here FILE OPTION...: writes the same with all files present to $TMPDIR/here.
 here() {
 	local file=$1
 	shift
 	"$report" -q --folded "$@" "$file" >here 2>why
 }
 
-# same DESCRIPTION FILE OPTION...: whether here and elsewhere say the same, and something.
+# same DESCRIPTION FILE OPTION...: here and elsewhere write the same text, which is not empty.
 same() {
 	local what=$1
 	shift
@@ -40,7 +40,7 @@ same() {
 same 'without inlining, the same where no file is' plain.mtr --no-inline
 check 'with names out of .symtab' grep -q ';main[; ]' elsewhere
 "$report" --info plain.mtr >info
-check '--info tells that it is carried' grep -q 'unwind tables: carried, names: carried' info
+check '--info reports that it is carried' grep -q 'unwind tables: carried, names: carried' info
 here plain.mtr --no-inline
 cp here carried
 here plain.mtr --no-inline --prefer-local
@@ -69,7 +69,7 @@ same '... inlined functions and lines, too' sealed.mtr --srcline
 check '... which are there' grep -q 'steps\.c:' elsewhere
 "$mtrec" -q -e page-faults --embed-limit 1K -o limit.mtr "$steps" faults 50 >/dev/null
 "$report" --info limit.mtr >info
-check 'what --embed-limit leaves out is told' grep -q 'steps is not carried: no room within --embed-limit' info
+check 'what --embed-limit leaves out is reported' grep -q 'steps is not carried: no room within --embed-limit' info
 
 # serve PROGRAM...: starts `steps serve` with its words on descriptor 7 and its answers on 8; $served is its pid.
 serve() {
@@ -109,12 +109,12 @@ record_served "$served"
 elsewhere live.mtr --no-inline
 check 'a replaced program is named' grep -Eq ';(ask|serve_thread|touch[a-z_]*);?.* [0-9]+$' elsewhere
 "$report" --info --prefer-local live.mtr >info
-check 'and what stands there now is not used, as its build id is another, but what is carried' grep -q 'at hand: carried' <(grep -A1 '/replaced' info)
+check 'the file that is there now has another build id: the carried one is used' grep -q 'at hand: carried' <(grep -A1 '/replaced' info)
 
 mkdir inside
 put_program inside "$steps"
 if unshare -rUmpf --mount-proc true 2>/dev/null; then
-	# it lives as long as looking at what it maps may take
+	# it lives as long as mtrec may need to read its mappings
 	(
 		echo 'touch 20'
 		sleep 3

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Signals while a command runs: it gets them, is waited for, and whatever happens to mtrec the file can be read.
+# Signals while a command runs: the command gets them, mtrec waits for it, and the file is readable whatever happens to mtrec.
 # timeout: 120
 # slow: kills mtrec at twenty moments
 . "$(dirname "$0")/../lib.sh"
@@ -7,7 +7,7 @@ needs_mtrec
 build_steps
 cd "$TMPDIR" || exit 1
 
-set -m # without it what runs in the background ignores SIGINT, and so does all that it starts
+set -m # without it background processes and their children ignore SIGINT
 
 # begin COMMAND...: mtrec with a command in the background, pid in $recorder, until the command has made ./started.
 begin() {
@@ -55,7 +55,7 @@ rm -f started got
 is 'a ^C at the terminal' "$(python3 twice.py "$mtrec" "$steps")" 6
 is '... reaches the command once' "$(cat got)" 'got 1'
 
-# SIGSTOP: what comes meanwhile finds the rings full; the count of it is told, and the file is whole.
+# SIGSTOP: meanwhile the rings are full and events are lost; mtrec reports their count, and the file is whole.
 rm -f go
 begin sh -c "touch started; until [ -e go ]; do sleep 0.05; done; exec '$steps' faults 20000"
 kill -STOP "$recorder"
@@ -63,7 +63,7 @@ touch go
 sleep 5
 kill -CONT "$recorder"
 done_with 0 'stopped for 5 s: the status is that of the command'
-says '... what was lost is told' '^mtrec: .* samples, .* [1-9][0-9,]* lost -> live.mtr$' said
+says '... what was lost is reported' '^mtrec: .* samples, .* [1-9][0-9,]* lost -> live.mtr$' said
 check '... and the file is whole' "$MT_TOP/scripts/mtdump" --check live.mtr
 "$MT_BUILD/mtreport" --info live.mtr >info 2>&1
 number() {

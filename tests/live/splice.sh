@@ -1,6 +1,6 @@
 #!/bin/bash
-# Stacks that a dump is too small for: joined with others of their thread, and past pages that were never touched. What is joined
-# is what was there, on stacks that are swapped or left by longjmp and exceptions as well.
+# Stacks larger than their dump: mtreport joins them with others of their thread, and past pages that were never touched. The joined
+# frames are the true ones, also on stacks that are swapped or left by longjmp and exceptions.
 # timeout: 300
 # slow: tens of thousands of stacks, each held against the truth
 # together: it looks at what it starts itself, and at nothing else
@@ -16,7 +16,7 @@ part() {
 			END { print all ? int(1000 * whole / all) : 0 }'
 }
 
-# Every stack has the functions that called each other, from main() on: nothing else comes before step().
+# Every stack has the functions that called each other, from main() on: no other frame comes before step().
 tree='^[^;]*(;[^;]*)*;main;worker;worker_loop;handle;(parse_request|index_document|render_page|compact_table_big)[;( ]'
 
 if build_faulter; then
@@ -37,7 +37,7 @@ if build_faulter; then
 		"$report" -q --info small.mtr | tr -d , >info
 		seeds=$(sed -n 's/^ *page-faults: seed \([0-9]*\) records.*/\1/p' info)
 		samples=$(sed -n 's/^ *page-faults: sample \([0-9]*\) records.*/\1/p' info)
-		between '... one in 37 has a seed beside it' $((samples / 37 - 2)) "${seeds:-0}" $((samples / 37 + 2))
+		between '... one in 37 has a seed' $((samples / 37 - 2)) "${seeds:-0}" $((samples / 37 + 2))
 		faults=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
 		# the program counts from its fork on, the recorder from its execve to its end
 		between '... which counts for nothing' $((faults - 100)) "$samples" $((faults + 100))
@@ -52,14 +52,14 @@ if build_faulter; then
 		-o holes.mtr -- "$TMPDIR/faulter" 20000 0 1 2
 	left=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
 	between '... which no dump passes' 700 "$(part holes.mtr --no-join)" 800
-	check '... and healed' "$mtrec" -e page-faults --call-graph dwarf,65528 --stats -o healed.mtr -- "$TMPDIR/faulter" 20000 0 1 2
+	check '... and prefaulted' "$mtrec" -e page-faults --call-graph dwarf,65528 --stats -o healed.mtr -- "$TMPDIR/faulter" 20000 0 1 2
 	faulted_in=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
 	says '... --stats says how many pages' '^holes +[1-9][0-9]* absent stack pages'
 	between '... which dumps pass then' 970 "$(part healed.mtr --no-join)" 1000
-	# what it faults itself varies by some with the loader and the environment
+	# the target's own faults vary by some with the loader and the environment
 	between "... and the target faults as often as without: $left" $((left - 20)) "$faulted_in" $((left + 20))
 else
-	skip 'faulter, whose stacks are known' 'no ../shared/targets beside the tree (MT_SHARED=DIR)'
+	skip 'faulter, whose stacks are known' 'no ../shared/targets next to the tree (MT_SHARED=DIR)'
 fi
 
 "${CXX:-g++}" -O1 -g -o "$TMPDIR/swapped" "$MT_TOP/tests/workloads/swapped.cpp" || exit 1
@@ -99,9 +99,9 @@ changing() {
 	ways changing
 }
 
-# How roots are left, how many in a hundred of each one's calls are deep, how long one stays, and from where: what the two are is not
-# seen to change. Wrong are stacks with the leaf of one and the root of the other. Where a place is met once or never again, what stacks
-# around say of it is chance: with these seeds it has been wrong, up to 35 times.
+# Words: how roots are left, how many in a hundred of each root's calls are deep, how long a root stays, and from where. No sample shows
+# the change of roots. Stacks with the leaf of one and the root of the other are wrong. Where a place occurs once or never again,
+# the stacks around it give a random answer: with these seeds it has been wrong, up to 35 times.
 check 'roots that change unseen: they are built' "${CXX:-g++}" -O1 -g -pthread -o "$TMPDIR/changing" "$MT_TOP/tests/workloads/changing.cpp"
 while read -r how; do
 	for seed in 0 2 4; do
@@ -132,7 +132,7 @@ done <<-'END'
 	throw 4000 80 20 5 pairs depths=20
 	swap 4000 50 50 2 entries depths=40
 END
-# One root's calls are nearly all cut and the other's hardly ever, so that whole stacks tell of one alone: seeds tell of both.
+# One root's calls are nearly all cut and the other's hardly ever, so that whole stacks have one root alone: seeds have both.
 while read -r dump how; do
 	for seed in 0 2 4; do
 		# shellcheck disable=SC2086

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A reader that stops reading: the recorder goes on, tells what it lost, and a signal behind its end gives the output up."""
+"""A reader stops reading: the recorder continues and reports lost records; a signal after its end makes it give up the output."""
 import os
 import signal
 import subprocess
@@ -14,7 +14,7 @@ tap = Tap()
 
 
 def start(steps, faults):
-    """mtrec of a program that faults, into a pipe that nobody reads yet."""
+    """Starts mtrec of a program that faults, into a pipe that no process reads yet."""
     reader, writer = os.pipe()
     recorder = subprocess.Popen([MTREC, "-z0", "-e", "page-faults", "-o", "-", "--", steps, "faults", str(faults)],
                                 stdout=writer, stderr=subprocess.PIPE, text=True)
@@ -48,7 +48,7 @@ def gives_up(steps):
     recorder.send_signal(signal.SIGTERM)
     said = recorder.communicate(timeout=20)[1]
     tap.check(time.monotonic() - began < 5, "a signal then ends it at once")
-    tap.check(recorder.returncode == 125, "... as a failed output beside a command", recorder.returncode)
+    tap.check(recorder.returncode == 125, "... as for every failed output with a command", recorder.returncode)
     tap.check("nobody reads it" in said, "... and says why", said)
     os.close(reader)
 
@@ -67,7 +67,7 @@ def storms(steps):
 
 
 def whole_host(steps):
-    """A recorder of all CPUs whose reader has stopped, beside a storm."""
+    """A recorder of all CPUs whose reader has stopped, during a storm."""
     reader, writer = os.pipe()
     recorder = subprocess.Popen([MTREC, "-a", "-z0", "-e", "page-faults", "--memory", "16M", "--embed", "none", "-o", "-"],
                                 stdout=writer, stderr=subprocess.PIPE, text=True)

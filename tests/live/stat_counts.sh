@@ -1,5 +1,5 @@
 #!/bin/bash
-# mtrec --stat counts what perf stat counts, writes it in the same columns, and records nothing.
+# mtrec --stat counts the same events as perf stat, writes the same columns, and records no samples.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'counting tracepoints'
@@ -40,8 +40,8 @@ check '... and those of faults, but for a few' awk '
 	NR == FNR { perf[$1] = $2; next }
 	/faults/ { n++; apart = $2 - perf[$1]; bad += $2 < 1000 || apart < -5 || apart > 5 }
 	END { exit bad || n != 2 }' <(counts perf.rows) <(counts our.csv)
-# Tracepoints take longer to open and to close than this command runs: it is told apart by its own clock.
-# A busy host may hold up either clock: of three attempts the best counts.
+# Tracepoints take longer to open and to close than this command runs: the command's own clock separates its time from theirs.
+# A busy host may delay either clock: the best of three attempts counts.
 elapsed_is_own() {
 	local i
 	for i in 1 2 3; do
@@ -59,7 +59,7 @@ shape() {
 }
 perf stat -x, -I 100 -e page-faults -o perf.csv ./maps
 "$mtrec" --stat -x, -I 100 -e page-faults ./maps 2>our.csv
-is 'fields at intervals stand as in perf stat' "$(shape our.csv)" "$(shape perf.csv)"
+is 'fields at intervals are in the order of perf stat' "$(shape our.csv)" "$(shape perf.csv)"
 perf stat -I 100 -e page-faults -o perf.text ./maps
 "$mtrec" --stat -I 100 -e page-faults ./maps 2>our.text
 is 'columns, too' "$(shape our.text)" "$(shape perf.text)"
@@ -108,5 +108,5 @@ expect 7 'every process is counted' "$mtrec" --stat -e page-faults,context-switc
 expect 0 '... for as long as it is to' "$mtrec" --stat -e page-faults,context-switches -a --duration 100ms
 says '... and a title says so' "^ Performance counter stats for 'system wide':$" "$err"
 between 'context switches, too' 1 "$(awk '/context-switches/ { print $1 }' "$err")" 100000000
-expect 5 'a full disk is told' "$mtrec" --stat -e page-faults -a --duration 50ms -o /dev/full
+expect 5 'a full disk is reported' "$mtrec" --stat -e page-faults -a --duration 50ms -o /dev/full
 finish

@@ -24,7 +24,7 @@ def on_terminal(*words, columns=80, controlling=False):
     subprocess.run(["stty", "cols", str(columns)], stdin=slave, check=True)
 
     def hold_terminal():
-        if controlling:  # a session whose leader stays in front, and mtrec in a group behind it
+        if controlling:  # a session whose leader stays in the foreground, and mtrec in a background group
             os.setsid()
             os.close(os.open(os.ttyname(2), os.O_RDWR))
             child = os.fork()

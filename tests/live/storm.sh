@@ -41,6 +41,6 @@ if [ -x targets/brker ] && "$mtrec" --list syscalls:sys_exit_brk >/dev/null 2>&1
 		is '... 20,001 of them below grow' "$(grep 'grow<' folded | awk '{ n += $NF } END { print n + 0 }')" 20001
 	fi
 else
-	skip 'a storm of brk' 'no ../shared/targets beside the tree, or no syscall tracepoints'
+	skip 'a storm of brk' 'no ../shared/targets next to the tree, or no syscall tracepoints'
 fi
 finish

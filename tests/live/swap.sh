@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program above its cgroup's limit, with swap in memory: which of its pages are swapped out at the end, and on whose path they went
-# and came back, is what /proc says.
+# A program above its cgroup's limit, with swap in memory: the pages that are swapped out at the end, and the paths on which they
+# went out and came back, agree with /proc.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 "$mtrec" --list kmem:rss_stat >/dev/null 2>&1 || skip_all 'this kernel has no kmem:rss_stat'
@@ -73,7 +73,7 @@ attempt() {
 	echo >&3
 	until_true grep -q done said
 	until_true grep -q '^State:.*sleeping' "/proc/$swaps/status"
-	sh -c 'echo 0 >"$0/memory.force_empty"' "$group" 2>/dev/null # swaps out what it can, for another process
+	sh -c 'echo 0 >"$0/memory.force_empty"' "$group" 2>/dev/null # swaps out as much as possible, for another process
 	swapped=$(awk '$1 == "Swap:" { print $2 * 1024 }' "/proc/$swaps/smaps_rollup")
 	kill -TERM "$recorder"
 	wait "$recorder"
@@ -98,8 +98,8 @@ says 'the path that reads again brings in' "^$swaps,swaps,[^,]*;main;back;.*do_s
 says 'what another process swapped out is its own' "^$swaps,swaps,[^,]*(mem_cgroup_force_empty|try_to_free_mem_cgroup_pages)[^,]*,[0-9]+,[0-9]{3,},0,0" by_path.csv
 says 'munmap frees' "^$swaps,swaps,[^,]*;main;.*unmap_page_range[^,]*,-[0-9]+,0,0,[0-9]+" by_path.csv
 
-# Of what runs already the first reading tells what was swapped out before, which comes from VmSwap. A process's words may be swapped out:
-# reading them brings them in.
+# The first reading of a running process has the memory that was swapped out before, from VmSwap. The arguments of a process may be
+# swapped out: reading them brings them in.
 cat "/proc/$swaps/cmdline" >/dev/null
 swapped=$(awk '$1 == "VmSwap:" { print $2 * 1024 }' "/proc/$swaps/status")
 "$mtrec" -q -e swap -p "$swaps" -o later.mtr 2>why &
@@ -108,7 +108,7 @@ until_recording "$recorder" later.mtr
 kill -TERM "$recorder"
 wait "$recorder"
 "$report" -q --swap --csv later.mtr >later.csv 2>why
-says 'what was swapped out before is told as such' "^$swaps,swaps,.*before.*,$swapped,0,0,0" later.csv
+says 'what was swapped out before is reported as such' "^$swaps,swaps,.*before.*,$swapped,0,0,0" later.csv
 exec 3>&-
 wait "$swaps"
 finish

@@ -1,5 +1,5 @@
 #!/bin/bash
-# -u, -G and --comm limit every figure of a report to the targets: what another process maps, 1 TB of it, is in none.
+# -u, -G and --comm limit every figure of a report to the targets: no figure has the 1 TB that another process maps.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'other users, and the whole host'
@@ -49,7 +49,7 @@ mkfifo to_chosen from_chosen to_other from_other
 chmod 666 to_* from_*
 exec 3<>to_chosen 4<>from_chosen 5<>to_other 6<>from_other
 
-# begin COMMAND...: the one that is to be a target, beside the other
+# begin COMMAND...: starts the command that becomes a target, next to the other one
 begin() {
 	"$@" <&3 >&4 3<&- 4<&- 5<&- 6<&- &
 	jobs_of="$!"
@@ -67,7 +67,7 @@ finish_both() {
 	jobs_of=
 }
 
-# go_on: what is run while it records
+# go_on: the command that runs during recording
 cat >go_on <<'END'
 #!/bin/bash
 sleep 0.3
@@ -129,8 +129,8 @@ else
 	skip '-G' 'no cgroup of version 2 can be made'
 fi
 
-# What mtrec's own child does before it is the command counts for nobody.
-check 'the whole host is recorded beside a command' "$mtrec" -q -e page-faults -a -o host.mtr -- true
+# Events of mtrec's own child before it becomes the command do not count.
+check 'the whole host is recorded while a command runs' "$mtrec" -q -e page-faults -a -o host.mtr -- true
 pid=$("$MT_TOP/scripts/mtdump" --records host.mtr | sed -n 's/.* INFO .*key="command-pid" value="\([0-9]*\)".*/\1/p')
 is '... whose process has samples under its own name alone' \
 	"$("$report" -q --samples --by comm --csv --pid "$pid" host.mtr | cut -d, -f1,2)" $'event,comm\npage-faults,true'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Without privileges, at whatever perf_event_paranoid this machine has: a recording, or what was refused, why, and what to do.
+# Without privileges, with this machine's perf_event_paranoid: mtrec records, or says what the kernel refuses, why, and what to do.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -20,12 +20,12 @@ user() {
 	"${as_user[@]}" "$@"
 }
 
-# refused DESCRIPTION STATUS REGEX HINT COMMAND...: that status, and two lines: what and why, and what to do.
+# refused DESCRIPTION STATUS REGEX HINT COMMAND...: that status and two lines, one with the reason, one with advice.
 refused() {
 	local description=$1 status=$2 line=$3 hint=$4
 	shift 4
 	expect "$status" "$description" user "$free/mtrec" "$@"
-	says '... is told what and why' "^mtrec: .*$line" "$err"
+	says '... gets a message with what and why' "^mtrec: .*$line" "$err"
 	says '... and what to do' "^mtrec: .*$hint" "$err"
 	is '... in two lines' "$(wc -l <"$err")" 2
 }
@@ -69,7 +69,7 @@ else
 fi
 if [ "$(id -u)" -eq 0 ]; then
 	expect 3 "another user's process" user "$free/mtrec" -e page-faults -p $$
-	says '... is told whose it is, and what to do' \
+	says '... gets a message with its owner, and what to do' \
 		"^mtrec: process $$ belongs to root: run as root, or with CAP_PERFMON and CAP_SYS_PTRACE$"
 	is '... in one line' "$(wc -l <"$err")" 1
 fi
@@ -80,12 +80,12 @@ if [ ! -r /sys/kernel/tracing/events ] || ! user test -r /sys/kernel/tracing/eve
 	says '... has the table' '^page-faults ' "$free/list"
 	[ "$paranoid" -lt 1 ] || says '... as far as this user may' '^page-faults +software +part .*here: of own processes only' "$free/list"
 	says '... and why not the rest' '^kmem +group +no +.*here: .*tracefs' "$free/list"
-	expect 3 '... but cannot tell of a tracepoint' user "$free/mtrec" --list sched_switch
+	expect 3 '... but cannot list a tracepoint' user "$free/mtrec" --list sched_switch
 else
 	skip 'tracepoints without tracefs' 'tracefs is open to everybody here'
 fi
 chmod 555 "$free/home"
 expect 125 'a directory that is not ours' user "$free/mtrec" -e page-faults -o own2.mtr -- true
-[ "$paranoid" -gt 2 ] || says '... is told' '^mtrec: cannot write own2.mtr: Permission denied$'
+[ "$paranoid" -gt 2 ] || says '... is reported' '^mtrec: cannot write own2.mtr: Permission denied$'
 is 'nothing was changed' "$(cat /proc/sys/kernel/perf_event_paranoid)" "$paranoid"
 finish

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What no recording tells of is said where it occurs: a 32-bit program, an io_uring, process_madvise.
+# mtrec reports calls that no recording has, where they occur: a 32-bit program, an io_uring, process_madvise.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec

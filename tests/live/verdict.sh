@@ -1,5 +1,5 @@
 #!/bin/bash
-# Six programs whose memory takes a known course, recorded at once; and of their first seconds nothing is said.
+# Records six programs whose memory takes a known course at once; mtreport gives no verdict on their first seconds.
 # timeout: 120
 # together: it looks at what it starts itself, and at nothing else
 # slow: what is said of growth takes 12 s
@@ -11,11 +11,11 @@ cd "$TMPDIR" || exit 1
 # shellcheck disable=SC2086
 ${CC:-cc} -D_GNU_SOURCE -O1 -g -o programs "$MT_TOP/tests/workloads/verdict_programs.c" -lm || exit 1
 
-# 14 s: what --verdict needs at least, and a little more.
+# 14 s: the least time that --verdict needs, and a little more.
 expect 0 'six programs are recorded' "$mtrec" -q -e vm,page-faults -- ./programs all 14
 expect 0 'they are judged' "$MT_BUILD/mtreport" -q --verdict --csv
 cp "$out" verdicts.csv
-# Where a busy host lost page faults, nobody can tell what is retained.
+# Where a busy host loses page faults, the retained memory is unknown.
 lost=$("$MT_BUILD/mtreport" --verdict mtrec.mtr 2>&1 >/dev/null | grep -c 'records were lost')
 while read -r process want; do
 	if [ "$lost" != 0 ] && [ "$process" = arena ]; then

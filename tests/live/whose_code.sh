@@ -1,6 +1,6 @@
 #!/bin/bash
 # The headline of a stack is of the program: of its file and of libraries in its own tree, wherever that is; --ours and --not-ours
-# say otherwise. JIT code without names is told as such.
+# override this. mtreport reports JIT code without names as such.
 # together: it looks at what it starts itself, and at nothing else
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -81,7 +81,7 @@ if command -v node >/dev/null; then
 	"$mtrec" -q -e page-faults -o node.mtr node grow.js
 	"$MT_BUILD/mtreport" -q --summary node.mtr >summary
 	check 'runs of JIT code are one entry' grep -Eq 'JIT code x[0-9]' summary
-	check '... and a line tells what would name it' grep -q '^names    node: JIT code has no names' summary
+	check '... and a line says what would name it' grep -q '^names    node: JIT code has no names' summary
 	check '... once' test "$(grep -c 'JIT code has no names' summary)" = 1
 else
 	skip 'runs of JIT code are one entry' 'node is not installed'

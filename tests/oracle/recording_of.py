@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""recording_of.py PERF.DATA OUT.mtr: the samples of tests/oracle/lbr_step.c's files as mtrec would have recorded them, with the build
-ids of what is mapped, and nothing carried: for tests of what branch records need where the files are absent."""
+"""recording_of.py PERF.DATA OUT.mtr: writes the samples of tests/oracle/lbr_step.c's files as mtrec would record them, with the build
+ids of the mapped files, and no images: for tests of the needs of branch records where the files are absent."""
 import os
 import struct
 import sys
@@ -43,7 +43,7 @@ def records(data):
 
 
 def state(found):
-    """STATE records of what is mapped: files are told apart by made-up inodes."""
+    """STATE records of the mappings: made-up inodes distinguish files."""
     out, inodes, pid = b"", {}, 0
     for body in found:
         pid, _, start, length, offset = struct.unpack_from("<iIQQQ", body, 8)

@@ -47,7 +47,7 @@ names() {
 	check "$description" grep -q ';hidden_grower;' folded
 }
 names 'static functions out of .gnu_debugdata' packed.mtr
-names '.gnu_debuglink: beside the file' linked.mtr
+names '.gnu_debuglink: next to the file' linked.mtr
 mkdir .debug && mv whole.debug .debug/
 names '.gnu_debuglink: in .debug' linked.mtr
 mkdir -p "deb$PWD" && mv .debug/whole.debug "deb$PWD/"

@@ -38,14 +38,14 @@ program transfers "${CXX:-c++}" -O2 "$workloads/transfers.cpp"
 "$TMPDIR/lbr_step" -s 1000 "$TMPDIR/frames" >"$TMPDIR/why" 2>&1
 grep -q '^stepper: .*Operation not permitted' "$TMPDIR/why" && skip_all 'ptrace is not permitted'
 
-follows 'a call stack: all that it tells' '-n 8' frames
+follows 'a call stack: all that it has' '-n 8' frames
 follows 'a deep call stack' '-n 64' frames
 follows 'signals in a call stack' '-s 3' signals
 follows 'lazy PLT, the dynamic linker' '-s 3' calls
 follows 'tail calls, exceptions, longjmp, coroutines' -t transfers from-its-trap
 
-# Beside a dump that is too small: past its end the records go on, and nothing that was right becomes wrong.
-# goes_on LEAST-PERCENT STEPPER-OPTIONS PROGRAM [ARG]: how many more callers there are
+# With a dump that is too small: the records continue past its end, and no right caller becomes wrong.
+# goes_on LEAST-PERCENT STEPPER-OPTIONS PROGRAM [ARG]: prints how many more callers there are
 goes_on() {
 	local least=$1 options=$2 name=$3
 	follows "a dump, then records: $options $name" "$options" "$name" "${@:4}"
@@ -60,7 +60,7 @@ goes_on 20 '-d 128 -s 20' calls
 goes_on 20 '-t -d 128 -s 20' transfers from-its-trap
 goes_on 0 '-t -d 1024 -s 20' transfers from-its-trap
 
-# The same through a file: perf.data with the samples, and beside it the truth, a line a sample, of which tests/oracle/lbr_step.c tells.
+# The same through a file: perf.data with the samples, and a file of the truth, a line for each sample (tests/oracle/lbr_step.c).
 # recorded NAME STEPPER-OPTIONS PROGRAM [ARG]: $TMPDIR/NAME.data and .truth
 recorded() {
 	local name=$1 options=$2 program=$3
@@ -70,9 +70,9 @@ recorded() {
 		"$TMPDIR/$program" "$@"
 }
 
-# holds_truth FILE JUDGE [OPTION...]: mtreport's stacks against the truth. JUDGE: callers, none is wrong; mostly, in one stack of 100 at
-# most; all, they are those that the records tell, each of them and no other; lived, those that the records tell truly are there, and
-# the others were callers some time. Prints how many callers there are.
+# holds_truth FILE JUDGE [OPTION...]: compares mtreport's stacks with the truth. JUDGE: callers, no caller is wrong; mostly, one stack
+# of 100 at most has a wrong one; all, the callers are exactly those of the records; lived, the true callers of the records are there,
+# and the others were callers at some time. Prints how many callers there are.
 holds_truth() {
 	local file=$1 judge=$2
 	shift 2
@@ -105,18 +105,18 @@ holds_truth() {
 }
 
 recorded strict '-n 16 -s 20' calls
-check 'mtreport takes a call stack as it is: all that the records tell' holds_truth "$TMPDIR/strict" all
+check 'mtreport takes a call stack as it is: all that the records have' holds_truth "$TMPDIR/strict" all
 recorded calls '-t -n 16 -s 50' transfers from-its-trap
-check '... and, behind longjmp and exceptions, no caller that was none' holds_truth "$TMPDIR/calls" lived
+check '... and, after longjmp and exceptions, no caller that was none' holds_truth "$TMPDIR/calls" lived
 
 for depth in 8 32; do
 	recorded deep "-n $depth -s 20" deep
 	check "$depth records of a deep recursion" holds_truth "$TMPDIR/deep" all
 done
 
-# A dump that ends, then records that end: what both tell together is right, and joining makes hardly one stack wrong. Frames of branch
-# records have no stack pointers, so stacks are not joined behind them (docs/joining.md), but whole ones lend their frames to others.
-# Which samples got further is where they fell, and that depends on the environment, too: of one in 20 steps it may be none.
+# A dump ends, then the records end: the frames of both together are right, and joining makes hardly one stack wrong. Frames of branch
+# records have no stack pointers, so stacks are not joined after them (docs/joining.md), but whole ones lend their frames to others.
+# The place of a sample decides whether it gets further. The place depends on the environment, too: with one in 20 steps none may.
 alone=0 joined=0
 for every in 19 20 21; do
 	recorded both "-n 8 -d 256 -s $every" deep
@@ -127,11 +127,11 @@ for every in 19 20 21; do
 done
 between '... and more of them' $((alone * 5 / 4)) "$joined" 9999999
 
-# As mtrec records it, sealed, and read where the program is not: return addresses are found by the code that is carried.
+# The same as mtrec records it, sealed, and read without the program: mtreport finds return addresses by the carried code.
 program sealed "${CC:-cc}" -O2 -static -Wl,--build-id "$workloads/frames.c"
 recorded sealed '-s 50' sealed
 "$MT_TOP/tests/oracle/recording_of.py" "$TMPDIR/sealed.data" "$TMPDIR/plain.mtr"
-# stacks_of FILE: with what is not of this place left out
+# stacks_of FILE: writes mtreport's stacks of FILE to FILE.stacks
 stacks_of() {
 	"$MT_BUILD/mtreport" -q --unwind lbr --no-inline --script "$TMPDIR/$1" >"$TMPDIR/$1.stacks"
 }

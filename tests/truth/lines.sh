@@ -15,7 +15,7 @@ compare=$MT_TOP/tests/oracle/lines.py
 cd "$TMPDIR" || exit 1
 cp "$MT_TOP/tests/workloads/inlined.cpp" .
 
-# ask FILE ANSWER: of the addresses at hand.
+# ask FILE ANSWER: writes the answers about the current addresses.
 ask() {
 	./lines "$1" <addresses >"$2" 2>"$2.err" && ! [ -s "$2.err" ]
 }
@@ -40,7 +40,7 @@ agrees 'DWARF 5, functions in sections of their own' -gdwarf-5 -ffunction-sectio
 agrees 'the same, DWARF 5' -gdwarf-5
 sed 's/^/# /' <(./lines -t inlined <addresses)
 
-# same DESCRIPTION FILE: the answers about the program at hand, from another form of it.
+# same DESCRIPTION FILE: the answers about the current program are the same from another form of it.
 same() {
 	ask "$2" other
 	check "$1" cmp ours other
@@ -57,7 +57,7 @@ done
 "${CXX:-g++}" -std=c++17 -O2 -gdwarf-5 -fdebug-types-section inlined.cpp -o typed 2>why
 same 'DWARF 5 with type units' typed
 
-# gcc 13 and later know -gz=zstd, and hand it on to the assembler and the linker
+# gcc 13 and later know -gz=zstd, and pass it to the assembler and the linker
 for flags in -gz=zlib -gz=zstd '-Wa,--compress-debug-sections=zstd -Wl,--compress-debug-sections=zstd'; do
 	# shellcheck disable=SC2086
 	if "${CXX:-g++}" -std=c++17 -O2 -gdwarf-5 $flags inlined.cpp -o packed 2>why &&

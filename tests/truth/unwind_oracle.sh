@@ -31,8 +31,8 @@ record() {
 	return 1
 }
 
-# agrees DESCRIPTION COMMAND...: its stacks as perf records them are the oracles', or longer, or shorter with a reason. Where they
-# are not, and records were lost, that tells nothing: it is recorded again.
+# agrees DESCRIPTION COMMAND...: the command's stacks as perf records them are the oracles', or longer, or shorter with a reason. Where
+# they are not, and records were lost, the result means nothing: perf records the command again.
 agrees() {
 	local description=$1 status=3 round
 	shift
@@ -70,6 +70,6 @@ if [ -n "$MT_SHARED" ] && [ -d "$MT_SHARED/targets" ] &&
 	cd "$TMPDIR/targets" || exit 1
 	agrees "faulter's stacks" ./faulter 5000 0 1
 else
-	skip "faulter's stacks" 'no ../shared beside the tree (MT_SHARED=DIR)'
+	skip "faulter's stacks" 'no ../shared next to the tree (MT_SHARED=DIR)'
 fi
 finish

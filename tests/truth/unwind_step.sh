@@ -1,6 +1,6 @@
 #!/bin/bash
 # Programs run one instruction at a time: the unwinder against the true call chain, in prologues, epilogues, signal frames, PLT
-# stubs, realigned frames, hand-written assembly, the dynamic linker and the vdso.
+# stubs, realigned frames, handwritten assembly, the dynamic linker and the vdso.
 # timeout: 180
 # slow: millions of single steps
 . "$(dirname "$0")/../lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# On Linux 6.12 of Debian 13, in a virtual machine: it tells of each resident page.
+# On Linux 6.12 of Debian 13, in a virtual machine: the kernel reports each resident page.
 # timeout: 900
 . "$(dirname "$0")/machine/kernel.sh"
 on_kernel 6.12

@@ -1,5 +1,5 @@
-"""A library with lines and a recording of it: made_program.py DIRECTORY builds DIRECTORY/libprogram.so with the compiler at
-hand and writes DIRECTORY/program.mtr, whose 20 stacks are caller > grow > fill, the last one inlined; caller and grow are static
+"""A library with lines and a recording of it: made_program.py DIRECTORY builds DIRECTORY/libprogram.so with the compiler of
+this machine and writes DIRECTORY/program.mtr, whose 20 stacks are caller > grow > fill, the last one inlined; caller and grow are static
 functions, named by .symtab alone. For x86-64: the recording says so."""
 import os
 import re

@@ -5,7 +5,7 @@ const { check, open, run } = require("./browser.js");
 
 const folder = process.env.TMPDIR;
 
-// The frames that can be seen, of one lane: name, x, width, whether it is a caller of the one zoomed into.
+// Returns the visible frames of one lane: name, x, width, whether it is a caller of the zoomed frame.
 const frames = (page, lane = 0) => page.evaluate((which) => {
 	const groups = Array.from(document.querySelectorAll("g.lane")[which].children);
 	return groups.filter((g) => g.style.display !== "none").map((g) => {
@@ -84,14 +84,14 @@ async function checkDetails(page) {
 		return [box.x + box.width / 2, box.y + box.height / 2];
 	});
 	await page.mouse.move(...place);
-	check((await text(page, "details")).startsWith("brk ("), "what is under the pointer is told below", await text(page, "details"));
+	check((await text(page, "details")).startsWith("brk ("), "the details below describe the frame under the pointer", await text(page, "details"));
 }
 
 async function checkChanges(page) {
 	const before = await frames(page);
 	check(await page.$$eval("g.lane", (lanes) => lanes.length) === 2, "what is gone has a lane of its own");
 	const gone = await frames(page, 1), leaf = gone[gone.length - 1];
-	check(before.some((frame) => frame.title.includes("against the base")) && gone[0].title.includes("; gone"), "both tell of the base", gone[0]);
+	check(before.some((frame) => frame.title.includes("against the base")) && gone[0].title.includes("; gone"), "titles of both lanes name the base", gone[0]);
 	await click(page, leaf.name, 1);
 	check(JSON.stringify(await frames(page)) === JSON.stringify(before), "zooming into one lane leaves the other");
 	check((await frames(page, 1)).some((frame) => frame.name === leaf.name && Math.abs(frame.width - 1180) < 0.1), "and works in it", leaf);

@@ -1,4 +1,4 @@
-# For tests with a browser: source it behind tests/lib.sh.
+# For tests with a browser: source this file after tests/lib.sh.
 # shellcheck shell=bash
 
 # needs_browser: skips all where chromium or its driver is missing; NODE_PATH and CHROMIUM say where they are.

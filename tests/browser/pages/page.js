@@ -83,7 +83,7 @@ async function checkOverview(page) {
 	await page.keyboard.press("1");
 }
 
-// Every selector and every view's tab stand in one line.
+// Every selector and every view's tab are in one line.
 async function checkToolbar(browser, name) {
 	const page = await openPage(browser, name, "#view=flame&table=samples");
 	for (const table of ["samples", "growth"]) {
@@ -104,7 +104,7 @@ async function checkZoom(page) {
 	const zoomed = await page.evaluate(() => window.mtreport.state.zoom);
 	check(JSON.stringify(zoomed) === JSON.stringify(path), "a click zooms into a frame", zoomed);
 	check((await hash(page)).includes("zoom=_start"), "the address keeps the zoom", await hash(page));
-	check((await text(page, "details")).startsWith("__libc_start_main ("), "what is under the pointer is told below", await text(page, "details"));
+	check((await text(page, "details")).startsWith("__libc_start_main ("), "the details below describe the frame under the pointer", await text(page, "details"));
 	await page.click("#reset");
 	await drawn(page);
 	check(await page.evaluate(() => window.mtreport.graphs[0].drawn) === before, "reset zoom leads back");
@@ -161,7 +161,7 @@ async function checkDark(page) {
 	await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
 	let after = await drawn();
 	for (let tries = 0; tries < 50 && before.some((picture, i) => picture === after[i]); tries++) {
-		await new Promise((resolve) => setTimeout(resolve, 100)); // the page hears of it, then draws with the next frame
+		await new Promise((resolve) => setTimeout(resolve, 100)); // the page gets the event, then draws with the next frame
 		after = await drawn();
 	}
 	const dark = await paper();
@@ -197,10 +197,10 @@ async function checkAnalyses(page) {
 			check(sorted(await copied(page, "f")) === sorted(printed(await copied(page, "c"))), `${name}: those of a range`, await page.evaluate(() => window.mtreport.copied));
 		await page.keyboard.press("Escape");
 	}
-	check(await page.evaluate(() => window.mtreport.timeline.gauges.length === 1 && window.mtreport.timeline.gauges[0].mapped.length > 1), "resident and mapped memory stand over time");
+	check(await page.evaluate(() => window.mtreport.timeline.gauges.length === 1 && window.mtreport.timeline.gauges[0].mapped.length > 1), "the timeline has resident and mapped memory");
 	check((await page.evaluate(() => window.mtreport.facts.marks.rows.some(({ mark }) => mark === "exec"))), "and when it called exec");
 	const free = (await page.evaluate(() => window.mtreport.facts.summary)).match(/available .*?([\d.]+ [kMGT]?B)/)[1];
-	check((await text(page, "legend")).includes(`host: ${free} available`), "beside what the host had available, as the first screen says", [free, await text(page, "legend")]);
+	check((await text(page, "legend")).includes(`host: ${free} available`), "the legend has the host's available memory, as the first screen says", [free, await text(page, "legend")]);
 }
 
 async function checkChanges(page) {
@@ -211,7 +211,7 @@ async function checkChanges(page) {
 	const [before, now] = printed(`mtreport --growth --folded ${process.env.CHANGES}`).trim().split("\n").map((line) => line.match(/ (\d+) (\d+)$/)).reduce((sums, line) => [sums[0] + Number(line[1]), sums[1] + Number(line[2])], [0, 0]);
 	const [base, sum, below] = await page.evaluate(() => [window.mtreport.sums.baseSum, window.mtreport.sums.sum, window.mtreport.sums.below]);
 	check(before > 0 && now > 0 && base > 0 && sum > 0 && below <= 0, "both sides have figures", [before, now, base, sum, below]);
-	check((await text(page, "status")).includes("the base had"), "the status tells of the base", await text(page, "status"));
+	check((await text(page, "status")).includes("the base had"), "the status names the base", await text(page, "status"));
 }
 
 // Source text: the lines of --annotate, by a click and by a link.

@@ -19,7 +19,7 @@ function wanted(name) {
 	return functions;
 }
 
-// "1.50 KB (3%)" as the number that it stands for, and how far the text rounds it.
+// Returns the number that "1.50 KB (3%)" represents, and how far the text rounds it.
 function figure(text) {
 	const [, number, unit] = text.replace(/,/g, "").match(/^([\d.]+) ?([KMG]?B)? \(/), decimals = (number.split(".")[1] || "").length;
 	return { value: Number(number) * UNITS[unit || ""], slack: 0.51 * UNITS[unit || ""] / 10 ** decimals };

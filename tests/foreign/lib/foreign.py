@@ -1,4 +1,4 @@
-"""Starts a program of others, records it while it grows or does not, and holds the reports to what the program did.
+"""Starts a foreign program, records it while it grows or does not, and compares the reports with the program's real use.
 
 A test makes a Case for each course that its program takes, by `-e vm,rss` and, where its allocator is a native one, by
 `-e malloc`, and gives them to check(), which records all at the same time. Each has a process of its own: stacks that pass
@@ -29,7 +29,7 @@ MTDUMP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../scrip
 TARGETS = os.path.abspath(os.path.join(os.path.dirname(__file__), "../targets"))
 HERE = os.environ.get("TMPDIR") or tempfile.mkdtemp()  # where every file of a test goes
 SECONDS = float(os.environ.get("MT_SECONDS", "13"))  # of a recording: below 10 nothing is judged
-LEAST = 1 << 20  # bytes: what the first screen shows of a process
+LEAST = 1 << 20  # bytes: the first screen shows processes of this size and larger
 GROWTH = {"leak", "grows steadily", "heap grows"}
 STANDSTILL = {"bounded", "plateau", "sawtooth", "one-off", "arena retention"}
 UNKNOWN = {"undecided"}
@@ -59,7 +59,7 @@ def skip_all(why):
 
 
 def needs(package, *programs):
-    """Skips the file where one of the programs is absent, or where nothing can be recorded."""
+    """Skips the file where one of the programs is absent, or where recording is impossible."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     for program in programs:
         if not shutil.which(program):
@@ -146,7 +146,7 @@ def resident(pid):
 
 
 def untouched(pid):
-    """Bytes of its writable anonymous mappings that are in no page."""
+    """Returns the bytes of its writable anonymous mappings that have no page."""
     total = 0
     for mapping in re.split(r"(?m)^(?=[0-9a-f]+-[0-9a-f]+ )", read(f"/proc/{pid}/smaps")):
         head = mapping.split("\n", 1)[0].split()
@@ -181,21 +181,21 @@ class Load(threading.Thread):
 class Case:
     """One course of one process, recorded by one `event`: `truth` is grows, flat, or filled (grew, and stopped within the recording).
 
-    counter: what the program says that it keeps, in bytes. path: what a path of that growth has on the first screen.
+    counter: the bytes that the program says it keeps. path: a text that a path of that growth has on the first screen.
     """
 
     def __init__(self, name, event, pid, truth, counter=None, path=None, **more):
         self.name, self.event, self.pid, self.truth, self.counter, self.path = name, event, pid, truth, counter, path
         parent = more.pop("parent", None)
         self.targets = ["-p", str(parent), "--children"] if parent else ["-p", str(pid)]
-        self.ratio = more.pop("ratio", (0.9, 1.15))  # of live blocks to what the program counts
-        self.resized = more.pop("resized", False)  # a block of before the recording is what grows
-        self.never = more.pop("never", None)  # what its screen must not have
+        self.ratio = more.pop("ratio", (0.9, 1.15))  # of live blocks to the program's count
+        self.resized = more.pop("resized", False)  # the block that grows is older than the recording
+        self.never = more.pop("never", None)  # text that its screen must not have
         assert not more, more
 
 
 class Truth(threading.Thread):
-    """What /proc and the program say of one case, five times a second."""
+    """Reads /proc and the program's counters for one case, five times a second."""
 
     def __init__(self, case):
         super().__init__(daemon=True)
@@ -211,7 +211,7 @@ class Truth(threading.Thread):
             time.sleep(0.2)
 
     def around(self, seconds, which):
-        """The least and most of what was seen at about that time of CLOCK_MONOTONIC."""
+        """Returns the least and most values at about that time of CLOCK_MONOTONIC."""
         near_by = [v[which] for begin, end, v in self.series if begin <= seconds + 0.5 and end >= seconds - 0.5]
         return (min(near_by), max(near_by)) if near_by else (0, 0)
 
@@ -230,7 +230,7 @@ class Recording:
         children.append(self.process)
 
     def is_on(self):
-        """As tests/lib.sh: the file's head is written, and mtrec waits for what ends it (ppoll)."""
+        """As in tests/lib.sh: the file's head is written, and mtrec waits in ppoll for its end."""
         path = f"{HERE}/{self.file}"
         return self.process.poll() is not None or (os.path.exists(path) and os.path.getsize(path) > 0
                                                     and read(f"/proc/{self.process.pid}/syscall").startswith("271 "))
@@ -241,7 +241,7 @@ class Recording:
 
 
     def compare_with(self, truth):
-        """Takes from the series what was true at its ends, which the second decoder reads."""
+        """Takes the values at both ends from the series, which the second decoder reads."""
         text = run(MTDUMP, "--no-crc", f"{HERE}/{self.file}")
         begin, end = (int(re.search(rf"\bend: .*\b{which} time (\d+)", text).group(1)) / 1e9 for which in ("start", "end"))
         self.before, self.after = truth.around(begin, RESIDENT), truth.around(end, RESIDENT)
@@ -327,7 +327,7 @@ class Screen:
         return found
 
     def grower(self, pid):
-        """(before, now or peak, change) of a process; None where it is not shown."""
+        """Returns (before, now or peak, change) of a process; None where the screen has no such process."""
         for line in self.lines("WHO GREW"):
             found = re.match(rf" *{pid} \S+ +{SIZE} +{SIZE} +([+-]?){SIZE} ", line)
             if found:
@@ -336,7 +336,7 @@ class Screen:
         return None
 
     def commands(self):
-        """What NEXT says to run."""
+        """Returns the command that NEXT proposes."""
         text = "\n".join(self.lines("NEXT"))
         return [line.split(" # ")[0].strip() for line in re.sub(r"\\\n\s*", "", text).splitlines() if line.strip()]
 
@@ -359,7 +359,7 @@ def near(got, low, high, slack):
 # Claims ----------------------------------------------------------------------------------------------------------------
 
 def check_growers(r, screen, label):
-    """WHO GREW is what /proc said at the time."""
+    """WHO GREW is equal to /proc at that time."""
     shown = screen.grower(r.case.pid)
     if r.grew_surely < LEAST + LEAST // 2 and not shown:
         tap.check(f"{label}: a process that did not grow is not among those that grew", True)
@@ -383,7 +383,7 @@ def check_paths(r, screen, label):
 
 
 def wrong_verdicts(truth, grew, judged):
-    """Those of (bytes, word, text) that contradict what is true."""
+    """Returns those of (bytes, word, text) that contradict the truth."""
     large = [(b, word, text) for b, word, text in judged if b >= max(LEAST / 4, 0.1 * grew)]
     return [row for row in large if row[1] in (STANDSTILL if truth == "grows" else GROWTH)]
 
@@ -419,12 +419,12 @@ def check_untouched(r, screen, label):
 
 
 def check_blocks(r, label):
-    """Live blocks are what the program counts."""
+    """Live blocks are equal to the program's count."""
     table = [row for row in rows("--blocks", "--by", "process", r.file) if row["pid"] == str(r.case.pid)]
     got = [sum(float(row.get(key) or row["bytes"]) for row in table) for key in ("bytes_low", "bytes", "bytes_high")]
     (before, begin), (end, after) = r.counted
     low, high = r.case.ratio
-    most = after - before if r.case.truth == "grows" and not r.case.resized else after  # what older blocks were replaced by
+    most = after - before if r.case.truth == "grows" and not r.case.resized else after  # includes blocks that replaced older ones
     tap.check(f"{label}: live blocks are what the program counts", got[0] <= high * most + LEAST / 2 and got[2] >= low * (end - begin) - LEAST / 2,
               f"blocks {got}; {r.evidence()}\n{r.words()}")
 

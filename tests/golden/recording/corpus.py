@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Small recordings that exercise each chunk and record type, codec and kind of damage. What a reader must find stands beside the
-bytes; tests/golden/sweep.py holds scripts/mtdump to it.
+"""Small recordings that exercise each chunk and record type, codec and kind of damage. Each has the bytes and what a reader must
+find in them; tests/golden/sweep.py compares scripts/mtdump with that.
 
     tests/golden/recording/corpus.py DIR         writes all as DIR/NAME.mtr
     tests/golden/recording/corpus.py DIR NAME... writes the named ones
@@ -15,7 +15,7 @@ from encoder import *  # noqa: E402, F401, F403
 # Recordings ---------------------------------------------------------------------------------------
 
 def begun(head_more=b"", **options):
-    """A writer behind its HEAD chunk."""
+    """Returns a writer that has written its HEAD chunk."""
     writer = Writer()
     for name, value in options.items():
         setattr(writer, name, value)
@@ -133,7 +133,7 @@ def padding_of_every_length():
 
 @recording({FAULTS: 2})
 def a_later_minor_version():
-    """Fields behind the known ones, in every record."""
+    """Fields after the known ones, in every record."""
     more = bytes(range(1, 41))
     writer = Writer()
     writer.chunk(HEAD, header(minor=7, more=more), infos(), clock(more=more), events())
@@ -344,7 +344,7 @@ def a_false_last_time():
 @recording({FAULTS: 4}, check="1 records out of order", disordered=1,
            order=[1000, 1400, 1100, 1500])
 def a_false_first_time():
-    """A chunk that claims to begin later than it does comes late."""
+    """A chunk that claims a later start than its own comes late."""
     writer = state(begun()).chunk(DATA, faults(1000, 1400), stream=0)
     return ended(writer.chunk(DATA, faults(1100, 1500), stream=1, first_time=1450 * US), 4)
 
@@ -367,7 +367,7 @@ def a_record_in_the_wrong_chunk():
 
 @recording({FAULTS: 2, BRK: 1}, check="EVENT in a DATA chunk", order=[500, 0, 1000, 1000, 901])
 def records_in_wrong_chunks():
-    """All are read, but for MARK and END, and what stands beside those."""
+    """All are read, except MARK and END; records next to those are read, too."""
     writer = Writer().chunk(HEAD, header(), task(), event(FAULTS, 0, "page-faults", "page-faults",
                                                           attr(1, 2, SAMPLE_TYPES[FAULTS])))
     writer.chunk(STATE, faults(500), weight(0), end(9, 9), mark(9), header(major=2))
@@ -553,7 +553,7 @@ def false_header(sequence, **fields):
 
 @recording({FAULTS: 6}, check="damaged: crc differs", damaged_chunks=1, skipped_bytes=64)
 def a_false_stored_size():
-    """A good header that claims the chunks behind it as its payload: they are found still."""
+    """A good header that claims the next chunks as its payload: readers still find these."""
     return inserted(1, false_header(77))
 
 
@@ -564,7 +564,7 @@ def a_false_stored_size_past_the_end():
 
 @recording({FAULTS: 6}, check="damaged: crc differs", damaged_chunks=1, skipped_bytes=64)
 def a_false_header_with_the_next_sequence():
-    """The chunk behind it has the same number, and belongs to the recording still."""
+    """The next chunk has the same number, and still belongs to the recording."""
     return inserted(1, false_header(2))
 
 
@@ -837,7 +837,7 @@ LONG_CHAIN = tuple(0x400100 + 16 * n for n in range(150))
            dumps=[words(100), b"", words(100), b"", words(9), words(9), words(9), words(100), words(11),
                   words(12), words(100), words(100), b"", b"", b""])
 def packed_samples_of_every_kind():
-    """Of two events, with other chains, without a valid byte, without a dump, beside coding 1."""
+    """Of two events, with other chains, without a valid byte, without a dump, next to coding 1."""
     coder = Coder()
     records = [packed_sample(coder, 1000, words(100)), packed_sample(coder, 1001),
                packed_sample(coder, 1002, words(100), event_index=BRK),
@@ -854,7 +854,7 @@ def packed_samples_of_every_kind():
 
 
 def mixed_chunk():
-    """PACKED and other records; what stands in the padding of one PACKED keeps it whole."""
+    """PACKED and other records; bytes in the padding of one PACKED keep it whole."""
     coder = Coder()
     packed = [packed_sample(coder, 1000 - n, dump, slot, address)
               for n, (slot, address, dump) in enumerate(DUMPS[:9] * 2)]
@@ -1016,7 +1016,7 @@ def three_recordings_two_with_neither_end_nor_head():
 @recording([{FAULTS: 6}, {BRK: 1}], check="bytes that are in no recording",
            outside=len(second()) + 64)
 def three_recordings_the_second_without_its_head_and_damaged():
-    """Nothing of it is known to be a recording's chunk: it counts as bytes alone."""
+    """No part is known to be a recording's chunk: the file counts as bytes alone."""
     return three_and_end()[0] + flipped(second(), 3) + false_header(77) + one_brk()
 
 

@@ -76,7 +76,7 @@ def runs(data):
 
 
 def chunk_header(kind, stored, **fields):
-    """A header with a right checksum around whatever the fields say."""
+    """Returns a header with a right checksum over any fields."""
     values = dict(type=kind, flags=1 if kind in (HEAD, STATE, DATA) else 0, codec=STORED,
                   stored_size=len(stored), raw_size=len(stored), sequence=0, first_time=0,
                   last_time=0, stream=0, records=0, crc=crc32c(stored))
@@ -100,7 +100,7 @@ def record_times(payload):
 
 
 class Writer:
-    """Chunks one behind the other. Their headers tell the truth where no field says otherwise."""
+    """Writes chunks one after the other. Their headers are true where no field says otherwise."""
 
     def __init__(self):
         self.data = b""
@@ -150,7 +150,7 @@ class WordPlanes:
 
     def __init__(self, planes):
         self.planes, self.words, self.distance, self.tags = planes, [0], 1, []
-        self.last, self.last_alike = {0: 0}, {0: 0}  # where words stood
+        self.last, self.last_alike = {0: 0}, {0: 0}  # where words were
 
     def add(self, word):
         self.tags.append(self.tag(word))
@@ -224,7 +224,7 @@ def split_planes(payload):
 
 
 def planes_payload(planes, sizes=(), frames=("literals",), more=b""):
-    """Some planes as zstd frames; sizes: (place in the directory, what stands there)."""
+    """Writes some planes as zstd frames; sizes: (place in the directory, the value there)."""
     stored = {name: zstd_frame(bytes(plane)) if name in frames else bytes(plane)
               for name, plane in planes.items()}
     stored.update({name: bytes(plane) for name, plane in planes.items()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a recording's ledger says against what its program wrote down of /proc/PID/maps: compare_ledger.py NAME
+"""Compares a recording's ledger with /proc/PID/maps as its program saved it: compare_ledger.py NAME
 
-Every page that differs is reported as doubtful, but for one in a thousand of those compared: live/ledger_truth.py is the
-test of the ledger, this one shows that a kernel tells it the same. The lowest page of a stack counts for nothing: /proc hides
+mtreport reports every page that differs as doubtful, except one in a thousand of those compared: live/ledger_truth.py tests
+the ledger, this script shows that a kernel gives it the same events. The lowest page of a stack does not count: /proc hides
 it before Linux 4.12.
 """
 import importlib.util

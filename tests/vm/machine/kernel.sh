@@ -1,10 +1,10 @@
-# Boots a distribution's kernel in a virtual machine, lets mtrec record there what `guest` does, and checks the recordings
-# with the reporter on this machine. Sourced by tests/vm/*.sh, which say what is particular about their kernel:
+# Boots a distribution's kernel in a virtual machine, lets mtrec record the `guest` program there, and checks the recordings
+# with the reporter on this machine. tests/vm/*.sh source this file and give the properties of their kernel:
 #
 #	on_kernel 6.1 counts=batched		or any of these:
 #
-#	locks=yes|no        mmap_lock:mmap_lock_acquire_returned tells the order of calls
-#	counts=each|batched what kmem:rss_stat tells of
+#	locks=yes|no        mmap_lock:mmap_lock_acquire_returned gives the order of calls
+#	counts=each|batched the changes that kmem:rss_stat reports
 #	often=yes|no        booted without MT_TESTS=long, too
 # shellcheck shell=bash
 
@@ -15,7 +15,7 @@ unordered=brk,mmap,munmap,mremap,mprotect,madvise,shmat,shmdt,task:task_newtask
 qemu="qemu-system-x86_64"
 guest_seconds=600
 guest=$machine/guest	# what runs there
-programs=()		# it needs beside the others
+programs=()		# that the test needs in addition to the others
 disk=()			# of qemu: the machine's
 
 # ---- Making the machine ----
@@ -31,7 +31,7 @@ needs_machine() {
 	[ -x "$MT_BUILD/static/mtrec" ] || skip_all 'no static mtrec: make static'
 }
 
-# The programs that are recorded, and what the machine itself needs.
+# The recorded programs, and the files that the machine itself needs.
 build_programs() {
 	local name flags=(-O2 -g -std=c++17 -fomit-frame-pointer)
 	for name in brker faulter xorenc mallocer; do
@@ -53,7 +53,7 @@ build_initramfs() {
 	for name in brker faulter xorenc plugin.so steps resident_steps ledger_truth deliver mallocer probed; do
 		words+=("$TMPDIR/$name=/bin/$name")
 	done
-	# A function's offset in the file is its address, as nm tells it: GNU ld lays programs out so.
+	# A function's offset in the file is its address, as nm prints it: GNU ld lays programs out so.
 	{
 		echo "LEDGER_CALLS=4000 UNORDERED=$unordered GROUP_EVENTS='${group_events:-}'"
 		echo "BRKER_GROW=0x$(nm "$TMPDIR/brker" | awk '/growILi0ELi0E/ { print $1; exit }')"
@@ -63,7 +63,7 @@ build_initramfs() {
 		"$TMPDIR/rss_at_exit.so=/lib/rss_at_exit.so" "$machine/init=/init" "$TMPDIR/guest=/guest"
 }
 
-# boot VERSION: runs the machine to its end; what it delivered lies in $TMPDIR/$version, and we are there.
+# boot VERSION: runs the machine to its end; its files are in $TMPDIR/$version, the current directory.
 boot() {
 	local kernel size
 	kernel=$("$MT_TOP/scripts/get-kernel" "$1" "${MT_KERNELS:-$MT_BUILD/kernels}" 2>"$err") || skip_all "$(tail -n 1 "$err")"
@@ -106,7 +106,7 @@ complete() {
 	check "$1: $2 % of the stacks are complete" awk -v least="$2" '/^stacks/ { exit !($2 == "all" || $2 >= least) }' "$out"
 }
 
-# below NAME ANALYSIS EVENT FUNCTION: the sum of the stacks in which it is.
+# below NAME ANALYSIS EVENT FUNCTION: prints the sum of the stacks that have the function.
 below() {
 	"$report" "$2" --folded ${3:+-e "$3"} "$1.mtr" 2>/dev/null | awk -v f="$4" '$0 ~ f { n += $NF } END { print n + 0 }'
 }
@@ -133,9 +133,9 @@ check_own() {
 
 check_ledger() {
 	if [ "$locks" = yes ]; then
-		is 'the kernel tells of locks' "$(grep -c 'no mmap_lock:mmap_lock_acquire_returned' ledger.err)" 0
+		is 'the kernel reports locks' "$(grep -c 'no mmap_lock:mmap_lock_acquire_returned' ledger.err)" 0
 	else
-		says 'the kernel tells of no locks' 'has no mmap_lock:mmap_lock_acquire_returned' ledger.err
+		says 'the kernel reports no locks' 'has no mmap_lock:mmap_lock_acquire_returned' ledger.err
 	fi
 	expect 0 'the ledger is what /proc/PID/maps was' python3 "$machine/compare_ledger.py" ledger
 	sed 's/^/# /' "$out"
@@ -150,7 +150,7 @@ check_attached() {
 	between 'attached: every page that was touched' 700 "$(below attached --samples page-faults ';touch')" 703
 }
 
-# A program that lives on: what /proc says at both ends decides, whatever the kernel counts in between.
+# A program that lives on: /proc at both ends decides, whatever the kernel counts in between.
 check_held() {
 	local kilobytes
 	recorded held
@@ -167,7 +167,7 @@ check_probes() {
 	between 'a kprobe, by its name' 40 "$(below probes --samples mt:fault ';handle_mm_fault')" 400
 }
 
-# resident_pages NAME COMMAND TIME: what --resident says of that program then.
+# resident_pages NAME COMMAND TIME: prints the pages of that program at that time by --resident.
 resident_pages() {
 	"$report" --resident --at "@$3" --by process --csv "$1.mtr" 2>/dev/null |
 		awk -F, -v name="$2" 'index($2, name) == 1 && $2 !~ /exited/ { n += $3 } END { print n / 4096 }'
@@ -217,11 +217,11 @@ check_users() {
 	local made
 	ended nobody-2 0
 	ended nobody-brk-2 0
-	says 'a user sees no kernel frames, and is told' 'no kernel side' nobody-brk-2.err
+	says 'a user sees no kernel frames, and mtrec says so' 'no kernel side' nobody-brk-2.err
 	made=$(sed -n 's/.*, \([0-9,]*\) samples, .*, \([0-9,]*\) lost -> .*/\1+\2/p' nobody-brk-2.err | tr -d ,)
 	check '... has each own call, or its loss is counted' test $((made)) -ge 300
 	complete nobody-brk-2 97
-	says '--check tells a user of its own processes' '^(ok|part) +brk +own processes' nobody-check-2.out
+	says '--check lists the own processes of a user' '^(ok|part) +brk +own processes' nobody-check-2.out
 	ended nobody-3 125
 	says '... and what would allow it' 'sysctl kernel.perf_event_paranoid=2' nobody-3.err
 	ended nobody-check-3 3

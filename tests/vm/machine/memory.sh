@@ -1,5 +1,5 @@
-# The kernel's own side of memory in a virtual machine: what `memory_guest` did there, beside what the kernel and the programs
-# say themselves. Sourced by tests/vm/memory_*.sh: memory_on_kernel 6.1, with words of its own.
+# The kernel's own memory in a virtual machine: compares reports on `memory_guest` with the figures of the kernel and the programs
+# there. tests/vm/memory_*.sh source this file and call memory_on_kernel 6.1, with words of its own.
 # shellcheck shell=bash
 
 . "$(dirname "${BASH_SOURCE[0]}")/kernel.sh"
@@ -28,7 +28,7 @@ check_functions() {
 	complete returns 99
 }
 
-# What mallocer keeps, as its source says: "BLOCKS BYTES".
+# The blocks that mallocer keeps, by its source: "BLOCKS BYTES".
 mallocer_keeps() {
 	python3 - <<-'END'
 		rng, ring, leaked = 1, {}, []
@@ -129,7 +129,7 @@ check_groups() {
 }
 
 # memory_on_kernel VERSION WORD...:
-#	event=pid|whole      what oom:mark_victim says of the victim
+#	event=pid|whole      the fields of oom:mark_victim about the victim
 #	slabs=counted|apart  whether reclaim may count pages that pgsteal does not have
 memory_on_kernel() {
 	local version=$1 event=whole slabs=apart word
