@@ -35,8 +35,10 @@ expect 0 'a good tree has good layers' "$python" "$MT_TOP/scripts/check-layers" 
 
 printf '%s\n' '/* Told in a comment. */' 'static int is_told(void);' | bad formats/words.c
 complains check-style 'a retired word in an identifier' 'formats/words.c:2: is_told: told is retired: reported'
-printf '%s\n' '#!/bin/bash' '# Names.' 'as_told=told' | bad scripts/words.sh
+complains check-style 'a retired word in a comment' 'formats/words.c:1: a comment: told is retired: reported'
+printf '%s\n' '#!/bin/bash' '# Names.' 'as_told=told # be''hind' | bad scripts/words.sh
 complains check-style 'a retired word in the name of a variable' 'scripts/words.sh:3: as_told: told is retired'
+complains check-style 'a retired word in a comment of a script' 'scripts/words.sh:3: a comment: behind is retired'
 
 {
 	printf '/* Long. */\nvoid mt_long(void)\n{\n'
