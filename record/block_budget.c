@@ -2,11 +2,12 @@
  * Keeps recording blocks within a budget. --malloc-sample auto counts for a second before the
  * recording how many blocks the targets allocate, computes the cost of probes and records from the
  * counts, and chooses the sampling ratio. For a command, which has not begun, every block is
- * recorded. During the recording the counters are read about ten times a second; if the cost
+ * recorded. During the recording the counters are read about ten times a second. If the cost
  * exceeds the budget, the probes are switched off one after the other, because the kernel takes
- * about 85 ms for each. The recording contains the time of the switch.
+ * about 85 ms to remove each. The recording contains the time at which that begins.
  *
- * The counters have no filters: a probe costs the same for a block that is not sampled.
+ * During the recording the counters have no filters, because a probe costs the same for a block
+ * that is not sampled.
  */
 #include "record/recorder_parts.h"
 
@@ -31,8 +32,9 @@
 enum {
 	BUDGET = 5, /* percent of a CPU; the default */
 	/*
-	 * Bytes of stack if every block is recorded and the user gave no size. It takes four fifths
-	 * of the time of 8 KiB. Seeds complete deeper stacks: 99.5 to 99.9 % were whole.
+	 * Bytes of stack to dump if every block is recorded and the user gave no size. 4 KiB take
+	 * four fifths of the time of 8 KiB. Seeds complete deeper stacks, so 99.5 to 99.9 % of the
+	 * stacks were whole.
 	 */
 	BLOCK_DUMP = 4096,
 };
@@ -45,8 +47,8 @@ struct mt_block_budget {
 	uint32_t count; /* number of the recorder's events */
 	uint32_t one_in;
 	uint64_t last_ns;	 /* time of the last reading */
-	uint64_t *hits, *passed; /* by event, at the last reading */
-	double counted;		 /* seconds of the count before the recording */
+	uint64_t *hits, *passed; /* counts by event, at the last reading */
+	double counted;		 /* duration of the count before the recording, s */
 	double *rates;		 /* hits per second, by event, at the last reading */
 	bool ending;
 };
@@ -68,7 +70,7 @@ static bool is_counted(const struct mt_planned_event *event)
 	return event->block == MT_PLANNED_ALLOC || event->block == MT_PLANNED_FREE;
 }
 
-/* Copies the recorder's events; their contents are borrowed. */
+/* Creates a budget with copies of the recorder's events, which borrow their strings. */
 static struct mt_block_budget *budget_create(const struct mt_plan *plan)
 {
 	struct mt_block_budget *budget = calloc(1, sizeof(*budget));
@@ -118,7 +120,7 @@ static struct mt_block_counts counted(const struct mt_block_budget *budget)
 					.seconds = budget->counted};
 }
 
-/* Keeps the unfiltered counters open, because they are needed again during the recording. */
+/* Counts for a second. Keeps the unfiltered counters open for the recording. */
 static void count_a_second(struct mt_recorder *r, struct mt_block_budget *budget,
 			   struct mt_block_rate *rate)
 {
@@ -142,7 +144,7 @@ static void count_a_second(struct mt_recorder *r, struct mt_block_budget *budget
 
 /*
  * Leaves out the allocator whose probes cost most in that count, with a note. *rate becomes the
- * rate of the other allocators. *some: there are others.
+ * rate of the other allocators. *some is false if there is no other, and then nothing is left out.
  */
 static struct mt_error *leave_out_busiest(struct mt_recorder *r, struct mt_block_rate *rate,
 					  bool *some)
@@ -170,8 +172,8 @@ static struct mt_error *leave_out_busiest(struct mt_recorder *r, struct mt_block
 }
 
 /*
- * Counts for a second the blocks that the targets allocate and free, adds the counts to *rate, and
- * keeps counting. share: the budget as a share of a CPU.
+ * Counts the blocks that the targets allocate and free in a second, and adds the counts to *rate.
+ * The counters stay enabled. share: the budget as a share of a CPU.
  */
 static struct mt_error *count_blocks(struct mt_recorder *r, double share,
 				     struct mt_block_rate *rate)
@@ -191,7 +193,7 @@ static struct mt_error *count_blocks(struct mt_recorder *r, double share,
 
 /* ---- Before the recording ---- */
 
-/* Refuses a budget that the probes alone exceed, or the probes with the fewest possible records. */
+/* Returns an error: the probes exceed the budget, alone or with the fewest possible records. */
 static struct mt_error *refuse(const struct mt_block_rate *rate, double budget)
 {
 	double most = mt_block_rate_records(rate, MT_ONE_IN_MOST);
@@ -243,7 +245,7 @@ static struct mt_error *choose(struct mt_recorder *r, uint32_t *one_in)
 	return NULL;
 }
 
-/* Begins to check the budget; 1 in one_in blocks is recorded from now on. */
+/* Prepares the checks of the budget for recording 1 in one_in blocks. */
 static void begin_budget(struct mt_block_budget *budget, uint32_t one_in)
 {
 	if (!budget)
@@ -290,7 +292,7 @@ struct mt_error *mt_recorder_sample_blocks(struct mt_recorder *r)
 
 /* ---- During the recording ---- */
 
-/* Returns the samples of an event and of its variants. */
+/* Returns the number of samples of an event and its variants. */
 static uint64_t samples_of(const struct mt_recorder *r, uint32_t event)
 {
 	uint64_t sum = 0;
@@ -324,7 +326,7 @@ static struct mt_block_rate read_rate(struct mt_recorder *r, double seconds)
 	return rate;
 }
 
-/* Writes the end of known blocks, before any probe is removed, and disables their events. */
+/* Writes until when blocks are known, and disables their events, before any probe is removed. */
 static void end_blocks(struct mt_recorder *r, const struct mt_block_rate *rate)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
@@ -337,7 +339,7 @@ static void end_blocks(struct mt_recorder *r, const struct mt_block_rate *rate)
 	mt_state_flush(&state);
 	budget->ending = true;
 	for (uint32_t i = 0; i < r->plan->events.count; i++) {
-		if (r->plan->events.items[i].block) /* stops at once, before probes go */
+		if (r->plan->events.items[i].block) /* takes effect before any probe is removed */
 			mt_event_set_disable_event(&r->opened, i);
 	}
 	mt_recorder_say(
@@ -349,7 +351,7 @@ static void end_blocks(struct mt_recorder *r, const struct mt_block_rate *rate)
 		budget->credit.budget * 100);
 }
 
-/* Returns the open event with the highest rate of hits. UINT32_MAX: none is open. */
+/* Returns the open event with the highest rate of hits; UINT32_MAX if none is open. */
 static uint32_t busiest(const struct mt_recorder *r)
 {
 	const struct mt_block_budget *budget = r->block_budget;
@@ -363,7 +365,7 @@ static uint32_t busiest(const struct mt_recorder *r)
 	return found;
 }
 
-/* Returns " of=NAME ..." of an event, or of a seed's event; NULL: none. */
+/* Returns the part " of=NAME ..." of an event's account; for a seed, of its event. NULL: none. */
 static const char *function_of(const struct mt_plan *plan, uint32_t event)
 {
 	const struct mt_planned_event *planned = &plan->events.items[event];
@@ -373,7 +375,7 @@ static const char *function_of(const struct mt_plan *plan, uint32_t event)
 	return planned->account ? strstr(planned->account, " of=") : NULL;
 }
 
-/* Returns true if two events probe the same function. The function stops as long as one is open. */
+/* Returns true if two events probe the same function, which costs time while either is open. */
 static bool share_function(const struct mt_plan *plan, uint32_t a, uint32_t b)
 {
 	const char *one = function_of(plan, a), *other = function_of(plan, b);
@@ -383,7 +385,7 @@ static bool share_function(const struct mt_plan *plan, uint32_t a, uint32_t b)
 	       !strncmp(one + 1, other + 1, length);
 }
 
-/* Closes all events of a function. They stay closed if a CPU comes online again. */
+/* Closes all events of the function that the event probes, also for CPUs that come online later. */
 static void close_function(struct mt_recorder *r, uint32_t event)
 {
 	struct mt_block_budget *budget = r->block_budget;

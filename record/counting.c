@@ -15,7 +15,7 @@
 #include "record/plan/plan.h"
 #include "record/recorder.h"
 
-#define HEADER_EVERY 25 /* intervals */
+#define HEADER_EVERY 25 /* intervals between two headers */
 
 /* Counters of tasks follow the tasks from CPU to CPU. */
 struct mt_error *mt_recorder_open_counters(struct mt_recorder *r, const struct mt_plan *plan,
@@ -56,7 +56,7 @@ void mt_recorder_leave_out_unsupported(struct mt_recorder *r)
 	}
 }
 
-/* Returns true if --stat prints a row for the event: those that a recording samples. */
+/* Returns true if --stat prints a row for the event: only for events that a recording samples. */
 static bool has_row(const struct mt_planned_event *event)
 {
 	return event->role == MT_ROLE_SAMPLE || event->role == MT_ROLE_MEMBER;
@@ -114,7 +114,7 @@ void mt_recorder_print_counts(struct mt_recorder *r, uint64_t now)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	/* missed intervals, e.g. of a suspended host, become one */
+	/* several missed intervals, e.g. of a suspended host, are printed as one */
 	do {
 		r->next_count += r->options->interval;
 	} while (r->options->interval && r->next_count <= mt_clock_now(&r->clock));

@@ -1,4 +1,4 @@
-/* Everything from the last event to the END chunk: losses, weights of samples, and statistics. */
+/* Ends a recording, from the last event to the END chunk: losses, sample weights, statistics. */
 #include "record/recorder_parts.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 #define SLOW_END_NS 500000000ull /* a longer wait is explained to the user */
 
 /*
- * Returns true if each hit of the event is one sample of it. Events that share hits with variants
- * do not qualify.
+ * Returns true if each hit of the event writes one sample of the event. False for an event that
+ * shares its hits with variants.
  */
 static bool counts_samples(const struct mt_plan *plan, uint32_t event)
 {
@@ -48,8 +48,8 @@ static void put_counted_loss(const struct mt_recorder *r, struct mt_state *state
 }
 
 /*
- * Reports samples that the kernel counted but did not write, without any LOST record. Linux 6.18
- * drops such samples in softirqs where RCU frees objects.
+ * Reports samples that the kernel counted, but neither wrote nor reported as lost, and returns
+ * their number. Linux 6.18 drops such samples in softirqs in which RCU frees objects.
  */
 static uint64_t settle_unwritten(struct mt_recorder *r, struct mt_state *state)
 {
@@ -74,7 +74,7 @@ static uint64_t settle_unwritten(struct mt_recorder *r, struct mt_state *state)
 	return all;
 }
 
-/* Reports losses without a LOST record, because no further record of their ring followed. */
+/* Reports losses without a LOST record, which the kernel writes only before a later record. */
 static uint64_t settle_unreported(struct mt_recorder *r, uint64_t reported, struct mt_state *state)
 {
 	uint64_t counted = 0;
@@ -93,13 +93,13 @@ static uint64_t settle_losses(struct mt_recorder *r)
 	uint64_t reported = mt_recorder_sum_counts(r).lost, lost = reported;
 
 	lost += settle_unreported(r, reported, &state);
-	if (!reported || r->features.format_lost) /* else their events are unknown */
+	if (!reported || r->features.format_lost) /* otherwise the events of losses are unknown */
 		lost += settle_unwritten(r, &state);
 	mt_state_flush(&state);
 	return lost;
 }
 
-/* Writes a LOSS for samples that --max-size left out. The pack's thread has ended. */
+/* Writes a LOSS for samples that --max-size left out. Call after the writing thread has ended. */
 static struct mt_error *report_left_out(struct mt_recorder *r, struct mt_recorder_result *result)
 {
 	const struct mt_pack_counts counts = mt_pack_counts(r->pack);
@@ -123,7 +123,7 @@ static struct mt_error *report_left_out(struct mt_recorder *r, struct mt_recorde
 	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
 }
 
-/* Reports to the user and as a NOTE after the writing thread has ended. */
+/* Prints a message and writes it as a NOTE. Call after the writing thread has ended. */
 static struct mt_error *report_late(struct mt_recorder *r, int level, const char *text)
 {
 	uint8_t bytes[512];
@@ -136,7 +136,7 @@ static struct mt_error *report_late(struct mt_recorder *r, int level, const char
 	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
 }
 
-/* Reports images that were left out because of another signal. */
+/* Reports images that were left out because a further signal arrived. */
 static struct mt_error *report_not_carried(struct mt_recorder *r)
 {
 	const struct mt_pack_counts counts = mt_pack_counts(r->pack);
@@ -151,7 +151,7 @@ static struct mt_error *report_not_carried(struct mt_recorder *r)
 	return report_late(r, 0, text);
 }
 
-/* Reports what --strip could not do. */
+/* Reports the unwind tables and samples that --strip left out. */
 static struct mt_error *report_stripped(struct mt_recorder *r, struct mt_recorder_result *result)
 {
 	const struct mt_strip_counts counts = mt_pack_counts(r->pack).strip;
@@ -263,8 +263,8 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 }
 
 /*
- * Drops pending signals. A ^C that ended the command also reaches the recorder and counts as the
- * first signal.
+ * Drops pending signals if there is a command. A ^C that ended the command also reached the
+ * recorder, and is not the further signal that leaves out images.
  */
 static void pass_over_signals(struct mt_recorder *r)
 {
@@ -274,7 +274,7 @@ static void pass_over_signals(struct mt_recorder *r)
 		;
 }
 
-/* Explains a slow end: images are being read, or the output is slow. */
+/* Prints a message if the end takes long, because images are being read or the output is slow. */
 static void say_slow_end(const struct mt_recorder *r)
 {
 	if (mt_pack_finishes_within(r->pack, SLOW_END_NS))

@@ -1,4 +1,4 @@
-/* mtrec: records what makes memory grow. Prints messages and exits; all other work is elsewhere. */
+/* mtrec: records what makes memory grow. Only this file prints messages and exits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,13 +30,13 @@ enum exit_status {
 	EXIT_NO_COMMAND = 127,
 };
 
-/* Output of this program: messages on standard error, counts there or on -o. */
+/* Output of this program: messages go to standard error, counts go there or to the file of -o. */
 struct speaker {
 	const struct mt_record_options *options;
 	FILE *counts;
 	bool shows_status; /* the cursor is on the status line */
 	unsigned said[2];  /* notes and warnings so far */
-	unsigned left_out; /* number of these that were not printed */
+	unsigned left_out; /* number of notes and warnings not printed */
 };
 
 #define NOTES_MAX 3 /* per level */
@@ -65,7 +65,8 @@ static void print_left_out(const struct speaker *speaker, const char *where)
 
 /*
  * Returns true if a status line disturbs no output. Standard error must be a terminal to which the
- * command, if there is one, does not write. sleep, the usual timer, writes nothing.
+ * command, if there is one, does not write. Only the command sleep, the usual timer, is known to
+ * write nothing.
  */
 static bool wants_status(const struct mt_record_options *options)
 {
@@ -77,7 +78,7 @@ static bool wants_status(const struct mt_record_options *options)
 	       (!options->command || !strcmp(slash ? slash + 1 : name, "sleep"));
 }
 
-/* A background job leaves the terminal to the foreground job. */
+/* Returns false in a background job, which must leave the terminal to the foreground job. */
 static bool in_foreground(void)
 {
 	pid_t group = tcgetpgrp(STDERR_FILENO);
@@ -85,7 +86,7 @@ static bool in_foreground(void)
 	return group < 0 || group == getpgrp();
 }
 
-/* Draws the status line over the last one. progress NULL: clears it. */
+/* Draws the status line over the previous one. Clears the line if progress is NULL. */
 static void show(void *context, const struct mt_progress *progress)
 {
 	struct speaker *speaker = context;
@@ -111,8 +112,8 @@ static bool print(void *context, const char *text)
 }
 
 /*
- * Returns the exit status of an error: 2 for usage errors; otherwise it depends on whether there is
- * a command.
+ * Prints and destroys an error. Returns the exit status: 2 for a usage error, else 125 with a
+ * command, else 5 if the output failed, else 3.
  */
 static int fail(struct mt_error *err, bool with_command)
 {
@@ -156,7 +157,7 @@ static int command_exit(const struct mt_record_options *options,
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Returns true if there are samples, or if -e memory requested only gauges. */
+/* Returns true if there are samples, or if only gauges were requested (-e memory). */
 static bool has_enough(const struct mt_record_options *options,
 		       const struct mt_recorder_result *result)
 {
@@ -219,7 +220,7 @@ static int count(const struct mt_record_options *options, int argc, char **argv)
 	return options->command ? command_exit(options, &result) : EXIT_CLEAN;
 }
 
-/* Returns the columns of standard output; 0: not a terminal. */
+/* Returns the width of standard output in columns; 0 if it is not a terminal. */
 static size_t columns(void)
 {
 	struct winsize window = {0};
@@ -231,7 +232,7 @@ static size_t columns(void)
 	return window.ws_col;
 }
 
-/* Lists the events. Without access to tracefs it prints the table and the error. */
+/* Lists the events, or with -p USDT probes. Without access to tracefs, also prints the error. */
 static struct mt_error *list(const struct mt_record_options *options)
 {
 	struct mt_probe_targets targets = {.pids = &options->pids, .tids = &options->tids};
@@ -249,7 +250,7 @@ static struct mt_error *list(const struct mt_record_options *options)
 	return NULL;
 }
 
-/* Removes the probes that a killed recorder left in tracefs. */
+/* Removes the probes that killed recorders left in tracefs. */
 static struct mt_error *clean(void)
 {
 	struct mt_tracefs tracefs;
@@ -315,7 +316,7 @@ static int act(const struct mt_record_options *options, int argc, char **argv)
 	return err ? fail(err, false) : EXIT_CLEAN;
 }
 
-/* Opens closed standard streams. Otherwise the next opened file would receive the messages. */
+/* Opens /dev/null as any closed standard stream, so that no opened file receives the messages. */
 static void fill_standard_streams(void)
 {
 	int fd = open("/dev/null", O_RDONLY); /* read-only, so that writing there still fails */

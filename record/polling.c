@@ -25,9 +25,9 @@
 #define POLL_NS 1000000000ull
 #define STATUS_NS 1000000000ull
 #define POLL_SHARE 400		 /* polling takes at most 1 / POLL_SHARE of the time */
-#define WALK_NS 10000000ull	 /* at the start; the duration of the recording is unknown */
-#define WALK_SHARE 100		 /* at the end: 1 / WALK_SHARE of the recording */
-#define WALK_MAX_NS 250000000ull /* obeys signals within a second */
+#define WALK_NS 10000000ull	 /* at the start, when the duration of the recording is unknown */
+#define WALK_SHARE 100		 /* at the end: 1 / WALK_SHARE of the duration of the recording */
+#define WALK_MAX_NS 250000000ull /* short, because signals must take effect within a second */
 
 enum poll_kind {
 	POLL_FIRST,
@@ -35,7 +35,7 @@ enum poll_kind {
 	POLL_LAST,
 };
 
-/* What one poll of the targets writes. */
+/* One poll of the targets, and which data it writes. */
 struct poll {
 	struct mt_recorder *r;
 	struct mt_state state;
@@ -43,7 +43,7 @@ struct poll {
 	struct mt_number_list family;
 };
 
-/* Gives up on a signal, which must end the recording even if the output is stalled. */
+/* Returns true if a signal is pending, which must end even a recording with stalled output. */
 static bool a_signal_waits(void *context)
 {
 	const struct mt_recorder *r = context;
@@ -51,7 +51,7 @@ static bool a_signal_waits(void *context)
 	return mt_waiting_for_signal(&r->waiting, 0);
 }
 
-/* Gives up at once if there is no room; a later poll writes the data. */
+/* Always returns true: if there is no room, the data is left to a later poll. */
 static bool at_once(void *context)
 {
 	(void)context;
@@ -98,7 +98,7 @@ static void add_to_family(void *context, pid_t pid)
 		(void)mt_array_append(&poll->family, (int)pid);
 }
 
-/* Returns true if gauges include the targets' children, even those that are not recorded. */
+/* Returns true if gauges include the children of the targets, recorded or not. */
 static bool shows_children(const struct mt_recorder *r)
 {
 	return !mt_options_target_cpus(r->options) && !r->options->no_inherit;
@@ -121,7 +121,7 @@ void mt_recorder_put_existing(struct mt_recorder *r)
 	mt_state_flush(&poll.state);
 }
 
-/* Adds the children of the family's members, and reads the mappings of each. */
+/* Adds the children of the family, then reads the wanted mappings and gauges of each process. */
 static void poll_family(struct poll *poll)
 {
 	if (poll->children)
@@ -134,7 +134,7 @@ static void poll_family(struct poll *poll)
 	}
 }
 
-/* Returns how long the kernel may walk pages of processes for the most expensive gauges. */
+/* Returns how long (ns) the kernel may walk pages of processes for the most expensive gauges. */
 static uint64_t walk_ns(const struct mt_recorder *r, enum poll_kind kind)
 {
 	uint64_t share = (mt_clock_now(&r->clock) - r->started) / WALK_SHARE;
@@ -144,7 +144,7 @@ static uint64_t walk_ns(const struct mt_recorder *r, enum poll_kind kind)
 	return share < WALK_NS ? WALK_NS : share > WALK_MAX_NS ? WALK_MAX_NS : share;
 }
 
-/* Polls, and sets the time of the next poll. False if the output had no room for all data. */
+/* Polls the targets; sets the time of the next poll. False if there was no room for all data. */
 static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 {
 	bool wide = mt_options_target_cpus(r->options);
@@ -178,7 +178,7 @@ static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 	return !poll.state.given_up;
 }
 
-/* Data mappings are recorded in the side-band only if an account is kept. */
+/* Returns true if accounts are kept: only then does the side-band report data mappings. */
 static bool keeps_account(const struct mt_recorder *r)
 {
 	return r->plan->events.items[0].attr.mmap_data;
@@ -193,7 +193,7 @@ static uint64_t lost_of_ledger(const struct mt_recorder *r)
 	return sum.lost;
 }
 
-/* Polls the host or running targets. The next poll reads a command that has just begun. */
+/* Polls the host or running targets. A command that has just begun is left to the next poll. */
 void mt_recorder_poll_first(struct mt_recorder *r)
 {
 	bool running = mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options);
@@ -201,7 +201,7 @@ void mt_recorder_poll_first(struct mt_recorder *r)
 	(void)carry_out(r, POLL_FIRST, running && keeps_account(r));
 }
 
-/* Never waits for the output; if there is no room, a later poll writes the data. */
+/* Polls without waiting for the output. If there is no room, a later poll writes the data. */
 void mt_recorder_poll_again(struct mt_recorder *r)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
@@ -225,7 +225,7 @@ static uint64_t host_available(void)
 	return bytes;
 }
 
-/* Shows the memory of the targets from their last gauges. */
+/* Shows the status line: the memory of the host, or of the targets by their last gauges. */
 void mt_recorder_show_status(struct mt_recorder *r)
 {
 	bool of_host = mt_options_target_cpus(r->options);
@@ -247,7 +247,7 @@ void mt_recorder_show_status(struct mt_recorder *r)
 	r->next_status = now + STATUS_NS;
 }
 
-/* Polls targets that still run. Does not read the mappings of all processes of a host again. */
+/* Polls targets that still run. Does not read mappings again if the whole host is recorded. */
 void mt_recorder_poll_last(struct mt_recorder *r)
 {
 	bool maps = keeps_account(r) && !mt_options_target_cpus(r->options);

@@ -1,6 +1,6 @@
 /*
- * Everything before the first event: features of the kernel, the plan, opening events, threads, and
- * the file.
+ * Prepares a recording: finds the features of the kernel, plans and opens the events, opens the
+ * file, and starts the threads.
  */
 #include "record/recorder_parts.h"
 
@@ -81,8 +81,9 @@ static struct mt_throttle_limits throttle_limits(const struct mt_recorder *r)
 }
 
 /*
- * Variants and seeds cost a file for each thread, CPU and event. Running threads get them only if a
- * limit requires them. (mt_plan_add_variants() selects the variants.)
+ * Adds variants and seeds to the plan. They cost a file descriptor for each thread, CPU and event,
+ * so running threads get them only if a limit requires that. mt_plan_add_variants() selects the
+ * variants.
  */
 static struct mt_error *plan_variants(struct mt_recorder *r, size_t cpus)
 {
@@ -102,13 +103,13 @@ static struct mt_error *plan_variants(struct mt_recorder *r, size_t cpus)
 	return err || r->options->no_seeds ? err : mt_plan_add_seeds(r->plan);
 }
 
-/* Removes probes of recorders that were killed or are still being removed, then creates the set. */
+/* Removes probes of recorders that have ended, then creates the set of probes. */
 static struct mt_error *create_probes(struct mt_recorder *r)
 {
 	int tracefs = mt_tracepoints_tracefs(r->tracepoints);
 	size_t kept, removed = 0;
 
-	if (tracefs >= 0) /* if this user may not, the next recorder of root removes them */
+	if (tracefs >= 0) /* without permission, they are left to the next recorder of root */
 		mt_error_destroy(mt_probe_events_sweep(tracefs, &removed, &kept));
 	if (removed)
 		mt_recorder_say(r, 2, "probes that an earlier mtrec left are removed: %zu",
@@ -183,7 +184,7 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 	return err;
 }
 
-/* Says which limits would allow the wanted rings. */
+/* Warns that the rings are smaller than wanted, and says which limits would allow larger ones. */
 static void say_shrunk(struct mt_recorder *r, size_t wanted)
 {
 	size_t each = mt_rings_bytes(r->plan, wanted);
@@ -198,8 +199,9 @@ static void say_shrunk(struct mt_recorder *r, size_t wanted)
 }
 
 /*
- * There are more threads than file descriptors: opens whole CPUs, and the drains keep only records
- * of the targets. Takes why; returns it if whole CPUs are not allowed either.
+ * Opens whole CPUs if there are more threads than file descriptors. The drains then keep only
+ * records of the targets. Takes the error `why`, and returns it if whole CPUs cannot be opened
+ * either.
  */
 static struct mt_error *open_cpus_instead(struct mt_recorder *r, const struct mt_number_list *cpus,
 					  size_t ring, struct mt_error *why)
@@ -227,7 +229,7 @@ static struct mt_error *open_cpus_instead(struct mt_recorder *r, const struct mt
 	return NULL;
 }
 
-/* Returns the default ring size for that many CPUs. */
+/* Returns the default ring size for `cpus` CPUs. */
 static size_t ring_size_for(struct mt_recorder *r, size_t cpus)
 {
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -306,7 +308,7 @@ static bool drains_answered(void *context)
 	return all;
 }
 
-/* Starts one drain per CPU; each is the next one's buddy. */
+/* Starts one drain per CPU. Each drain helps the next one when the rings of that one fill up. */
 static struct mt_error *start_drains(struct mt_recorder *r)
 {
 	enum mt_priority lowest = MT_PRIORITY_REALTIME;
@@ -356,7 +358,7 @@ static size_t count_streams(const struct mt_recorder *r)
 	return streams;
 }
 
-/* Warns about --strip if no stacks are recorded, because it only removes raw bytes of stacks. */
+/* Warns that --strip has little to remove if no raw bytes of stacks are recorded. */
 static void report_nothing_to_strip(struct mt_recorder *r)
 {
 	enum mt_call_graph how = r->options->call_graph;
@@ -452,7 +454,7 @@ static struct mt_error *check_targets(struct mt_recorder *r)
 			       process ? 'p' : 't', process ? "process" : "thread", (int)first);
 }
 
-/* A process that never existed is another error. Threads are checked when they are opened. */
+/* Watches the targets. Fails if a process does not exist; threads are checked when opened. */
 static struct mt_error *watch_targets(struct mt_recorder *r)
 {
 	const struct mt_number_list *pids = &r->options->pids;
@@ -469,7 +471,7 @@ static struct mt_error *watch_targets(struct mt_recorder *r)
 	return pids->count ? check_targets(r) : NULL;
 }
 
-/* Existing children are no targets unless the user asks for them; future children are. */
+/* Reports existing children that are not targets. Future children are targets. */
 static void note_children(struct mt_recorder *r)
 {
 	const struct mt_number_list *pids = &r->options->pids;
@@ -492,7 +494,7 @@ static void note_children(struct mt_recorder *r)
 	mt_array_deinit(&family);
 }
 
-/* Prepares recordings and counts: the plan, and the command at its gate. */
+/* Prepares what recording and --stat share: the plan, and the command, which waits at its gate. */
 static struct mt_error *prepare_plan(struct mt_recorder *r)
 {
 	bool to_stdout = r->options->output && !strcmp(r->options->output, "-");
@@ -510,7 +512,7 @@ static struct mt_error *prepare_plan(struct mt_recorder *r)
 	return err;
 }
 
-/* Opens --control and watches for the end of targets. */
+/* Opens --control, checks that targets still run, and reports children that are not recorded. */
 static struct mt_error *prepare_waiting(struct mt_recorder *r)
 {
 	struct mt_error *err =
@@ -538,15 +540,14 @@ struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r)
 	return r->counts ? NULL : mt_error_nomem();
 }
 
-/* Does everything that can fail, up to the last step before the first event. */
 struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **argv)
 {
 	struct mt_error *err = prepare_plan(r);
 
 	mt_self_limits_bound_heap();
 	mt_self_limits_bound_stacks();
-	mt_limits_raise_files(); /* after the fork, so that the command keeps its limits */
-	r->oom_adj = mt_self_limits_spare_from_oom(); /* the next three calls, too */
+	mt_limits_raise_files(); /* the command was forked before and keeps its limits */
+	r->oom_adj = mt_self_limits_spare_from_oom();
 	mt_self_limits_stay_local();
 	r->locked = mt_self_limits_lock_memory();
 	mt_recorder_say(r, 2, "memory is %s; oom_score_adj is %d",

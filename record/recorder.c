@@ -1,6 +1,7 @@
 /*
  * A recording from start to end. Everything that can fail happens before the first event is
- * enabled. After that the recorder ends early only if its output fails, and reports it.
+ * enabled. After that, the only error is a failed output, which ends the recording early and is
+ * reported.
  */
 #include "record/recorder.h"
 
@@ -60,7 +61,7 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	mt_recorder_finish(r, result);
 }
 
-/* Counts until the command or the targets end, or until an option or a signal ends it. */
+/* Counts until the command or the targets end, or until an option or a signal ends the count. */
 static void count(struct mt_recorder *r, struct mt_recorder_result *result)
 {
 	uint64_t interval = r->options->interval, ended;
@@ -72,8 +73,8 @@ static void count(struct mt_recorder *r, struct mt_recorder_result *result)
 		mt_event_set_enable(&r->opened, MT_CLASS_STORM);
 	}
 	/*
-	 * Enabling and disabling tracepoints takes tenths of a second, which is not the command's
-	 * time.
+	 * Enabling and disabling tracepoints takes tenths of a second, which must not count as time
+	 * of the command.
 	 */
 	r->started = mt_clock_now(&r->clock);
 	r->next_count = interval ? r->started + interval : UINT64_MAX;
@@ -105,7 +106,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	mt_array_deinit(&r->waiting_notes);
 	mt_command_abandon(&r->command);
 	mt_recorder_stop_drains(r);
-	mt_pack_destroy(r->pack); /* it may use the drains */
+	mt_pack_destroy(r->pack); /* the pack may use the drains */
 	mt_ahead_destroy(r->ahead);
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_destroy(r->drains.items[i]);
@@ -117,7 +118,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	mt_block_budget_destroy(r->block_budget);
 	mt_plan_destroy(r->plan);
 	mt_clock_close(&r->clock);
-	mt_probes_destroy(r->probes); /* their events are closed now */
+	mt_probes_destroy(r->probes); /* the events of the probes are closed now */
 	mt_tracepoints_destroy(r->tracepoints);
 	free(r->command_file);
 	mt_array_deinit(&r->cpus);

@@ -1,4 +1,4 @@
-/* Runs one recording from start to end: opens, enables, waits, drains, closes. */
+/* Runs one recording, from opening its events to closing its file. */
 #ifndef MT_RECORD_RECORDER_H
 #define MT_RECORD_RECORDER_H
 
@@ -15,15 +15,15 @@ struct mt_record_options;
 struct mt_recorder_voice {
 	void *context;
 	void (*say)(void *context, int level, const char *text);
-	bool (*print)(void *context, const char *text); /* lines of --stat; false: it failed */
-	/* Shows the progress once a second. NULL: the recording has ended. May itself be NULL. */
+	bool (*print)(void *context, const char *text); /* prints --stat lines; false: error */
+	/* Called once a second, and with a NULL progress at the end. `show` may be NULL. */
 	void (*show)(void *context, const struct mt_progress *progress);
 };
 
 struct mt_recorder_result {
 	double seconds;
 	struct mt_stream_counts counts;
-	uint64_t lost; /* lost records: the sum of LOST records, or the kernel's counts if higher */
+	uint64_t lost;	  /* number of records and samples that were lost or left out */
 	uint64_t written; /* bytes of the recording */
 	bool command_ran;
 	int command_status;	       /* status of waitpid */

@@ -1,4 +1,4 @@
-/* Messages of the recorder, for the user and for the recording; its drains; and its targets. */
+/* Messages of a recorder, for the user and for the recording; its drains; its targets. */
 #include "record/recorder_parts.h"
 
 #include <errno.h>
@@ -19,7 +19,6 @@
 #include "record/rings/state_writer.h"
 #include "record/state/existing.h"
 
-/* Writes a NOTE now, or as soon as there is a recording. Takes text. */
 void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
@@ -45,7 +44,6 @@ void mt_recorder_put_waiting_notes(struct mt_recorder *r)
 	mt_array_deinit(&notes);
 }
 
-/* Levels 0 and 1 are also written into the recording. */
 void mt_recorder_say(struct mt_recorder *r, int level, const char *format, ...)
 {
 	char *text = NULL;

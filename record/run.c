@@ -1,4 +1,4 @@
-/* While events are recorded: waiting, marks, ticks of the governor, signals and control. */
+/* Runs while events are recorded: waits, marks, ticks, obeys signals and --control. */
 #include "record/cli/options.h"
 #include "record/recorder_parts.h"
 
@@ -11,7 +11,7 @@
 #include "record/rings/state_writer.h"
 #include "record/state/host.h"
 
-#define FLUSH_NS 200000000ull /* a drain that has not flushed everything by then has no room */
+#define FLUSH_NS 200000000ull /* a drain that needs longer to flush has no room */
 #define TICK_NS 100000000ull
 
 /* Flushes all records up to now, and writes a MARK after them. */
@@ -51,8 +51,8 @@ void mt_recorder_anchor(struct mt_recorder *r)
 }
 
 /*
- * Reads pending signals. Returns true if one of them ends the recording. Does not forward signals
- * of the terminal, which the command receives directly.
+ * Takes pending signals and forwards them to the command, except signals of the terminal, which the
+ * command receives directly. Returns true if one of them ends the recording.
  */
 static bool take_signals(struct mt_recorder *r)
 {
@@ -88,7 +88,7 @@ static bool obey(struct mt_recorder *r, enum mt_control_command command)
 	case MT_CONTROL_UNKNOWN:
 		mt_recorder_say(r, 1, "--control: '%s' is none of enable, disable, ping and stop",
 				r->control.line);
-		return true; /* perf does not acknowledge these, either */
+		return true; /* perf does not acknowledge unknown commands, either */
 	default:
 		break;
 	}
@@ -96,7 +96,7 @@ static bool obey(struct mt_recorder *r, enum mt_control_command command)
 	return command != MT_CONTROL_STOP;
 }
 
-/* Reads --control. Returns false for stop. */
+/* Reads and executes commands of --control. Returns false for stop. */
 static bool take_control(struct mt_recorder *r)
 {
 	enum mt_control_command command;
@@ -114,7 +114,7 @@ static bool take_control(struct mt_recorder *r)
 	return true;
 }
 
-/* Returns the time until the next timed action. */
+/* Returns the time until the next timed action, ns. */
 static uint64_t idle_ns(const struct mt_recorder *r)
 {
 	const uint64_t dues[] = {r->next_mark,	  r->next_anchor, r->next_tick,
@@ -127,7 +127,7 @@ static uint64_t idle_ns(const struct mt_recorder *r)
 	return due > now ? due - now : 0;
 }
 
-/* Ticks often while samples arrive. An idle host has no more ticks than marks. */
+/* Ticks the governor: often while samples arrive, otherwise only at marks. */
 static void tick(struct mt_recorder *r, uint64_t now)
 {
 	uint64_t samples = mt_recorder_sum_counts(r).samples;
@@ -156,8 +156,8 @@ static void reopen(struct mt_recorder *r, size_t place)
 }
 
 /*
- * Events of whole CPUs end when their CPU goes offline. A CPU that is offline for less than the
- * interval between two checks is not noticed.
+ * Reopens the events of CPUs that are online again, because events of a CPU end when it goes
+ * offline. A CPU that is offline only between two checks is not noticed.
  */
 static void follow_cpus(struct mt_recorder *r)
 {
@@ -241,7 +241,6 @@ bool mt_recorder_wait_turn(struct mt_recorder *r)
 	return do_what_is_due(r);
 }
 
-/* Recording has ended, but the command continues. Passes signals on to it. */
 void mt_recorder_wait_for_command(struct mt_recorder *r)
 {
 	while (r->command.pid && !mt_command_poll(&r->command)) {

@@ -1,6 +1,6 @@
 /*
- * Selects files by their exports, not by their names, so that it finds a program's own malloc as
- * well as one from LD_PRELOAD.
+ * Selects files by the functions that they export, not by file name. So a malloc that a program
+ * defines is found, as well as one from LD_PRELOAD.
  */
 #include "record/allocators/allocator_files.h"
 
@@ -46,7 +46,7 @@ struct search {
 	struct mt_elf *elf;
 	const char *name;
 	uint64_t targets[TARGETS_MOST]; /* code addresses: the function, its stubs */
-	uint64_t slots[TARGETS_MOST];	/* words that contain its address */
+	uint64_t slots[TARGETS_MOST];	/* words that contain the function's address */
 	size_t target_count, slot_count;
 };
 
@@ -97,9 +97,9 @@ static void find_slots(struct search *search)
 /*
  * Returns true if the code at a link-time address calls or jumps to the function `name`: directly,
  * by its PLT entry, or through its GOT slot (-fno-plt). Searches for the bytes of calls and jumps
- * without decoding the code; bytes within another instruction match only if they lead to the same
- * function by chance. Does not follow calls. Returns true for code that cannot be read, including
- * that of machines other than x86-64.
+ * without decoding the code. Bytes within another instruction match only if they happen to lead to
+ * the same function. Does not follow calls. Returns true for code that cannot be read, including
+ * code of machines other than x86-64.
  */
 static bool calls_function(struct mt_elf *elf, uint64_t address, uint64_t size, const char *name)
 {
@@ -135,7 +135,7 @@ static bool calls_function(struct mt_elf *elf, uint64_t address, uint64_t size, 
 /* Where a file defines malloc and free. */
 enum malloc_in {
 	MALLOC_IN_NOTHING,
-	MALLOC_IN_SYMBOLS, /* not exported: serves only a static program */
+	MALLOC_IN_SYMBOLS, /* not exported: used only by a static program */
 	MALLOC_IN_LIBC,
 	MALLOC_IN_EXPORTS,
 	MALLOC_INS
@@ -203,8 +203,8 @@ static struct defines look_into(int fd, const char *path)
 /* ---- Running processes ---- */
 
 /*
- * Any user can map hundreds of files that export malloc and free. Files are therefore counted by
- * the processes that map them before any file is opened, and the work per file is bounded.
+ * Any user can map hundreds of files that export malloc and free. So the processes that map a file
+ * are counted before any file is opened, and each step on the whole host takes at most STEP_NS.
  */
 #define STEP_NS UINT64_C(2000000000)
 
@@ -217,10 +217,10 @@ enum {
 
 /* A file that processes map as executable. */
 struct seen {
-	struct mt_mapped_file at; /* its mapping in one of them; owns the path */
+	struct mt_mapped_file at; /* its mapping in one of these processes; owns the path */
 	size_t last;		  /* number of the last counted process, from 1 */
 	size_t processes;	  /* number of processes that map it */
-	size_t served;		  /* number of processes whose allocator it is */
+	size_t served;		  /* number of processes that use its allocator */
 	struct defines defines;
 };
 
@@ -229,7 +229,7 @@ struct survey {
 	struct mt_map64 by_hash;
 	MT_ARRAY(uint32_t) pairs;    /* files of all processes in sequence */
 	MT_ARRAY(size_t) ends;	     /* end of each process in pairs */
-	MT_ARRAY(uint32_t) order;    /* files, most processes first */
+	MT_ARRAY(uint32_t) order;    /* files in the order of by_processes() */
 	size_t unread, unread_files; /* processes and files skipped for lack of time or room */
 	uint64_t until;
 	bool failed; /* out of memory */
@@ -335,7 +335,7 @@ static void sort_files(struct survey *survey)
 			by_processes, survey->files.items);
 }
 
-/* A copy of the memory is another file, where a probe never fires. */
+/* Opens a mapped file; -1 on failure. Rejects a copy of the memory, where a probe never fires. */
 static int open_seen(const struct seen *seen, struct stat *status)
 {
 	int fd = mt_mapped_file_open(&seen->at, status);
@@ -382,7 +382,7 @@ static void choose_of_process(struct survey *survey, size_t first, size_t end)
 	}
 }
 
-/* Opens the file again, for probing. False if it is gone or a memory file. */
+/* Opens the file again, for probing, and adds it to *out. False if that fails. */
 static bool take(struct survey *survey, const struct seen *seen, struct mt_probe_files *out)
 {
 	struct stat status;
@@ -473,8 +473,9 @@ struct choice {
 };
 
 /*
- * The first file that defines malloc, and the first that defines new, are chosen. The program
- * precedes its libraries.
+ * Chooses the first file that defines malloc, and the first that defines operator new if that does
+ * not call malloc. Called for the program first, then for its libraries. Returns false to end the
+ * search.
  */
 static bool take_needed(void *context, const char *path)
 {

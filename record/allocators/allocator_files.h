@@ -1,7 +1,4 @@
-/*
- * Finds the files that define the targets' malloc and operator new, as the dynamic loader binds
- * them.
- */
+/* Finds the files whose malloc and operator new the dynamic loader binds for the targets. */
 #ifndef MT_RECORD_ALLOCATORS_ALLOCATOR_FILES_H
 #define MT_RECORD_ALLOCATORS_ALLOCATOR_FILES_H
 
@@ -17,17 +14,17 @@ struct mt_probe_targets;
  * Appends each file once:
  *
  * 1. Of a running process: every mapped file except libc that exports malloc and free; if there is
- *    none, libc.
+ *    no such file, libc.
  * 2. Of a command: the first file with a malloc in the loader's order (mt_needed_files_each()).
  * 3. Of a program with neither, e.g. a static one: the program, if it has a function malloc.
  * 4. A file whose operator new does not call malloc (of a command: the first file with operator
  *    new).
  *
- * Of running processes at most 32 files are appended, those that serve most processes first. For
+ * Of running processes at most 32 files are appended, first those that serve most processes. For
  * the whole host, two seconds are spent on reading the mappings of processes, and two seconds on
- * reading the files, beginning with the file that most processes map. left_out: receives the files
- * left out, as a part of a sentence; nothing if there are none. If no file is found at all, the
- * error names the target; it is mt_error_is_stop() if a signal arrives.
+ * reading the files, beginning with the file that most processes map. left_out receives the names
+ * of the files left out, as a part of a sentence, or nothing. If no file is found at all, the error
+ * names the target. If a signal arrives, mt_error_is_stop() is true for the error.
  */
 struct mt_error *mt_allocator_files_find(const struct mt_probe_targets *targets,
 					 struct mt_probe_files *out, FILE *left_out);

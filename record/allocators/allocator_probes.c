@@ -40,7 +40,7 @@ struct defining {
 	struct mt_elf *elf; /* the file that is being probed */
 	size_t functions;   /* number of probed functions */
 	size_t defined;	    /* number of probes */
-	FILE *places;	    /* text of a note: functions and their files */
+	FILE *places;	    /* text of the note: functions and their files */
 	size_t left;	    /* number of files left out */
 	FILE *left_out;
 };
@@ -147,7 +147,7 @@ static void choose_addresses(struct mt_elf *elf, uint64_t *addresses)
 	}
 }
 
-/* Requires that all functions of a file can be probed: without free, blocks would never end. */
+/* Fails unless all functions of a file can be probed; without free, no block would end. */
 static struct mt_error *check_addresses(struct mt_elf *elf, const char *path,
 					const uint64_t *addresses)
 {
@@ -195,7 +195,7 @@ static struct mt_error *define_custom_in(struct defining *defining,
 	return err ? err : define_function(defining, file);
 }
 
-/* Probes the function in every file of the targets, or in the named file, that has it. */
+/* Probes the function in the named file, or else in every file of the targets that defines it. */
 static struct mt_error *define_custom(struct defining *defining, const char *text, bool frees)
 {
 	MT_CLEANUP(mt_custom_function_deinit) struct mt_custom_function own = {0};
@@ -240,7 +240,7 @@ static void leave_out(struct defining *defining, const char *why)
 }
 
 /*
- * Probes each file while there is room. Returns the first file's error if no file could be probed.
+ * Probes files until there are PROBES_MOST probes. Returns the first error if no file was probed.
  */
 static struct mt_error *define_files(struct defining *defining, const struct mt_probe_files *files)
 {

@@ -9,8 +9,8 @@ struct mt_allocator_probe;
 struct mt_error;
 
 /*
- * Defines the probes and calls each(out, probe) for every one. probes: struct mt_probes. *note: the
- * functions and their cost; the caller frees it.
+ * Defines the probes and calls each(out, probe) for every probe. `probes` is a struct mt_probes.
+ * *note names the functions and what their probes cost; the caller frees it.
  */
 struct mt_error *mt_allocator_probes_define(
 	void *probes, const struct mt_allocator_choice *choice,

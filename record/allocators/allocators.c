@@ -80,9 +80,9 @@ static void put_field(FILE *to, const char *name, const char *argument)
 }
 
 /*
- * The file in the word serves messages only. The entry probe stays at the function's start, where
- * the return probe stops in any case. It records the stack slot that the return probe overwrites
- * (unwind/return_slots.h).
+ * The file in the word is only used for messages. The entry probe is at the start of the function,
+ * where the return probe stops in any case. It records the stack slot that the return probe
+ * overwrites (unwind/return_slots.h).
  */
 char *mt_allocator_word(const struct mt_allocator_function *function, enum mt_block_moment moment,
 			bool glibc)
@@ -128,7 +128,7 @@ char *mt_allocator_account(const struct mt_allocator_function *function,
 
 #define EVERY_FILE "*"
 
-/* The position of each argument in the function's row. */
+/* The field of the function's row for each argument. */
 static const struct {
 	const char *name;
 	size_t offset;

@@ -13,11 +13,11 @@ struct mt_error;
 /* Arguments are FETCH[:TYPE] of a word that names a probe: arg1, arg2:u32, ...; NULL: none. */
 struct mt_allocator_function {
 	const char *name;	  /* name of the symbol */
-	const char *size, *count; /* the request is their product */
+	const char *size, *count; /* their product is the requested size */
 	const char *old;	  /* block that is freed if the call succeeds */
-	const char *out;	  /* receives the new block's address; NULL: it is returned */
+	const char *out;	  /* where the new block's address is put; NULL: it is returned */
 	const char *freed;	  /* block that the function frees; NULL: it allocates */
-	bool is_cxx;		  /* operator new or delete; libstdc++'s call malloc and free */
+	bool is_cxx;		  /* C++ new or delete; in libstdc++ these call malloc and free */
 };
 
 enum {
@@ -29,7 +29,7 @@ extern const struct mt_allocator_function mt_allocator_functions[MT_ALLOCATOR_FU
 
 /* Priority of a file, by its path, when the dynamic loader binds malloc. */
 enum mt_allocator_rank {
-	MT_ALLOCATOR_NEVER, /* the loader's own malloc, which it stops using */
+	MT_ALLOCATOR_NEVER, /* the loader, which soon stops using its own malloc */
 	MT_ALLOCATOR_LIBC,  /* if no earlier file has a malloc */
 	MT_ALLOCATOR_FIRST, /* before libc */
 };
@@ -38,7 +38,7 @@ enum mt_allocator_rank mt_allocator_rank(const char *path);
 /* Returns true for glibc, which stores a block's size before the block. */
 bool mt_allocator_is_glibc(const char *path);
 
-/* Returns the word of a probe; the caller frees it. NULL out of memory. */
+/* Returns the word that defines a probe; the caller frees it. NULL out of memory. */
 char *mt_allocator_word(const struct mt_allocator_function *function, enum mt_block_moment moment,
 			bool glibc);
 

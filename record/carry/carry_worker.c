@@ -1,7 +1,7 @@
 /*
  * The carrying thread: takes images from a queue, makes FILE chunks of them, and queues the chunks
  * for the writing thread. Keeps track of images that were carried whole. embed_image.c and
- * embed_names.c make the contents.
+ * embed_names.c make what the chunks contain.
  */
 #include "record/carry/carry_worker.h"
 #include "symbols/images/image.h"
@@ -40,12 +40,12 @@
 #define LOOK_NS 500000000ull /* interval at which the thread looks for new files */
 #define FIRST_NEWS_NS UINT64_C(1000000000)
 #define LAST_NEWS_NS UINT64_C(60000000000)
-#define PIECE ((size_t)256 << 10) /* bytes put between two checks of `stopped`: 10 ms */
+#define PIECE ((size_t)256 << 10) /* bytes put between two checks of `stopped`, about 10 ms */
 
 enum job_kind {
 	JOB_IMAGE,
-	JOB_SEEN,    /* its functions around sampled places */
-	JOB_LINES,   /* its debug information around sampled places, after all other jobs */
+	JOB_SEEN,    /* functions of an image around sampled places */
+	JOB_LINES,   /* debug information of an image around sampled places, after all other jobs */
 	JOB_PROCESS, /* a process that has a sample */
 };
 
@@ -66,7 +66,7 @@ struct mt_carry_worker {
 	struct mt_embed_options options;
 	pthread_t thread;
 	bool running;
-	struct mt_file_worker *files; /* fields up to `made`: only the carrying thread */
+	struct mt_file_worker *files; /* only the carrying thread uses the fields up to `made` */
 	struct mt_embed_names *names;
 	struct mt_file_chunks *chunks;
 	MT_ARRAY(bool) whole; /* by image number: the whole image was carried */
@@ -126,7 +126,7 @@ static void deliver(struct mt_carry_worker *embed, struct mt_carry_worker_chunk 
 	pthread_mutex_unlock(&embed->lock);
 }
 
-/* Queues a message for the user; drops it if memory runs out. */
+/* Queues a message for the user; drops the message if memory runs out. */
 static void deliver_problem(void *context, const struct mt_text *path, const char *problem)
 {
 	struct mt_carry_worker *embed = context;
@@ -140,7 +140,7 @@ static void deliver_problem(void *context, const struct mt_text *path, const cha
 	deliver(embed, chunk);
 }
 
-/* The sink of file_chunks.c. False if the chunk exceeds the limit, or out of memory. */
+/* Queues a chunk of file_chunks.c. False if the chunk exceeds the limit, or out of memory. */
 static bool take_chunk(void *context, struct mt_file_chunk *made)
 {
 	struct mt_carry_worker *embed = context;
@@ -173,14 +173,14 @@ static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* Call after a put that failed. */
+/* Reports that --embed-limit left no room, unless `stopped` is set. Call after a failed put. */
 static void report_no_room(struct mt_carry_worker *embed, const struct mt_text *path)
 {
 	if (!atomic_load(&embed->stopped))
 		deliver_problem(embed, path, "no room within --embed-limit");
 }
 
-/* Carries a content in memory; false, and reported, without room. */
+/* Carries a file whose bytes are in memory. If there is no room, reports that and returns false. */
 static bool put_content(void *context, uint64_t time, const struct mt_file_record *file,
 			const uint8_t *bytes)
 {
@@ -194,7 +194,7 @@ static bool put_content(void *context, uint64_t time, const struct mt_file_recor
 	return good;
 }
 
-/* Carries the whole vdso; the kernel's copy is in our memory. */
+/* Carries the whole vdso, which the kernel has mapped into the recorder, too. */
 static void carry_vdso(struct mt_carry_worker *embed, struct mt_file_record *file)
 {
 	size_t size;
@@ -208,7 +208,7 @@ static void carry_vdso(struct mt_carry_worker *embed, struct mt_file_record *fil
 	(void)put_content(embed, 0, file, bytes);
 }
 
-/* Reads the file and carries its skeleton: around places, or all of it if places is NULL. */
+/* Reads the file and carries its skeleton around places; the whole skeleton if places is NULL. */
 static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_record *file,
 			const struct mt_skeleton_wish *wish, const struct mt_embed_places *places,
 			uint64_t time)
@@ -233,8 +233,8 @@ static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_re
 }
 
 /*
- * Carries the image around places, or all of it if its file was deleted: the file may be gone at
- * the next offer.
+ * Carries the image around places. Carries the whole image if its file was deleted, because the
+ * file may no longer exist at the next offer.
  */
 static void carry_seen(struct mt_carry_worker *embed, const struct job *job,
 		       struct mt_file_record *file)
@@ -346,7 +346,7 @@ static void carry(struct mt_carry_worker *embed, struct job *job)
 		carry_image(embed, job->fd, &file, &embed->options.wish, NULL, 0);
 }
 
-/* Waits with the lock held; true if the timeout passed. */
+/* Waits for a condition; the caller holds the lock. True if the timeout passed. */
 static bool wait_for(pthread_cond_t *what, pthread_mutex_t *lock, uint64_t ns)
 {
 	struct timespec until;
@@ -358,7 +358,7 @@ static bool wait_for(pthread_cond_t *what, pthread_mutex_t *lock, uint64_t ns)
 	return pthread_cond_timedwait(what, lock, &until) == ETIMEDOUT;
 }
 
-/* The next job, which the caller owns; NULL if no more jobs will come. */
+/* Waits for the next job, which the caller then owns; NULL if no more jobs will come. */
 static struct job *next_job(struct mt_carry_worker *embed)
 {
 	struct job *job = NULL;
@@ -384,9 +384,7 @@ static struct job *next_job(struct mt_carry_worker *embed)
 	return job;
 }
 
-/*
- * Debug information comes last: if --embed-limit is too small for everything, names have priority.
- */
+/* Carries debug information last, because names have priority if --embed-limit is too small. */
 static void carry_lines(struct mt_carry_worker *embed)
 {
 	bool ended = false;
@@ -495,8 +493,8 @@ struct mt_error *mt_carry_worker_create(const struct mt_embed_options *options,
 }
 
 /*
- * Closes the queue: the thread ends after the queued jobs, or at once. Raises its priority back to
- * normal if permitted, because the caller waits for it now.
+ * Closes the queue: the thread ends after the queued jobs, or at once. Raises the priority of the
+ * thread back to normal if permitted, because the caller now waits for the thread.
  */
 static void close_queue(struct mt_carry_worker *embed, bool at_once)
 {
@@ -544,7 +542,7 @@ void mt_carry_worker_destroy(struct mt_carry_worker *embed)
 	free(embed);
 }
 
-/* Copies the job into the queue, with a descriptor of its file if few are open. */
+/* Copies the job into a queue, with a descriptor of its file if few descriptors are open. */
 static void enqueue(struct mt_carry_worker *embed, const struct job *what)
 {
 	struct job *job = malloc(sizeof(*job));

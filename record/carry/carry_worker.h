@@ -2,8 +2,8 @@
  * The carrying thread: makes FILE chunks of images that the reader's machine may lack, at low
  * priority. The writing thread offers images as it sees them, and takes the chunks that are ready.
  *
- * Bounds: one image at a time; few chunks wait to be taken; while events are recorded the thread
- * sleeps as long as it worked; a limit on the bytes of all FILE chunks.
+ * The thread works on one image at a time, and waits if too many chunks are not taken yet. While
+ * events are recorded, it sleeps as long as it worked. The bytes of all FILE chunks are limited.
  */
 #ifndef MT_RECORD_CARRY_CARRY_WORKER_H
 #define MT_RECORD_CARRY_CARRY_WORKER_H
@@ -23,12 +23,12 @@ struct mt_kernel_seen;
 
 struct mt_embed_options {
 	struct mt_skeleton_wish wish; /* all false: nothing is carried */
-	bool unsampled;		      /* also images of processes without a sample */
-	bool lines_elsewhere;	      /* lines, too, of targets in another mount namespace */
-	uint64_t limit;		      /* bytes of all FILE chunks */
+	bool unsampled;		      /* also carry images of processes without a sample */
+	bool lines_elsewhere;	      /* also carry lines of targets in another mount namespace */
+	uint64_t limit;		      /* maximum bytes of all FILE chunks */
 };
 
-/* A chunk that is ready to be written, or why there is none. */
+/* A chunk that is ready to be written, or the reason why there is none. */
 struct mt_carry_worker_chunk {
 	struct mt_chunk_header header;
 	uint8_t *payload; /* header.stored_size bytes; NULL: see problem */
@@ -48,21 +48,21 @@ void mt_carry_worker_offer(struct mt_carry_worker *embed, const struct mt_image_
 
 /*
  * Offers the functions of an image around sampled places; takes the offsets of news. Each offer of
- * an image needs a different time. last: nothing more of the image is offered; otherwise the whole
- * image is carried if its file was deleted.
+ * an image needs a different time. last: no later offer of the image follows. If `last` is false
+ * and the file was deleted, the whole image is carried.
  */
 void mt_carry_worker_offer_seen(struct mt_carry_worker *embed, const struct mt_image_file *file,
 				struct mt_code_news *news, uint64_t time, bool last);
 
 /*
- * Offers the debug information of the compilation units with these places, which are offsets in the
- * file; takes the offsets. It is carried after everything else, once
+ * Offers the debug information of the compilation units that contain these offsets in the file;
+ * takes the offsets. This debug information is carried after everything else, once
  * mt_carry_worker_offer_remaining() was called.
  */
 void mt_carry_worker_offer_lines(struct mt_carry_worker *embed, const struct mt_image_file *file,
 				 uint64_t *offsets, size_t count, uint64_t time);
 
-/* Offers the names of generated code of a process. exec_time not 0: the process calls exec then. */
+/* Offers names of generated code of a process. exec_time not 0: when the process calls exec. */
 void mt_carry_worker_offer_process(struct mt_carry_worker *embed, int32_t pid, uint64_t exec_time);
 
 /*
@@ -73,28 +73,28 @@ void mt_carry_worker_offer_so_far(struct mt_carry_worker *embed, struct mt_kerne
 				  uint64_t now);
 
 /*
- * The last offer: the kernel addresses, borrowed until the last chunk is taken, and the names that
- * processes have written by `now`, which is later than any record.
+ * Makes the last offer: the kernel addresses, borrowed until the last chunk is taken, and the names
+ * that processes have written by `now`, which is not before any record.
  */
 void mt_carry_worker_offer_remaining(struct mt_carry_worker *embed, struct mt_kernel_seen *kernel,
 				     uint64_t now);
 
-/* The next chunk that is ready, which the caller destroys; NULL: none now. */
+/* Returns the next chunk that is ready, which the caller destroys; NULL if none is ready. */
 struct mt_carry_worker_chunk *mt_carry_worker_take(struct mt_carry_worker *embed);
 
 /*
- * The next chunk after mt_carry_worker_offer_remaining(): waits for chunks being made; NULL after
- * the last one. give_up is called before each chunk, and ten times a second. If it returns true,
- * chunks not made yet are left out.
+ * Waits for the next chunk and returns it; NULL after the last chunk. Call it after
+ * mt_carry_worker_offer_remaining(). give_up() is called before each chunk, and ten times a second.
+ * If it returns true, chunks not made yet are left out.
  */
 struct mt_carry_worker_chunk *mt_carry_worker_take_last(struct mt_carry_worker *embed,
 							bool (*give_up)(void *context),
 							void *context);
 
-/* After the last chunk: true if give_up left out images; *images: how many. */
+/* Returns true if give_up() ended the work, and sets *images to the number of images left out. */
 bool mt_carry_worker_given_up(struct mt_carry_worker *embed, size_t *images);
 
-/* CPU time of the thread after it has ended, ns; 0 before. */
+/* Returns the CPU time of the thread in ns, once the thread has ended; 0 before. */
 uint64_t mt_carry_worker_cpu_ns(struct mt_carry_worker *embed);
 
 #endif

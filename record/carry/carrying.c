@@ -1,4 +1,4 @@
-/* Connects the parts, and lists images with the time at which each is looked at next. */
+/* Connects the parts, and lists images, each with the time of its next offer. */
 #include "record/carry/carrying.h"
 
 #include <linux/perf_event.h>
@@ -73,8 +73,8 @@ static bool add_parts(struct mt_carrying *carrying, const struct mt_image_file *
 }
 
 /*
- * A file without a number is the vdso, a jitdump, or exceeds the maximum of images: it is offered
- * whole.
+ * Adds an image once. A file without a number is the vdso or a jitdump, or past the maximum number
+ * of images, and is offered whole.
  */
 static void add_image(void *context, const struct mt_image_file *file)
 {
@@ -143,7 +143,7 @@ struct mt_error *mt_carrying_create(const struct mt_embed_options *options,
 
 /* ---- Offers ---- */
 
-/* Keeps places for the debug information; out of memory the image gets none. */
+/* Keeps places for debug information; if memory runs out, none of the image is carried. */
 static void keep_places(struct image *image, const struct mt_code_news *news)
 {
 	image->lines &= mt_array_extend(&image->places, news->offsets, news->count);
@@ -175,7 +175,7 @@ static void offer_news(struct mt_carrying *carrying, struct image *image, bool l
 	}
 }
 
-/* Each offer gets a later time, because the parts of an image differ by time. */
+/* Gives each offer a later time, by which readers distinguish the parts of an image. */
 static void set_time(struct mt_carrying *carrying, uint64_t now)
 {
 	carrying->time = now > carrying->time ? now : carrying->time + 1;

@@ -1,7 +1,7 @@
 /*
  * Keeps a file's headers, section names and notes in memory. Other pages are read while the
  * skeleton is planned and written, and dropped afterwards. A file without section headers is kept
- * whole: it is the image of a process's memory.
+ * whole, because it is a copy of a process's memory.
  */
 #include "record/carry/embed_image.h"
 
@@ -62,7 +62,7 @@ void mt_embed_image_destroy(struct mt_embed_image *image)
 
 /* ---- Opening ---- */
 
-/* Keeps bytes of headers, section names and notes. */
+/* Keeps pages with headers, section names and notes in memory. */
 static void keep(void *context, const uint8_t *bytes, size_t size)
 {
 	const struct mt_embed_file *file = context;
@@ -86,7 +86,7 @@ struct mt_error *mt_embed_file_open(struct mt_embed_file *file, const char *name
 	return err;
 }
 
-/* Opens the host's debug file of that build id; -1 if none is installed. */
+/* Opens the host's debug file with the build id of elf; -1 if none is installed. */
 static int open_debug_file(const struct mt_elf *elf)
 {
 	struct mt_span id = mt_elf_build_id(elf);
@@ -97,7 +97,7 @@ static int open_debug_file(const struct mt_elf *elf)
 	return !path ? -1 : mt_foreign_open(AT_FDCWD, path, MT_LINKS_TRUSTED, &status);
 }
 
-/* Opens the debug file if it has sections that the image lacks; otherwise debug->elf is NULL. */
+/* Opens the debug file if the image lacks wanted sections; otherwise debug->elf is NULL. */
 static void open_debug(struct mt_embed_file *debug, struct mt_elf *elf,
 		       const struct mt_skeleton_wish *wish)
 {
@@ -115,7 +115,7 @@ static void open_debug(struct mt_embed_file *debug, struct mt_elf *elf,
 
 /* ---- The skeleton ---- */
 
-/* The pages of the file that the bytes belong to; NULL: none. */
+/* Returns the pages of the file to which the bytes belong; NULL if they belong to neither file. */
 static struct mt_file_pages *pages_of(const struct mt_embed_image *image, const uint8_t *bytes)
 {
 	if (mt_file_pages_has(image->image.pages, bytes))
@@ -145,8 +145,8 @@ static void copy(void *context, const uint8_t *bytes, size_t size, uint8_t *to)
 }
 
 /*
- * Converts file offsets to link-time addresses. An offset gives two addresses if two segments share
- * its page. The first unit may begin before its segment.
+ * Converts file offsets to link-time addresses; returns their number. An offset has two addresses
+ * if two segments share its page. The first unit of a segment may begin before the segment.
  */
 static size_t place_units(const struct mt_elf *elf, const uint64_t *offsets, size_t count,
 			  uint64_t *units, size_t room)

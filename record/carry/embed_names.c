@@ -1,4 +1,4 @@
-/* Each slice of a file of names becomes a piece of a content (FORMAT.md section 8). */
+/* Each slice of a file of names becomes one piece of the carried file (FORMAT.md section 8). */
 #include "record/carry/embed_names.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define LOOK_NS 500000000ull	      /* interval at which the thread looks for new files */
 #define MAP_MAX ((uint64_t)256 << 20) /* bytes of a perf map, or of a jitdump without code */
 #define SLICE ((size_t)1 << 20)
-#define PIECES_MAX 16384 /* pieces while recording; a reader lists 65,536 chunks */
+#define PIECES_MAX 16384 /* pieces while recording; a reader lists at most 65,536 chunks */
 
 MT_DEFINE_CLEANUP(mt_kernel_lines, struct mt_kernel_lines)
 
@@ -31,7 +31,7 @@ struct mt_embed_names {
 	struct mt_file_worker *worker;
 	struct mt_perf_maps *maps;
 	struct mt_jit_files *dumps;
-	uint64_t next_look; /* for names written since the last time */
+	uint64_t next_look; /* time of the next search for new names */
 	unsigned int pieces;
 	uint64_t kernel_time;	      /* time of the last piece of kernel names; 0: none */
 	bool kernel_whole;	      /* all kernel names were carried, or none has an address */
@@ -92,7 +92,7 @@ static void notify(const struct mt_embed_names *names, const char *path, const c
 	names->sink.problem(names->sink.context, &text, problem);
 }
 
-/* Size up to the last newline; the whole size without a newline. */
+/* Returns the size up to the last newline, inclusive; the whole size if there is no newline. */
 static size_t whole_lines(const uint8_t *bytes, size_t size)
 {
 	const uint8_t *last = size ? memrchr(bytes, '\n', size) : NULL;
@@ -120,7 +120,9 @@ static bool put_perf_map(const struct mt_embed_names *names, uint64_t time,
 	return put(names, time, &file, names->slice);
 }
 
-/* Checks cheaply whether the file still has the text that was carried: a newline at its end. */
+/*
+ * Returns false if the file was rewritten: its last carried byte is missing, or is not a newline.
+ */
 static bool is_same_text(const struct mt_embed_names *names, const struct mt_perf_map_file *map)
 {
 	uint8_t last;
@@ -131,7 +133,7 @@ static bool is_same_text(const struct mt_embed_names *names, const struct mt_per
 		last == '\n');
 }
 
-/* If the file was rewritten, carries it again from its beginning. */
+/* If the file was rewritten, makes the next piece begin at the start of the file. */
 static void check_text(const struct mt_embed_names *names, struct mt_perf_map_file *map)
 {
 	if (is_same_text(names, map))
@@ -142,7 +144,8 @@ static void check_text(const struct mt_embed_names *names, struct mt_perf_map_fi
 }
 
 /*
- * Reads the next slice of whole lines; 0 if none is complete. *all: it reaches the end of the file.
+ * Reads the next slice of whole lines and returns its size; 0 if no line is complete. *all: the
+ * file was read up to `end`.
  */
 static size_t next_lines(struct mt_embed_names *names, const struct mt_perf_map_file *map,
 			 uint64_t end, bool *all)
@@ -179,7 +182,7 @@ static uint64_t end_of(const struct mt_perf_map_file *map)
 	return all < MAP_MAX ? all : MAP_MAX;
 }
 
-/* Carries the whole lines added since the last piece; an incomplete line waits for the next one. */
+/* Carries the whole lines added since the last piece; an incomplete line is left for later. */
 static void carry_pieces(struct mt_embed_names *names, uint64_t time, struct mt_perf_map_file *map)
 {
 	bool all = false;
@@ -194,8 +197,8 @@ static void carry_pieces(struct mt_embed_names *names, uint64_t time, struct mt_
 }
 
 /*
- * Carries the remainder of the file. If pieces were carried before, ends them, with an empty line
- * if nothing remains.
+ * Carries the remainder of the file as the last piece. If pieces were carried before and nothing
+ * remains, the last piece is an empty line.
  */
 static void carry_end(struct mt_embed_names *names, struct mt_perf_map_file *map)
 {
@@ -221,7 +224,7 @@ static void carry_end(struct mt_embed_names *names, struct mt_perf_map_file *map
 		notify(names, map->path, "too large: its end is left out");
 }
 
-/* Takes map->fd. */
+/* Carries the remainder of a perf map, and closes map->fd. */
 static void carry_perf_map(struct mt_embed_names *names, struct mt_perf_map_file *map)
 {
 	if (names->wish.names && have_slice(names))
@@ -272,7 +275,7 @@ static bool put_jitdump(const struct mt_embed_names *names, struct mt_jit_file *
 	return put(names, dump->time, &file, bytes);
 }
 
-/* Carries the whole records added since the last piece. */
+/* Carries the complete records added since the last piece. */
 static void carry_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_jit_file *dump)
 {
 	size_t size;
@@ -291,7 +294,7 @@ static void carry_jitdump(struct mt_embed_names *names, uint64_t time, struct mt
 	}
 }
 
-/* Ends the pieces of a jitdump: a header without records. */
+/* Ends the pieces of a jitdump with a header without records, and reports what is missing. */
 static void end_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_jit_file *dump)
 {
 	if (dump->time)
@@ -315,8 +318,8 @@ void mt_kernel_text_deinit(struct mt_kernel_text *text)
 }
 
 /*
- * True if the lines were read with the modules that are loaded now. A kernel without modules has no
- * such file.
+ * Returns true if the lines were read when the same modules were loaded as now. `modules` is NULL
+ * if the kernel has no modules.
  */
 static bool is_current(const struct mt_kernel_text *text, const char *modules)
 {
@@ -388,7 +391,7 @@ void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_ne
 	names->kernel_all |= !mt_number_sort(names->kernel.items, names->kernel.count);
 }
 
-/* Carries the kernel names around the queued addresses. */
+/* Carries the kernel names at the queued addresses. */
 static void carry_kernel(struct mt_embed_names *names, uint64_t time, bool last)
 {
 	MT_CLEANUP(mt_kernel_lines_destroy_p) struct mt_kernel_lines *lines = NULL;

@@ -18,7 +18,7 @@ struct mt_file_record;
 struct mt_mapped_file;
 struct mt_text;
 
-/* Receives the content. */
+/* Receives the names. */
 struct mt_embed_names_sink {
 	void *context;
 	/* Takes file->size bytes; false if there is no room left, which the sink has reported. */
@@ -31,7 +31,7 @@ struct mt_embed_names_sink {
 struct mt_kernel_news {
 	uint64_t *addresses; /* NULL: none */
 	size_t count;
-	bool all; /* there were too many to keep: carry all kernel symbols */
+	bool all; /* there were too many to keep, so carry all kernel symbols */
 };
 
 /* Borrows worker, which opens and reads files. NULL out of memory. */
@@ -40,23 +40,23 @@ struct mt_embed_names *mt_embed_names_create(const struct mt_skeleton_wish *wish
 					     struct mt_file_worker *worker);
 void mt_embed_names_destroy(struct mt_embed_names *names);
 
-/* A process has a sample; exec_time not 0: it calls exec then. */
+/* Call when a process has its first sample, and with exec_time when it calls exec at that time. */
 void mt_embed_names_see_process(struct mt_embed_names *names, int32_t pid, uint64_t exec_time);
 
-/* A process with a sample maps a jitdump; takes fd. */
+/* Call when a process with a sample maps a jitdump. Takes fd. */
 void mt_embed_names_see_jitdump(struct mt_embed_names *names, int fd,
 				const struct mt_mapped_file *file);
 
-/* True if it is time for mt_embed_names_so_far(). */
+/* Returns true if it is time for mt_embed_names_so_far(). */
 bool mt_embed_names_is_due(const struct mt_embed_names *names);
 
-/* Adds kernel addresses, whose names the next call carries; takes news->addresses. */
+/* Adds kernel addresses; mt_embed_names_so_far() carries their names. Takes news->addresses. */
 void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_news *news);
 
-/* Carries the names written by `now`, on the recording's clock. */
+/* Carries the names written so far. `now` is the time of the pieces, on the recording's clock. */
 void mt_embed_names_so_far(struct mt_embed_names *names, uint64_t now);
 
-/* The same at the end: carries the remainder. */
+/* Carries the remaining names at the end of the recording. */
 void mt_embed_names_rest(struct mt_embed_names *names, uint64_t now);
 
 /* ---- The text of kernel symbols ---- */
@@ -67,16 +67,16 @@ struct mt_kernel_files {
 	const char *modules; /* loaded modules */
 };
 
-/* This host's. */
+/* The files of this host. */
 extern const struct mt_kernel_files mt_kernel_files;
 
 /*
  * The functions of /proc/kallsyms, in memory. The kernel takes tens of milliseconds to write that
  * file, so it is read once per recording, and again only after modules were loaded or unloaded.
  */
-struct mt_kernel_text { /* zero-initialised: nothing is read */
+struct mt_kernel_text { /* zero-initialised: nothing was read */
 	char *lines;	/* functions only, complete lines */
-	size_t size;	/* 0: none has an address (kptr_restrict) */
+	size_t size;	/* 0: no function has an address (kptr_restrict) */
 	char *modules;	/* text of files->modules when lines was read */
 };
 

@@ -33,7 +33,7 @@ struct mt_image_choice {
 	struct mt_image_files *files;
 	bool unsampled;
 	struct mt_map64 index;		      /* pid -> index in processes */
-	MT_ARRAY(struct process *) processes; /* NULL: free */
+	MT_ARRAY(struct process *) processes; /* NULL: a free slot */
 	MT_ARRAY(uint32_t) free;	      /* free indices in processes */
 	size_t mapped;
 	int32_t last_sampled; /* pid of the last sample, a shortcut */
@@ -110,7 +110,7 @@ static void remove_process(struct mt_image_choice *choice, int32_t pid)
 	(void)mt_array_append(&choice->free, (uint32_t)i);
 }
 
-/* A free slot for a process; NULL if there are too many. */
+/* Returns a free slot for a process, and its index; NULL if there are too many processes. */
 static struct process **take_slot(struct mt_image_choice *choice, uint64_t *i)
 {
 	if (choice->free.count) {
@@ -123,7 +123,7 @@ static struct process **take_slot(struct mt_image_choice *choice, uint64_t *i)
 	return mt_array_push(&choice->processes);
 }
 
-/* The process, added if it is new. NULL if there are too many, or out of memory. */
+/* Returns the process, added if new; NULL if there are too many processes, or out of memory. */
 static struct process *get_process(struct mt_image_choice *choice, int32_t pid)
 {
 	struct process *process = find_process(choice, pid), **slot;
@@ -169,8 +169,8 @@ void mt_image_choice_map(struct mt_image_choice *choice, int32_t pid, struct mt_
 }
 
 /*
- * A new process has this pid: drops the images of the old one. Keeps them if the recorded exit is
- * later than `time`: then it is the exit of the new process, recorded on another CPU.
+ * Drops the images of an ended process whose pid a new process got at `time`. Ignores an exit later
+ * than `time`, because it is the exit of the new process, recorded on another CPU.
  */
 static void forget_ended(struct mt_image_choice *choice, int32_t pid, uint64_t time)
 {

@@ -14,22 +14,22 @@ struct mt_image_files;
 
 struct mt_carry_worker_offer {
 	void *context;
-	/* Called once for each image that is chosen, when its file was read. */
+	/* Called one time for each chosen image, after its file was read. */
 	void (*offer)(void *context, const struct mt_image_file *file);
-	/* Called at a process's first sample (exec_time 0), and at each later exec (its time). */
+	/* Called at a process's first sample (exec_time 0), and at the time of each later exec. */
 	void (*process)(void *context, int32_t pid, uint64_t exec_time);
 };
 
-/* unsampled: chooses every image at once. Borrows files. NULL out of memory. */
+/* unsampled: every image is chosen at once. Borrows files. NULL out of memory. */
 struct mt_image_choice *mt_image_choice_create(bool unsampled,
 					       const struct mt_carry_worker_offer *offer,
 					       struct mt_image_files *files);
 void mt_image_choice_destroy(struct mt_image_choice *choice);
 
-/* Call when the file was read and `known` is set: offers it if it was chosen before. */
+/* Call when the file was read and `known` is set. Offers the file if it was chosen before. */
 void mt_image_choice_know(struct mt_image_choice *choice, struct mt_image_file *file);
 
-/* Pass the records of processes here, in any order. time: of the record. */
+/* Pass the records of processes here, in any order. `time` is the time of the record. */
 void mt_image_choice_map(struct mt_image_choice *choice, int32_t pid, struct mt_image_file *file);
 void mt_image_choice_fork(struct mt_image_choice *choice, int32_t pid, int32_t parent,
 			  uint64_t time);

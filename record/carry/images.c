@@ -1,6 +1,6 @@
 /*
- * Opens each file through the process that maps it, so that its mount namespace and deleted files
- * work. Uses the file only if it is still the mapped one.
+ * Opens each file through the process that maps it, so that files in other mount namespaces and
+ * deleted files can be read. Uses a file only if it is still the mapped one.
  */
 #include "record/carry/images.h"
 
@@ -31,8 +31,8 @@
 #include "symbols/images/image.h"
 
 /*
- * Build ids are in the first pages. The pages are read, not mapped: a live file may be truncated at
- * any time, and that must not end the recorder with SIGBUS.
+ * Build ids are in the first pages. The pages are read, not mapped, because a file may be truncated
+ * at any time, which would end the recorder with SIGBUS.
  */
 #define FRONT_SIZE ((size_t)64 << 10)
 #define WAITING_MAX 65536
@@ -49,7 +49,7 @@ struct mt_images {
 	struct mt_images_config config;
 	MT_ARRAY(struct waiting) waiting;
 	struct mt_kernel_seen *seen_kernel; /* NULL if no image is carried */
-	/* of the current block: pids of the samples that PACKED records refer to */
+	/* pids of the samples in the current block to which PACKED records refer */
 	int32_t packed_pids[MT_STACK_SLOTS_MAX][MT_KERNEL_REFERENCES];
 };
 
@@ -96,7 +96,7 @@ static bool is_jitdump(const struct mt_mapped_file *m)
 	return mt_jitdump_path(m->path.bytes, m->path.size, &pid);
 }
 
-/* Every process has the same vdso as we do. */
+/* Puts the IMAGE record of the vdso, which is the same in every process and in the recorder. */
 static void see_vdso(struct mt_images *images, struct mt_image_file *file)
 {
 	struct mt_image_record record = mt_image_file_record(file);
@@ -115,7 +115,7 @@ static void see_vdso(struct mt_images *images, struct mt_image_file *file)
 	mt_elf_destroy(elf);
 }
 
-/* Requests the first bytes of a new file; only a descriptor for a jitdump, which is no image. */
+/* Requests the first bytes of a new file; for a jitdump (not an image), only a descriptor. */
 static void ask(struct mt_images *images, struct mt_image_file *file)
 {
 	bool jitdump = is_jitdump(&file->at);
@@ -130,7 +130,10 @@ static void ask(struct mt_images *images, struct mt_image_file *file)
 
 /* ---- Answers ---- */
 
-/* Fills size and build_id of the record, or problem; false if the file is no ELF file. */
+/*
+ * Sets size and build_id of the record. Returns false if the file cannot be read or is not an ELF
+ * file, and sets problem.
+ */
 static bool read_front(const struct mt_file_probe *probe, struct mt_image_record *record,
 		       struct mt_elf **elf, char *problem, size_t problem_size)
 {
@@ -153,7 +156,7 @@ static bool read_front(const struct mt_file_probe *probe, struct mt_image_record
 	return true;
 }
 
-/* Keeps the file open and its build id known for later users. */
+/* Keeps the file and its build id if they are needed later; otherwise closes the file. */
 static void know(struct mt_images *images, struct mt_image_file *file, int fd,
 		 const struct mt_image_record *record)
 {
@@ -220,7 +223,7 @@ static void take_answer(struct mt_images *images, struct mt_file_probe *probe)
 	free(probe->front);
 }
 
-/* False if the current call takes too long to wait for. */
+/* Returns false if the worker's current call already takes too long. */
 static bool answers_quickly(struct mt_file_worker *files)
 {
 	uint64_t since = mt_file_worker_since(files);
@@ -316,7 +319,7 @@ static void see_mmap(struct mt_images *images, const struct mt_kernel_record *re
 			   record->offset, record->time);
 }
 
-/* True if records of that type matter here. */
+/* Returns true if records of this type are used here. */
 static bool is_watched(const struct mt_images *images, uint32_t type)
 {
 	if (type == MT_KERNEL_MMAP2 || type == MT_KERNEL_MMAP)
@@ -363,7 +366,7 @@ void mt_images_see(struct mt_images *images, const struct mt_block *block)
 	}
 }
 
-/* Offset of the pid in samples of such an event; 0 if they have none. */
+/* Returns the offset of the pid in samples of an event; 0 if the samples have no pid. */
 static size_t pid_offset(const struct mt_attr *attr)
 {
 	if (!(attr->sample_type & PERF_SAMPLE_TID))
@@ -372,7 +375,7 @@ static size_t pid_offset(const struct mt_attr *attr)
 	       (attr->sample_type & PERF_SAMPLE_IP ? 8 : 0);
 }
 
-/* Offset of the pid in the kernel's record of this sample; 0 if it has none. */
+/* Returns the offset of the pid in the kernel's record of a sample; 0 if there is no pid. */
 static size_t pid_at(const struct mt_images *images, const uint8_t *record)
 {
 	uint32_t index = mt_get_le32(record + MT_RECORD_HEADER_SIZE);
@@ -390,8 +393,8 @@ static bool is_counted(const struct mt_images *images, const uint8_t *record)
 }
 
 /*
- * The pid of a packed sample. If the record does not store it, it is the pid of the sample that the
- * record refers to.
+ * Returns the pid of a packed sample: from the record, or else of the sample to which the record
+ * refers. -1 if there is none, or the event does not count.
  */
 static int32_t packed_pid(struct mt_images *images, const uint8_t *record, size_t size)
 {
@@ -409,7 +412,7 @@ static int32_t packed_pid(struct mt_images *images, const uint8_t *record, size_
 	return at && is_counted(images, record) ? *known : -1;
 }
 
-/* Offset of the kernel's record in a record that holds an unpacked sample; 0 for other records. */
+/* Returns the offset of the kernel's record of an unpacked sample; 0 in other records. */
 static size_t sample_at(const uint8_t *record, size_t size)
 {
 	uint32_t type = mt_get_le32(record);
@@ -421,7 +424,7 @@ static size_t sample_at(const uint8_t *record, size_t size)
 		       : 0;
 }
 
-/* The process of a sample of a counted event, or -1. */
+/* Returns the pid of a sample; -1 if there is none, or the event does not count. */
 static int32_t sampled_pid(const struct mt_images *images, const uint8_t *record, size_t size,
 			   size_t kernel)
 {
@@ -432,7 +435,7 @@ static int32_t sampled_pid(const struct mt_images *images, const uint8_t *record
 		       : -1;
 }
 
-/* Number of register words in a sample of that event, with the ABI. */
+/* Returns the number of words for user registers in a sample, including the word for the ABI. */
 static size_t register_words(const struct mt_images *images, const uint8_t *record)
 {
 	uint32_t index = mt_get_le32(record + MT_RECORD_HEADER_SIZE);
@@ -446,9 +449,9 @@ static size_t register_words(const struct mt_images *images, const uint8_t *reco
 }
 
 /*
- * Adds the words that the kernel wrote, without the user's registers and dump. If the record does
- * not separate them, adds all words. User registers are excluded because one may look like a kernel
- * address by chance but be in no known code, and then all kernel symbols would be read again.
+ * Adds the words of a sample except user registers and dump; adds all words if the record does not
+ * separate them. User registers are excluded because one that looks like a kernel address by chance
+ * would make the carrying thread read all kernel symbols again.
  */
 static void see_kernel_words(struct mt_images *images, const uint8_t *record, size_t size,
 			     bool packed)
@@ -483,8 +486,8 @@ void mt_images_see_samples(struct mt_images *images, const struct mt_block *bloc
 		if (!packed && !kernel)
 			continue;
 		/*
-		 * Includes samples that do not count or whose process is unknown: a later sample
-		 * that counts may omit words that equal theirs.
+		 * Includes samples that do not count or whose process is unknown, because a later
+		 * sample that counts may omit words that equal words of these samples.
 		 */
 		see_kernel_words(images, record, size, packed);
 		pid = packed ? packed_pid(images, record, size)

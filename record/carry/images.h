@@ -25,10 +25,10 @@ struct mt_image_sink {
 	void (*put)(void *context, const struct mt_image_record *record);
 };
 
-/* All borrowed. */
+/* All pointers are borrowed. */
 struct mt_images_config {
 	struct mt_image_sink sink;
-	const struct mt_plan *plan;	/* how the side-band records decode */
+	const struct mt_plan *plan;	/* says how to decode side-band records */
 	struct mt_image_choice *choice; /* receives records of processes; or NULL */
 	struct mt_sampled_places *code; /* receives the mappings of images; or NULL */
 	struct mt_image_files *files;	/* receives all mapped files */
@@ -44,15 +44,15 @@ void mt_images_destroy(struct mt_images *images);
 void mt_images_see(struct mt_images *images, const struct mt_block *block);
 
 /*
- * Takes the answers that have arrived. Waits for others until that time of CLOCK_MONOTONIC (ns),
- * but unless patient only while files answer quickly. True if no answer is outstanding.
+ * Takes answers, and waits for outstanding ones until CLOCK_MONOTONIC is `until` (ns). If `patient`
+ * is false, waits only while files answer quickly. True if no answer is outstanding.
  */
 bool mt_images_take_answers(struct mt_images *images, uint64_t until, bool patient);
 
-/* Reports to the choice which processes have samples in a DATA block. */
+/* Reports the processes with samples in a DATA block to the choice; collects kernel addresses. */
 void mt_images_see_samples(struct mt_images *images, const struct mt_block *block);
 
-/* The kernel addresses of the samples so far, borrowed; NULL if nothing is carried. */
+/* Returns the kernel addresses of the samples so far, borrowed; NULL if nothing is carried. */
 struct mt_kernel_seen *mt_images_kernel_seen(struct mt_images *images);
 
 #endif

@@ -1,4 +1,4 @@
-/* Keeps the files in an array: few processes have a jitdump. */
+/* Keeps the files in an array, because few processes have a jitdump. */
 #include "record/carry/jit_files.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ bool mt_jit_files_add(struct mt_jit_files *files, int fd, const struct mt_mapped
 	return true;
 }
 
-/* Checks whether the file has grown. If so, lengthens the pause before the next check. */
+/* Returns true if the file is due and has grown, and lengthens the pause before the next check. */
 static bool has_grown(struct mt_jit_file *file, uint64_t now)
 {
 	struct stat status;

@@ -1,6 +1,6 @@
 /*
- * Jitdumps that sampled processes map. Keeps them open, so that they can be read after the process
- * has ended or the file was deleted, and keeps how much of each was carried.
+ * Jitdumps that sampled processes map. Keeps each file open, so that it can be read after the
+ * process has ended or the file was deleted, and notes how much of it was carried.
  */
 #ifndef MT_RECORD_CARRY_JIT_FILES_H
 #define MT_RECORD_CARRY_JIT_FILES_H
@@ -16,10 +16,10 @@ struct mt_jit_files;
 struct mt_mapped_file;
 
 struct mt_jit_file {
-	int32_t pid; /* of the process that maps it */
+	int32_t pid; /* of the process that maps the file */
 	struct mt_file_worker *worker;
 	int fd;
-	char *path; /* of the mapping, as the four fields below */
+	char *path; /* from the mapping, like the four fields below */
 	uint32_t major, minor;
 	uint64_t inode, inode_generation;
 	struct mt_jitdump_copy copy;
@@ -31,26 +31,26 @@ struct mt_jit_file {
 };
 
 /*
- * unwind, lines: copy these records in addition to names. Borrows worker (may be NULL). NULL out of
- * memory.
+ * unwind, lines: also copy these records, not only names. `worker` is borrowed and may be NULL.
+ * Returns NULL out of memory.
  */
 struct mt_jit_files *mt_jit_files_create(struct mt_file_worker *worker, bool unwind, bool lines);
 void mt_jit_files_destroy(struct mt_jit_files *files);
 
-/* Adds a mapped file; takes fd. False if there are too many. */
+/* Adds a mapped file; takes fd. False if there are too many files, or out of memory. */
 bool mt_jit_files_add(struct mt_jit_files *files, int fd, const struct mt_mapped_file *file);
 
 /*
- * The next file that has grown and is due, at pauses that grow from 1 to 60 s. now: of
- * CLOCK_MONOTONIC, ns; UINT64_MAX: all are due. Borrowed until the next call. After the last file
- * NULL, then starts at the first again.
+ * Returns the next file that is due and has grown, borrowed until the next call. Files are due at
+ * intervals that grow from 1 to 60 s; `now` is ns of CLOCK_MONOTONIC; at UINT64_MAX all are due.
+ * Returns NULL after the last file, and then starts at the first file again.
  */
 struct mt_jit_file *mt_jit_files_next_grown(struct mt_jit_files *files, uint64_t now);
 
-/* mt_jit_files_next_grown() starts at the first file again. */
+/* Makes mt_jit_files_next_grown() start at the first file again. */
 void mt_jit_files_rewind(struct mt_jit_files *files);
 
-/* File number i, counted from 0; NULL after the last. Borrowed. */
+/* Returns file number i, counted from 0, borrowed; NULL after the last file. */
 struct mt_jit_file *mt_jit_files_get(const struct mt_jit_files *files, size_t i);
 
 #endif

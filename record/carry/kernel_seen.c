@@ -1,4 +1,4 @@
-/* A set of addresses with a cache in front. */
+/* Keeps the addresses in a set, with a cache in front of the set. */
 #include "record/carry/kernel_seen.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /*
- * The kernel addresses in samples. Checks each word of a record instead of decoding it, since the
- * writing thread does this for every sample. So a few of the words may not be addresses.
+ * The kernel addresses in samples. Checks each word of a record instead of decoding the record,
+ * since the writing thread does this for every sample. So a few collected words may not be
+ * addresses.
  */
 #ifndef MT_RECORD_CARRY_KERNEL_SEEN_H
 #define MT_RECORD_CARRY_KERNEL_SEEN_H
@@ -18,7 +19,7 @@ void mt_kernel_seen_destroy(struct mt_kernel_seen *seen);
 /* Adds the kernel addresses among the words of a sample. */
 void mt_kernel_seen_add(struct mt_kernel_seen *seen, const uint8_t *bytes, size_t size);
 
-/* True if there are untaken addresses, and they are at least 1/32 of all. */
+/* Returns true if there are untaken addresses, and they are at least 1/32 of all addresses. */
 bool mt_kernel_seen_has_news(const struct mt_kernel_seen *seen);
 
 /*

@@ -1,4 +1,4 @@
-/* Lists processes with a sample, each with its file, or with the time of the next search for it. */
+/* Lists processes with a sample, each with its file or with the time of the next file search. */
 #include "record/carry/perf_maps.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ struct mt_perf_maps {
 	MT_ARRAY(struct process) processes;
 	struct mt_map64 index; /* pid -> index in processes */
 	unsigned int open;
-	time_t since;	   /* older files are not of a process that ended during the recording */
+	time_t since;	   /* files of processes that have ended must not be older */
 	size_t asked;	   /* next process to check for a changed file */
 	size_t taken_last; /* next process for mt_perf_maps_take_last() */
 };
@@ -68,7 +68,7 @@ void mt_perf_maps_destroy(struct mt_perf_maps *maps)
 	free(maps);
 }
 
-/* The last number, or the first, of a line like "NSpid:\t1234\t1"; -1 without the line. */
+/* Returns the last or the first number of a line like "NSpid:\t1234\t1"; -1 without such a line. */
 static long status_number(const char *status, const char *name, bool last)
 {
 	const char *at = strstr(status, name);
@@ -95,15 +95,15 @@ struct own_map {
 };
 
 /*
- * Gives this thread the process's file access rights until give_rights_back(): a process may
- * bind-mount a file that only root can read over the name of its perf map. Drops all supplementary
- * groups of the thread for good, since root needs none. Uses the system call, because setgroups()
- * of the C library changes all threads. False if that fails.
+ * Gives this thread the process's file access rights until give_rights_back(), because a process
+ * may bind-mount a file that only root can read over the name of its perf map. Drops all
+ * supplementary groups of the thread for good, since root needs none. Uses the system call, because
+ * setgroups() of the C library changes all threads. Returns false if a step fails.
  */
 static bool take_rights(const struct own_map *map)
 {
 	if (geteuid())
-		return true; /* we have no more rights than any user */
+		return true; /* this thread has no special rights */
 	if (map->uid < 0 || map->gid < 0 || syscall(SYS_setgroups, 0, NULL))
 		return false;
 	setfsgid((gid_t)map->gid);
@@ -117,7 +117,7 @@ static void give_rights_back(void)
 	setfsgid(getegid());
 }
 
-/* Runs on the worker's thread. */
+/* Opens the file as the process sees it. Runs on the worker thread. */
 static int open_own_map(void *argument)
 {
 	const struct own_map *map = argument;
@@ -146,7 +146,7 @@ static int open_left_map(void *argument)
 	return mt_foreign_open(AT_FDCWD, argument, MT_LINKS_NOT_LAST, &status);
 }
 
-/* Keeps fd if it is a regular file with a trusted owner; otherwise closes it. */
+/* Keeps fd if the file is regular and has a trusted owner; otherwise closes fd. */
 static bool keep(const struct mt_perf_maps *maps, struct process *process, int fd, long uid)
 {
 	struct stat *status = &process->file.status;
@@ -166,7 +166,7 @@ static bool keep(const struct mt_perf_maps *maps, struct process *process, int f
 	return true;
 }
 
-/* Start time of the process on the clock of file times; 0 if unknown. */
+/* Returns the start time of the process on the clock of file times; 0 if unknown. */
 static time_t began(int32_t pid)
 {
 	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", pid);
@@ -185,8 +185,8 @@ static void drop(const struct mt_perf_maps *maps, struct process *process)
 }
 
 /*
- * Drops a file that was left by an earlier process of the same pid. Times are compared within two
- * seconds.
+ * Does the same as keep(), but drops a file that an earlier process of the same pid left. Allows a
+ * difference of two seconds between the clocks.
  */
 static bool keep_own(const struct mt_perf_maps *maps, struct process *process, int fd, long uid)
 {
@@ -199,8 +199,8 @@ static bool keep_own(const struct mt_perf_maps *maps, struct process *process, i
 }
 
 /*
- * Key of the process's mount namespace: after a call did not return, the namespace is not used
- * again.
+ * Returns a key for the process's mount namespace, which the worker does not use again after a call
+ * in that namespace did not return.
  */
 static uint64_t namespace_of(int32_t pid)
 {
@@ -211,7 +211,7 @@ static uint64_t namespace_of(int32_t pid)
 	return stat(path, &status) ? 0 : UINT64_C(1) << 61 | status.st_ino;
 }
 
-/* True if the process has no root directory any more, or does not exist. */
+/* Returns true if the process no longer has a root directory, or does not exist. */
 static bool has_ended(int32_t pid)
 {
 	char path[32], root[8];
@@ -220,7 +220,7 @@ static bool has_ended(int32_t pid)
 	return readlink(path, root, sizeof(root)) < 0 && errno == ENOENT;
 }
 
-/* Opens the file in the process's namespaces; false with ->gone if the process has ended. */
+/* Opens the file in the process's namespaces. Sets process->gone if the process has ended. */
 static bool open_own(const struct mt_perf_maps *maps, struct process *process)
 {
 	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", process->pid);
@@ -243,7 +243,7 @@ static bool open_own(const struct mt_perf_maps *maps, struct process *process)
 	return keep_own(maps, process, fd, status_number(status, "\nUid:", false));
 }
 
-/* Opens the file that an ended process left in our namespaces. */
+/* Opens the file that an ended process left in the recorder's namespaces. */
 static bool open_left(const struct mt_perf_maps *maps, struct process *process)
 {
 	int fd;
@@ -276,15 +276,15 @@ static void try_open(struct mt_perf_maps *maps, struct process *process, uint64_
 	process->pause = process->pause < LAST_NS / 2 ? process->pause * 2 : LAST_NS;
 }
 
-/* True if the process has ended without a file, and nothing of it was carried. */
+/* Returns true if the process has ended without a file, and no earlier file of it was carried. */
 static bool is_forgotten(const struct process *process)
 {
 	return process->gone && process->file.fd < 0 && !process->file.time && !process->file.read;
 }
 
 /*
- * Removes a process; the last one takes its index. Otherwise the list would grow forever on a host
- * where processes come and go.
+ * Removes a process; the last process takes its index. Without this, the list would grow forever on
+ * a host where processes come and go.
  */
 static void forget(struct mt_perf_maps *maps, size_t i)
 {
@@ -335,7 +335,7 @@ size_t mt_perf_maps_count(const struct mt_perf_maps *maps)
 	return maps->processes.count;
 }
 
-/* Checks whether the file has changed. If so, lengthens the pause before the next check. */
+/* Returns true if the file is due and has changed; lengthens the pause before the next check. */
 static bool has_changed(const struct mt_perf_maps *maps, struct process *process, uint64_t now)
 {
 	struct mt_perf_map_file *file = &process->file;

@@ -1,9 +1,9 @@
 /*
- * /tmp/perf-PID.map, in which a process names its just-in-time compiled code. It is opened in the
- * process's mount namespace, by its pid there, and kept open, so that it can be read after the
- * process has ended.
+ * /tmp/perf-PID.map, in which a process names its just-in-time compiled code. The file is opened in
+ * the process's mount namespace, under the pid that the process has there, and kept open, so that
+ * it can be read after the process has ended.
  *
- * The file is untrusted. Only this is accepted, since other files could give wrong names:
+ * The file is untrusted. It must be all of the following, since other files could give wrong names:
  *
  * 1. a regular file, not through a symbolic link;
  * 2. owned by the process's user or root;
@@ -25,53 +25,53 @@ struct mt_perf_map_file {
 	int fd;
 	char path[40]; /* as the process sees it */
 	struct stat status;
-	uint64_t carried;  /* bytes carried; the caller updates it and the fields below */
+	uint64_t carried;  /* bytes carried; the caller updates this and the fields below */
 	bool in_pieces;	   /* a piece was carried */
-	uint64_t time;	   /* of the process's last piece, of this or an earlier file */
-	unsigned int anew; /* how often it was rewritten since the first piece */
+	uint64_t time;	   /* time of the process's last piece, of this or an earlier file */
+	unsigned int anew; /* how often the file was rewritten since the first piece */
 	bool replaces;	   /* the next piece replaces all earlier ones */
-	uint64_t read;	   /* after mt_perf_maps_take(): the time of its last piece */
+	uint64_t read;	   /* after mt_perf_maps_take(): the time for the last piece */
 };
 
 /* Borrows worker. NULL out of memory. */
 struct mt_perf_maps *mt_perf_maps_create(struct mt_file_worker *worker);
 void mt_perf_maps_destroy(struct mt_perf_maps *maps);
 
-/* A process has a sample: searches for its file now, and later at intervals. */
+/* Call when a process has a sample. Searches for its file now, and later at intervals. */
 void mt_perf_maps_add(struct mt_perf_maps *maps, int32_t pid);
 
 /*
- * Searches for the files that are due; now: of CLOCK_MONOTONIC, ns. Forgets a process that has
- * ended without a file.
+ * Searches for the files of processes that are due; `now` is ns of CLOCK_MONOTONIC. Forgets a
+ * process that has ended without a file.
  */
 void mt_perf_maps_look(struct mt_perf_maps *maps, uint64_t now);
 
-/* Number of processes not forgotten. */
+/* Returns the number of processes not forgotten. */
 size_t mt_perf_maps_count(const struct mt_perf_maps *maps);
 
 /*
- * The next file that is due, at pauses that grow from 1 to 60 s, and whose size is not `carried`;
- * its status is current. Borrowed until the next call. After the last file NULL, then starts at the
- * first again.
+ * Returns the next file that is due and whose size is not `carried`, with its current status,
+ * borrowed until the next call. Files are due at intervals that grow from 1 to 60 s. Returns NULL
+ * after the last file, and then starts at the first file again.
  */
 struct mt_perf_map_file *mt_perf_maps_next_changed(struct mt_perf_maps *maps, uint64_t now);
 
-/* The time to give a piece: an odd number near `time`, later than the last piece. */
+/* Returns the time for a new piece: an odd number near `time`, after the time of the last piece. */
 uint64_t mt_perf_map_piece_time(const struct mt_perf_map_file *file, uint64_t time);
 
 /*
- * Takes the file of a process at an exec; the caller closes out->fd. A new file is searched for
- * afterwards. False if there is none. Records of an exec may arrive after later pieces were read.
- * Contents of a process differ by time, so files get even times, pieces odd ones, and no time is
- * used twice.
+ * Takes the file of a process at an exec; the caller closes out->fd. False if there is no file.
+ * Later, a new file of the process is searched for. The record of an exec may arrive after later
+ * pieces were read. Readers distinguish the carried files and pieces of a process by time, so files
+ * get even times, pieces get odd times, and no time is used twice.
  */
 bool mt_perf_maps_take(struct mt_perf_maps *maps, int32_t pid, uint64_t time,
 		       struct mt_perf_map_file *out);
 
-/* Call after carrying a taken file: its pieces had times up to this one. */
+/* Call after carrying a taken file, with the time of its last piece. */
 void mt_perf_maps_keep_time(struct mt_perf_maps *maps, int32_t pid, uint64_t time);
 
-/* Takes the file of the next process, at the end; false after the last. */
+/* Takes the file of the next process at the end of the recording; false after the last process. */
 bool mt_perf_maps_take_last(struct mt_perf_maps *maps, uint64_t time, struct mt_perf_map_file *out);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Words wait in two logs: the older one until all mappings of its time are known, while the newer
- * one fills up. Then words that are in a mapping become places of its image. Most words are in
- * none, which a bit table shows.
+ * Words wait in two logs: the older log until all mappings of its time are known, while the newer
+ * log fills up. Then words that are in a mapping become places of the mapped image. A bit table
+ * shows that most words are in no mapping.
  */
 #include "record/carry/sampled_places.h"
 
@@ -17,7 +17,7 @@
 
 #define BLOCK_BITS 10 /* 64 units of MT_SEEN_UNIT bytes share one word of bits */
 #define UNIT_BITS 4
-#define LOG_MAX 65536 /* words: some tenths of a second of a program that grows fast */
+#define LOG_MAX 65536 /* words: a few tenths of a second of a program that grows fast */
 #define GATHER_BITS 9
 #define ADDRESS_LEAST UINT64_C(65536)
 #define ADDRESS_END (UINT64_C(1) << 48)
@@ -46,7 +46,7 @@ struct log {
 
 struct mapping {
 	struct mt_code_mapping is;
-	uint64_t reach;	 /* highest end of this and all earlier mappings in order */
+	uint64_t reach;	 /* highest end of this mapping and of all before it */
 	uint32_t widest; /* the image of the mapping that ends at `reach` */
 };
 
@@ -63,13 +63,13 @@ struct image {
 struct mt_sampled_places {
 	struct log older, newer;
 	MT_ARRAY(struct mapping) mappings;
-	size_t sorted; /* mappings in order of start, each once; later ones are not sorted yet */
+	size_t sorted; /* number of mappings in order of start; later ones are not sorted yet */
 	MT_ARRAY(struct image) images;
 	struct mt_map64 numbers; /* hash of identity -> image */
-	struct mt_map64 index;	 /* block of an image -> its index in places, + 1 */
-	size_t places, untaken;	 /* blocks of code; approximate number of units */
+	struct mt_map64 index;	 /* block of an image -> index in places of the image */
+	size_t places, untaken;	 /* number of blocks of code; approximate number of untaken units */
 	uint64_t dropped; /* time up to which words were resolved before all mappings were known */
-	uint8_t near[1 << (NEAR_BITS - 3)]; /* by region, approximate: there is a mapping */
+	uint8_t near[1 << (NEAR_BITS - 3)]; /* bit per region, approximate: has a mapping */
 	struct block gather[1 << GATHER_BITS];
 };
 
@@ -140,7 +140,7 @@ void mt_sampled_places_make_whole(struct mt_sampled_places *seen, uint32_t numbe
 	mt_array_deinit(&image->places);
 }
 
-/* The key is exact for blocks of files up to 2^58 bytes; no file system has larger files. */
+/* Adds units of a block of an image. Ignores blocks past 2^58 bytes, which have no exact key. */
 static void add_place(struct mt_sampled_places *seen, uint32_t number, uint64_t block,
 		      uint64_t units)
 {
@@ -191,7 +191,7 @@ static void set_near(struct mt_sampled_places *seen, uint64_t address)
 	seen->near[region / 8] |= (uint8_t)(1u << region % 8);
 }
 
-/* Mappings of a whole image are not needed, and are removed when the list is full. */
+/* Returns true for a mapping of a whole image. Such mappings are removed when the list is full. */
 static bool is_whole(const struct mt_sampled_places *seen, const struct mt_code_mapping *m)
 {
 	return seen->images.items[m->image].whole;
@@ -210,7 +210,7 @@ static void forget_whole(struct mt_sampled_places *seen)
 	seen->sorted = 0;
 }
 
-/* By start; equal mappings become neighbours. */
+/* Orders mappings by start; equal mappings become neighbours. */
 static int compare_mappings(const void *a, const void *b)
 {
 	const struct mt_code_mapping *x = &((const struct mapping *)a)->is;
@@ -225,7 +225,7 @@ static int compare_mappings(const void *a, const void *b)
 	return (x->image > y->image) - (x->image < y->image);
 }
 
-/* Marks the regions of a mapping; if it has many terabytes, all regions. */
+/* Marks the regions of a mapping; all regions if the mapping has 128 GiB or more. */
 static void set_all_near(struct mt_sampled_places *seen, uint64_t start, uint64_t end)
 {
 	if ((end - start) >> REGION_BITS >= UINT64_C(1) << NEAR_BITS) {
@@ -237,7 +237,7 @@ static void set_all_near(struct mt_sampled_places *seen, uint64_t start, uint64_
 	set_near(seen, end - 1);
 }
 
-/* Merges the new mappings after the first `sorted` ones into these; both are sorted. */
+/* Merges the sorted new mappings, from `sorted` on, into the sorted mappings before them. */
 static bool merge_fresh(struct mapping *items, size_t sorted, size_t count)
 {
 	size_t fresh = count - sorted;
@@ -254,7 +254,7 @@ static bool merge_fresh(struct mapping *items, size_t sorted, size_t count)
 	return true;
 }
 
-/* Drops repeated mappings; returns the number that is left. */
+/* Drops repeated mappings; returns the number of remaining mappings. */
 static size_t drop_same(struct mapping *items, size_t count)
 {
 	size_t kept = 1;
@@ -266,7 +266,7 @@ static size_t drop_same(struct mapping *items, size_t count)
 	return kept;
 }
 
-/* Sorts the new mappings and merges them: they are few compared with the old ones. */
+/* Sorts the new mappings, which are few, and merges them into the old ones. */
 static void sort_mappings(struct mt_sampled_places *seen)
 {
 	struct mapping *items = seen->mappings.items;
@@ -320,9 +320,9 @@ static size_t mappings_from(const struct mt_sampled_places *seen, uint64_t addre
 }
 
 /*
- * Adds the places of a block in all mappings that contain it. A block never crosses the end of a
- * mapping, which is a multiple of the page size. Returns 0, or an image if too many mappings were
- * passed: then that image is to be made whole.
+ * Adds the places of a block in all mappings that contain the block. A block never crosses the end
+ * of a mapping, which is a multiple of the page size. Returns 0 or, after looking at PASSED_MAX
+ * mappings, the image to make whole.
  */
 static uint32_t find_near(struct mt_sampled_places *seen, const struct block *block)
 {
@@ -344,8 +344,8 @@ static uint32_t find_near(struct mt_sampled_places *seen, const struct block *bl
 }
 
 /*
- * A process may map a file over and over. Such an image is made whole, and its mappings are
- * removed.
+ * Adds the places of a block. An image that a process maps over and over is made whole, and its
+ * mappings are removed.
  */
 static void find_places(struct mt_sampled_places *seen, const struct block *block)
 {
@@ -375,8 +375,8 @@ static inline void add_unit(struct mt_sampled_places *seen, uint64_t unit)
 }
 
 /*
- * Looks the words up. Also looks up the byte before a word that is at the start of a unit: a return
- * address may be the end of its function.
+ * Looks up the words of a log. Also looks up the byte before a word that is at the start of a unit,
+ * because a return address may be the end of its function.
  */
 static void resolve(struct mt_sampled_places *seen, struct log *log)
 {
@@ -399,7 +399,7 @@ static void resolve(struct mt_sampled_places *seen, struct log *log)
 	log->last_time = 0;
 }
 
-/* The newer log becomes the older one, which is empty. */
+/* Exchanges the logs; the older log must be empty. */
 static void turn(struct mt_sampled_places *seen)
 {
 	struct log older = seen->older;
@@ -408,7 +408,7 @@ static void turn(struct mt_sampled_places *seen)
 	seen->newer = older;
 }
 
-/* Both logs are full: resolves the older one without waiting for its mappings. */
+/* Empties the newer log, which is full: resolves the older log without waiting for its mappings. */
 static void make_room(struct mt_sampled_places *seen)
 {
 	if (seen->older.last_time > seen->dropped)

@@ -1,8 +1,8 @@
 /*
- * The places in images' code to which words of records point. Frames of stacks are only there, so
- * only the functions around these places need to be carried. Words are added when they are written,
- * mappings when their records pass, in any order. A word is compared with the mappings of all
- * processes, including ended ones: at worst that adds a place too many.
+ * The places in the code of images to which words of records point. Frames of stacks are only at
+ * such places, so only the functions around them need to be carried. Words are added when they are
+ * written, mappings when their records pass, in any order. A word is compared with the mappings of
+ * all processes, including ended ones, which at worst adds places that are not needed.
  *
  * If words or mappings exceed the memory limits, the images concerned are made whole.
  */
@@ -21,19 +21,19 @@ struct mt_sampled_places *mt_sampled_places_create(void);
 void mt_sampled_places_destroy(struct mt_sampled_places *seen);
 
 /*
- * Number of an image, the same for all images of its build id, or, without one, of its file. 0:
- * there are too many.
+ * Returns the number of an image, the same for all images with its build id or, without a build id,
+ * of its file. 0 if there are too many images.
  */
 uint32_t mt_sampled_places_image(struct mt_sampled_places *seen,
 				 const struct mt_image_record *image);
 
 /*
- * An executable mapping of an image, and the time of its record. The process chooses the offset:
- * addresses past the end of the file are not places.
+ * An executable mapping of an image, and the time of its record. The process chooses the offset, so
+ * the mapping may extend past the end of the file; addresses there are not places.
  */
 struct mt_code_mapping {
 	uint64_t start, end, offset;
-	uint64_t time; /* 0: unknown, it may be old */
+	uint64_t time; /* 0: unknown; the mapping may be old */
 	uint32_t image;
 };
 void mt_sampled_places_map(struct mt_sampled_places *seen, const struct mt_code_mapping *mapping);
@@ -42,7 +42,7 @@ void mt_sampled_places_map(struct mt_sampled_places *seen, const struct mt_code_
 void mt_sampled_places_words(struct mt_sampled_places *seen, const uint64_t *words, size_t count,
 			     uint64_t last_time);
 
-/* Call when all mappings of records below that time are added. */
+/* Call when all mappings of records before time complete_below are added. */
 void mt_sampled_places_settle(struct mt_sampled_places *seen, uint64_t complete_below);
 
 /* Call when all mappings are added. */
@@ -52,17 +52,17 @@ void mt_sampled_places_settle_all(struct mt_sampled_places *seen);
 struct mt_code_news {
 	uint64_t *offsets; /* in rising order; the caller frees them; NULL: none */
 	size_t count;
-	bool whole; /* the whole image counts as sampled: no offsets, now and later */
+	bool whole; /* the whole image counts as sampled: there are no offsets, now or later */
 };
 
 /* Takes the places not taken before. False out of memory. */
 bool mt_sampled_places_take(struct mt_sampled_places *seen, uint32_t image,
 			    struct mt_code_news *out);
 
-/* Approximate number of untaken places of all images. */
+/* Returns the approximate number of untaken places of all images. */
 size_t mt_sampled_places_untaken(const struct mt_sampled_places *seen);
 
-/* From now on the whole image counts as sampled. */
+/* Makes the whole image count as sampled from now on. */
 void mt_sampled_places_make_whole(struct mt_sampled_places *seen, uint32_t image);
 
 #endif

@@ -27,7 +27,7 @@ struct mt_count mt_count_read(const struct mt_event_set *opened, uint32_t event)
 	return sum;
 }
 
-/* Returns 0 for negative differences, which occur if a counter can no longer be read. */
+/* Returns now - before; 0 if that is negative, as when a counter can no longer be read. */
 static uint64_t difference(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;
@@ -40,7 +40,7 @@ struct mt_count mt_count_since(const struct mt_count *before, const struct mt_co
 				 .running = difference(before->running, now->running)};
 }
 
-/* Returns true for clocks: they count nanoseconds, and perf prints milliseconds. */
+/* Returns true for clocks, which count nanoseconds and which perf prints in milliseconds. */
 static bool is_clock(const struct mt_planned_event *event)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE &&

@@ -29,8 +29,8 @@ struct mt_count mt_count_since(const struct mt_count *before, const struct mt_co
 
 /*
  * Prints one count of an event: time (seconds), count scaled by enabled / running, unit, name, and
- * the share of the time that it ran. Prints "not supported" for an event that the plan leaves out,
- * and "not counted" for an event that never ran.
+ * running / enabled in percent. Prints "not supported" for an event that the plan leaves out, and
+ * "not counted" for an event whose counter never ran.
  */
 void mt_count_print(const struct mt_count_style *style, double seconds,
 		    const struct mt_planned_event *event, const struct mt_count *count, FILE *to);

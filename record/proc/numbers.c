@@ -1,4 +1,4 @@
-/* Parses numbers: strict, bounded, with errors that describe the mistake. */
+/* Parses numbers strictly and within bounds, with errors that describe the mistake. */
 #include "record/proc/numbers.h"
 
 #include <ctype.h>
@@ -13,11 +13,11 @@
 #include "formats/base/err.h"
 
 #define RING_MAX ((uint64_t)1 << 31)
-#define DURATION_MAX 1e18 /* ns: thirty years */
+#define DURATION_MAX 1e18 /* ns: about 31 years */
 
 /*
- * Parses the number at the start of text. Returns its end; NULL if there is none or it does not
- * fit.
+ * Parses the number at the start of text. Returns the end of the number; NULL if there is no
+ * number, or it does not fit in 64 bits.
  */
 static const char *scan_u64(const char *text, uint64_t *out)
 {
@@ -79,7 +79,7 @@ struct mt_error *mt_parse_list(const char *what, const char *text, int max,
 	return NULL;
 }
 
-/* Returns the bytes of the unit after a size; `alone` without a unit. 0: unknown unit. */
+/* Returns the number of bytes in the unit after a size; `alone` without a unit; 0 if unknown. */
 static uint64_t size_unit(const char *suffix, uint64_t alone)
 {
 	if (!*suffix)
@@ -100,7 +100,7 @@ static uint64_t size_unit(const char *suffix, uint64_t alone)
 	}
 }
 
-/* Parses a number and its unit into bytes. False if it is malformed or zero. */
+/* Parses a number and its unit into bytes. False if the text is malformed, zero or too large. */
 static bool scan_size(const char *text, uint64_t alone, uint64_t *out)
 {
 	uint64_t number;
@@ -149,7 +149,7 @@ struct mt_error *mt_parse_size(const char *what, const char *text, uint64_t alon
 	return NULL;
 }
 
-/* Returns the nanoseconds of the unit after a time; 0: unknown unit. */
+/* Returns the number of nanoseconds in the unit after a time; 0 if the unit is unknown. */
 static uint64_t time_unit(const char *suffix)
 {
 	static const struct {

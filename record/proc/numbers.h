@@ -10,7 +10,7 @@ struct mt_error;
 
 #define MT_CPU_MAX 65535
 
-/* A list of numbers: CPUs, pids. All zero: empty. Free it with mt_array_deinit(). */
+/* A list of numbers, such as CPUs or pids; empty if all zero. Free it with mt_array_deinit(). */
 struct mt_number_list {
 	int *items;
 	size_t count;
@@ -21,13 +21,13 @@ struct mt_number_list {
 bool mt_parse_u64(const char *text, uint64_t *out);
 
 /*
- * Appends the numbers of "1,2,5-7" to list, each once. Numbers above max are an error, in whose
- * message `what` names the option.
+ * Appends the numbers of "1,2,5-7" to list, each once. A number above max is an error; `what` names
+ * the option in its message.
  */
 struct mt_error *mt_parse_list(const char *what, const char *text, int max,
 			       struct mt_number_list *list);
 
-/* Parses the size of -m: pages, or bytes with K, M or G; rounds up to a power of two of pages. */
+/* Parses the size of -m: pages, or bytes with K, M or G. Rounds up to a power of two in pages. */
 struct mt_error *mt_parse_ring_size(const char *text, size_t *out);
 
 /*
@@ -43,7 +43,7 @@ struct mt_error *mt_parse_duration(const char *what, const char *text, uint64_t 
 /* Returns true if the list contains the number. */
 bool mt_list_has(const struct mt_number_list *list, int number);
 
-/* Appends a number that is not in the list. False out of memory. */
+/* Appends the number if it is not in the list. False out of memory. */
 bool mt_list_add(struct mt_number_list *list, int number);
 
 #endif

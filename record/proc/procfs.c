@@ -59,7 +59,7 @@ char *mt_read_text(const char *path, size_t *size)
 	return mt_read_text_at(AT_FDCWD, path, size);
 }
 
-/* -1 with errno. */
+/* Opens a file of a formatted path; -1 with errno. */
 static int open_formatted(int flags, const char *format, va_list ap)
 {
 	char path[PATH_MAX];
@@ -146,7 +146,7 @@ bool mt_each_number(const char *path, void (*each)(void *context, pid_t number),
 	return true;
 }
 
-/* Unescapes a newline in place. /proc/PID/maps writes it as \012 and escapes nothing else. */
+/* Unescapes newlines in place. /proc/PID/maps writes a newline as \012 and escapes nothing else. */
 static size_t unescape(char *path)
 {
 	char *to = path;

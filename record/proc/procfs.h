@@ -1,6 +1,6 @@
 /*
- * Reads small text files of /proc, /sys and tracefs whole, up to a bound. Failures keep errno. And
- * parses lines of /proc/PID/maps, which are hostile input: paths are arbitrary bytes.
+ * Reads whole text files of /proc, /sys and tracefs, up to a maximum size. Failures set errno.
+ * Parses lines of /proc/PID/maps, which are hostile input because paths are arbitrary bytes.
  */
 #ifndef MT_RECORD_PROC_PROCFS_H
 #define MT_RECORD_PROC_PROCFS_H
@@ -26,10 +26,10 @@ int mt_openf(int flags, const char *format, ...) __attribute__((format(printf, 2
 char *mt_read_textf(size_t *size, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
-/* Returns the value on the line "NAME: value", up to the end of the text; NULL: no such line. */
+/* Returns where the value on the line "NAME: value" begins in the text; NULL: no such line. */
 const char *mt_find_line(const char *text, const char *name);
 
-/* Sets *out to the number on that line; "123 kB" in bytes. False if it is missing or text NULL. */
+/* Sets *out to the number on such a line, "123 kB" in bytes. False: text NULL, or no such line. */
 bool mt_find_number(const char *text, const char *name, uint64_t *out);
 
 /*
@@ -39,8 +39,8 @@ bool mt_find_number(const char *text, const char *name, uint64_t *out);
 long mt_read_number(const char *path, long fallback);
 
 /*
- * Calls each for every entry of a directory that is a number: processes, threads. Returns false if
- * the directory cannot be listed.
+ * Calls each() for every entry of a directory whose name is a number, such as a process or a
+ * thread. Returns false if the directory cannot be listed.
  */
 bool mt_each_number(const char *path, void (*each)(void *context, pid_t number), void *context);
 

@@ -1,7 +1,7 @@
 /*
  * A source of images that makes skeletons of mapped files, found by the identity in the mapping.
- * Files are untrusted and may change at any time: they are read, not mapped, and the bytes read are
- * bounded.
+ * Files are untrusted and may change at any time, so they are read, not mapped, and the number of
+ * bytes read is limited.
  */
 #include "record/write/code_images.h"
 
@@ -85,7 +85,7 @@ void mt_code_images_learn(struct mt_code_images *images, const struct mt_image_r
 
 /* ---- The tables ---- */
 
-/* Takes room from the memory limit; false, and counted, if there is not enough. */
+/* Takes room from the memory limit. If there is not enough, counts that and returns false. */
 static bool take_room(struct mt_code_images *images, uint64_t bytes)
 {
 	bool room = bytes <= images->memory - images->counts.bytes;
@@ -97,7 +97,7 @@ static bool take_room(struct mt_code_images *images, uint64_t bytes)
 	return room;
 }
 
-/* Makes the tables of an open file; the list owns *out. */
+/* Makes the tables of an open file; images->tables owns *out. */
 static struct mt_error *make_tables(struct mt_code_images *images, int fd, struct mt_span *out)
 {
 	const struct mt_skeleton_wish wish = {.unwind = true};
@@ -143,7 +143,7 @@ static struct mt_error *open_vdso(struct mt_elf **out)
 	return bytes ? mt_elf_open_memory(bytes, size, "[vdso]", out) : NULL;
 }
 
-/* Called once for each image. */
+/* Opens the tables of an image. Called once for each image. */
 static struct mt_error *open_image(void *context, const struct mt_image_identity *identity,
 				   struct mt_elf **out, char **found_at)
 {

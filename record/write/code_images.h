@@ -1,6 +1,6 @@
 /*
- * Unwind tables of mapped files, in memory, for unwinding while recording: the same tables as a
- * recording would carry, read when a stack first has a frame in the file.
+ * Unwind tables of mapped files, in memory, for unwinding while recording. They are the tables that
+ * a recording would carry, and are read when a stack first has a frame in the file.
  */
 #ifndef MT_RECORD_WRITE_CODE_IMAGES_H
 #define MT_RECORD_WRITE_CODE_IMAGES_H
@@ -21,17 +21,17 @@ struct mt_code_images_counts {
 	uint64_t ns;	/* CPU time of the thread for reading them */
 };
 
-/* Borrows files; holds at most `memory` bytes of tables. NULL out of memory. */
+/* Borrows files; keeps at most `memory` bytes of tables. NULL out of memory. */
 struct mt_code_images *mt_code_images_create(const struct mt_image_files *files, uint64_t memory);
 void mt_code_images_destroy(struct mt_code_images *images);
 
-/* Call when a file was read: learns the build id of a memfd, which mappings do not contain. */
+/* Call when a file was read. Learns the build id of a memfd, which mappings do not contain. */
 void mt_code_images_learn(struct mt_code_images *images, const struct mt_image_record *record);
 
-/* The images that get these tables; borrowed. */
+/* Returns the images that use these tables; borrowed. */
 struct mt_image_set *mt_code_images_set(struct mt_code_images *images);
 
-/* The counts so far. */
+/* Returns the counts so far. */
 struct mt_code_images_counts mt_code_images_counts(const struct mt_code_images *images);
 
 #endif

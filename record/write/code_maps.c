@@ -1,7 +1,7 @@
 /*
- * Lists processes by pid. Each has its map after the record applied last, and its map before each
- * change since the last settle. The earlier maps are snapshots, which share mappings until one of
- * them changes.
+ * Lists processes by pid. Each process has its map as of the last record applied, and its map
+ * before each change since the last mt_code_maps_settle(). The earlier maps are snapshots, which
+ * share mappings until one of them changes.
  */
 #include "record/write/code_maps.h"
 
@@ -21,9 +21,10 @@
 #define IMAGES_MAX 16384 /* distinct files; frames in further files are not unwound */
 #define PATH_ROOM 4096
 /*
- * Mappings that changes may copy between two settles, 40 bytes each. Past the bound a later map is
- * used for an earlier time. Only a process that maps thousands of times within a moment gets there,
- * and new mappings mostly do not replace old ones.
+ * Number of mappings, 40 bytes each, that changes may copy between two calls of
+ * mt_code_maps_settle(). Past this number, a later map is used for an earlier time. Only a process
+ * that maps thousands of times within a moment gets there, and its new mappings mostly do not
+ * replace old ones.
  */
 #define COPIED_MAX ((size_t)1 << 18)
 
@@ -115,7 +116,7 @@ static struct process *find_process(const struct mt_code_maps *maps, int32_t pid
 							       : NULL;
 }
 
-/* The process of that pid, added if it is unknown; NULL out of memory. */
+/* Returns the process with this pid, added if it is unknown; NULL out of memory. */
 static struct process *process_of(struct mt_code_maps *maps, int32_t pid)
 {
 	struct process *process = find_process(maps, pid);
@@ -142,7 +143,7 @@ static struct process *process_of(struct mt_code_maps *maps, int32_t pid)
 	return process;
 }
 
-/* Call before the map changes or is destroyed: keeps it for times before `time`. */
+/* Keeps the map for times before `time`. Call before the map changes or is destroyed. */
 static bool keep_past(struct mt_code_maps *maps, struct process *process, uint64_t time)
 {
 	size_t count = mt_image_map_count(process->map);
@@ -243,7 +244,7 @@ static bool apply_fork(struct mt_code_maps *maps, const struct mt_kernel_record 
 	return true;
 }
 
-/* An exec makes a new, empty address space; the other threads exited before. */
+/* Applies an exec, which makes a new, empty address space. The other threads exited before. */
 static bool apply_exec(struct mt_code_maps *maps, const struct mt_kernel_record *record,
 		       uint64_t time)
 {

@@ -30,26 +30,26 @@
 
 #define FILL_FAST 25  /* percent of the spool queued: from here on zstd's fast level */
 #define FILL_STORE 50 /* ... from here on no compression and high priority */
-#define FILL_CALM 10  /* ... until it falls to here */
-#define ENDING_MOST 4 /* blocks compressed as requested at the end, when the user waits */
+#define FILL_CALM 10  /* ... until the percentage falls to this */
+#define ENDING_MOST 4 /* blocks queued at the end above which the fast level is used */
 #define LEVEL_FAST (-3)
 #define NICENESS 10
 #define ANSWERS_NS UINT64_C(500000000) /* how long a mark waits for answers about files */
-#define HOLD_PART 4 /* the part of `hold` that is filled before drains are asked */
-#define UNDER_WAY_NS UINT64_C(1000000) /* between a record's time and its appearance in a ring */
+#define HOLD_PART 4		       /* drains are asked when 1 / HOLD_PART of `hold` is filled */
+#define UNDER_WAY_NS UINT64_C(1000000) /* from a record's time to its appearance in a ring */
 /*
- * For frames that replace stacks. They are not coded against one another like stacks, and zstd's
- * fastest level shrinks them to a tenth: that costs less than storing them.
+ * Level for frames that replace stacks. Frames are not encoded as differences like stacks, and
+ * zstd's fastest level shrinks them to a tenth, which costs less than storing them.
  */
 #define LEVEL_HASTE (-7)
 #define LIMIT_SPARE ((uint64_t)64 << 10) /* --max-size: room for STATE, MARK and END chunks */
 #define FULL_SPARE ((uint64_t)128 << 10)
 
-/* A flush of the drains, after which all records below a time are here. */
+/* A request to flush the drains, after which all records before `below` are here. */
 struct asking {
 	bool asked, answered;
 	uint64_t below;
-	size_t after; /* once answered: blocks queued then and still to be written */
+	size_t after; /* once answered: blocks queued at that time and not taken yet */
 };
 
 struct mt_pack {
@@ -86,9 +86,9 @@ struct mt_pack {
 MT_DEFINE_CLEANUP(mt_pack, struct mt_pack)
 
 /*
- * Raises the writer's priority. Between real-time drains and a target in a storm, a thread of low
- * priority starves, and the spool fills up. Once it is half full, the drains make the writer
- * real-time too, so that it preempts the target.
+ * Raises the writer's priority. Between real-time drains and a target with very many events, a
+ * thread of low priority starves, and the spool fills up. Once the spool is half full, the drains
+ * make the writer real-time, too, so that the writer preempts the target.
  */
 static void go_first(pid_t tid)
 {
@@ -105,7 +105,7 @@ static void make_haste(void *context)
 
 	if (!tid)
 		return; /* not running yet; 0 would mean the caller */
-	/* set it again if the writer is just calming down */
+	/* raise it again if the writer is just lowering its priority */
 	if (!atomic_exchange(&pack->hasty, true) || sched_getscheduler(tid) != SCHED_FIFO)
 		go_first(tid);
 }
@@ -147,7 +147,7 @@ static int choose_level(struct mt_pack *pack, const struct mt_block *block)
 	return level < LEVEL_FAST ? level : LEVEL_FAST;
 }
 
-/* Number of samples of role SAMPLE in a DATA block. */
+/* Returns the number of samples of MT_ROLE_SAMPLE in a DATA block. */
 static uint64_t count_samples(const struct mt_pack *pack, const struct mt_block *block)
 {
 	uint64_t samples = 0;
@@ -167,7 +167,7 @@ static uint64_t count_samples(const struct mt_pack *pack, const struct mt_block 
 	return samples;
 }
 
-/* Counts a DATA block that exceeded the limit. */
+/* Counts the samples of a DATA block that exceeded the limit. */
 static void note_left_out(struct mt_pack *pack, const struct mt_block *block)
 {
 	struct mt_pack_counts *counts = &pack->counts;
@@ -179,7 +179,7 @@ static void note_left_out(struct mt_pack *pack, const struct mt_block *block)
 	counts->left_out.samples += count_samples(pack, block);
 }
 
-/* Bytes of the limit that are reserved for images not carried yet. */
+/* Returns how many bytes of the limit are reserved for images not carried yet. */
 static uint64_t to_be_carried(const struct mt_pack *pack)
 {
 	uint64_t limit = atomic_load(&pack->limit), bytes;
@@ -189,8 +189,8 @@ static uint64_t to_be_carried(const struct mt_pack *pack)
 }
 
 /*
- * Estimate of bytes not yet written: blocks in use plus blocks queued for stripping, scaled by the
- * compression ratio so far, with a margin.
+ * Returns an estimate of the bytes not yet written: blocks in use plus blocks queued for stripping,
+ * scaled by the compression ratio so far, with a margin.
  */
 static uint64_t under_way(const struct mt_pack *pack)
 {
@@ -202,7 +202,7 @@ static uint64_t under_way(const struct mt_pack *pack)
 	return FULL_SPARE + to_be_carried(pack) + (uint64_t)(bytes * ratio * 1.25);
 }
 
-/* DATA leaves room for STATE and MARK chunks and images; all types leave room for END. */
+/* Limits a block: DATA leaves room for STATE, MARK and images; all types leave room for END. */
 static void apply_limit(struct mt_pack *pack, const struct mt_block *block)
 {
 	uint64_t limit = atomic_load(&pack->limit);
@@ -249,7 +249,7 @@ static void write_block(struct mt_pack *pack, const struct mt_block *block)
 	watch_output(pack, block, before);
 }
 
-/* Writes the IMAGE records before the mark, which promises that all earlier records are there. */
+/* Writes the IMAGE records before a MARK, which promises that all earlier records are there. */
 static void write_images(struct mt_pack *pack)
 {
 	write_block(pack, pack->images_block);
@@ -265,7 +265,7 @@ static void put_image(void *context, const struct mt_image_record *record)
 	if (mt_image_put(pack->images_block, record))
 		return;
 	write_images(pack);
-	(void)mt_image_put(pack->images_block, record); /* fits: an empty block holds any path */
+	(void)mt_image_put(pack->images_block, record); /* an empty block has room for any path */
 }
 
 static void report_words(void *context, const uint64_t *words, size_t count)
@@ -276,7 +276,7 @@ static void report_words(void *context, const uint64_t *words, size_t count)
 				pack->written_time);
 }
 
-/* Leaves `carrying` NULL if no image is to be carried. */
+/* Starts the carrying thread; leaves pack->carrying NULL if no image is to be carried. */
 static struct mt_error *start_carrying(struct mt_pack *pack, const struct mt_embed_options *options)
 {
 	struct mt_error *err =
@@ -305,7 +305,7 @@ static struct mt_images *create_images(struct mt_pack *pack)
 	});
 }
 
-/* Queues a note as STATE, which is written before the next mark. */
+/* Queues a note in the STATE block that is written before the next MARK. */
 static void put_note(struct mt_pack *pack, const char *text)
 {
 	const struct mt_note_record note = {.level = 1, .text = {text, strlen(text)}};
@@ -316,7 +316,7 @@ static void put_note(struct mt_pack *pack, const char *text)
 	(void)mt_note_put(pack->images_block, &note);
 }
 
-/* Writes a FILE chunk, or notes why there is none; takes the chunk. */
+/* Writes a FILE chunk, or a note why there is none; destroys the chunk. */
 static void write_carried(struct mt_pack *pack, struct mt_carry_worker_chunk *chunk)
 {
 	uint64_t limit = atomic_load(&pack->limit), one = 1;
@@ -343,7 +343,7 @@ static void write_carried_so_far(struct mt_pack *pack)
 		write_carried(pack, chunk);
 }
 
-/* Called while the output blocks, and while images are carried at the end. True after a signal. */
+/* Returns true after a signal at the end. Called while the output blocks or images are carried. */
 static bool give_up(void *context)
 {
 	struct mt_pack *pack = context;
@@ -367,7 +367,7 @@ static void write_last_carried(struct mt_pack *pack)
 		write_carried(pack, chunk);
 }
 
-/* True for blocks with map records: STATE, and the streams of rare events. */
+/* Returns true for blocks that may have map records: STATE, and the streams of rare events. */
 static bool may_report_of_images(const struct mt_block *block)
 {
 	return block->type == MT_CHUNK_STATE ||
@@ -396,8 +396,8 @@ static struct mt_error *start_stripping(struct mt_pack *pack, const struct mt_pa
 }
 
 /*
- * All records below the time of a MARK are here now, and mostly the answers about files, too. If
- * answers are outstanding, mappings of these files come later, so words of that time are not
+ * Handles a MARK: all records below its time are here now, and mostly the answers about files, too.
+ * If answers are outstanding, mappings of these files follow later, so words of that time are not
  * settled yet.
  */
 static void put_marked(struct mt_pack *pack, const struct mt_block *block)
@@ -418,7 +418,7 @@ static void put_marked(struct mt_pack *pack, const struct mt_block *block)
 
 /*
  * Asks the drains to flush if many blocks wait for map records, instead of waiting for a MARK.
- * After their answer, all records are here that are older than the latest record at the time of the
+ * After the answer, all records are here that are UNDER_WAY_NS older than the latest record at the
  * request.
  */
 static void ask_drains(struct mt_pack *pack)
@@ -477,7 +477,7 @@ static void take_block(struct mt_pack *pack, struct mt_block *block)
 	pass_on(pack, block);
 }
 
-/* Waits for all answers about files. A call without an answer fails at its deadline. */
+/* Waits for all answers about files. A call that does not return fails at its deadline. */
 static void wait_for_files(struct mt_pack *pack)
 {
 	while (!give_up(pack) &&
@@ -495,7 +495,7 @@ static void *pack_main(void *argument)
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
 	while ((block = mt_spool_pop(pack->spool)))
 		take_block(pack, block);
-	sched_setscheduler(0, SCHED_OTHER, &none); /* the remaining work has no time bound */
+	sched_setscheduler(0, SCHED_OTHER, &none); /* the remaining work may take long */
 	(void)!setpriority(PRIO_PROCESS, (id_t)pack->tid, 0);
 	wait_for_files(pack);
 	if (pack->strip)

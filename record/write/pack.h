@@ -1,7 +1,7 @@
 /*
  * The writing thread: takes blocks from the spool, compresses them, and appends them to the file.
- * While the spool fills up it changes to faster compression, then to none, so that the drains do
- * not run out of blocks.
+ * As the spool fills up, the thread changes to faster compression, then to none, so that the drains
+ * do not run out of blocks.
  */
 #ifndef MT_RECORD_WRITE_PACK_H
 #define MT_RECORD_WRITE_PACK_H
@@ -29,13 +29,13 @@ struct mt_pack_strip {
 struct mt_pack_flusher {
 	void (*ask)(void *context);
 	bool (*answered)(
-		void *context); /* true: all records present at the last ask() are pushed */
+		void *context); /* true: all records present at the last ask() were pushed */
 	void *context;
 };
 
 /*
- * Starts the thread. Borrows fd, spool and plan. Writes failed_fd (an eventfd) if the output fails.
- * embed says which images are carried.
+ * Starts the thread. Borrows fd, spool and plan. Writes to failed_fd (an eventfd) if the output
+ * fails. embed says which images are carried.
  */
 struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 				const struct mt_plan *plan, int failed_fd,
@@ -43,30 +43,30 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 				const struct mt_pack_strip *strip, struct mt_pack **out);
 
 /*
- * Call when the recording has ended. From then on, a further SIGINT or SIGTERM on signals_fd gives
- * up an output that blocks, and leaves out images not carried yet.
+ * Call when the recording has ended. From then on, a further signal on signals_fd ends the wait for
+ * an output that blocks, and leaves out images not carried yet.
  */
 void mt_pack_set_ending(struct mt_pack *pack, int signals_fd);
 
 /*
- * Limits the file to `bytes`. Writes full_fd (an eventfd) while all blocks in use still fit, by an
- * estimate. Whatever does not fit in the end is left out and counted.
+ * Limits the file to `bytes`. Writes to full_fd (an eventfd) once, early enough that by an estimate
+ * all blocks in use still fit. Blocks that do not fit in the end are left out and counted.
  */
 void mt_pack_set_limit(struct mt_pack *pack, uint64_t bytes, int full_fd);
 
 /*
- * Sets the flusher, so that few blocks wait for mappings; NULL unsets it, before the drains are
- * destroyed. Borrowed.
+ * Sets the flusher, which is borrowed, so that few blocks wait for mappings. Set NULL before the
+ * drains are destroyed, unless the pack is destroyed first.
  */
 void mt_pack_set_flusher(struct mt_pack *pack, const struct mt_pack_flusher *flusher);
 
 /* Waits until the closed spool is written; returns the writer's error, if any. */
 struct mt_error *mt_pack_finish(struct mt_pack *pack);
 
-/* Waits up to that time for the end of writing; false if it is not finished. */
+/* Waits at most `ns` for the end of writing; false if the thread still writes. */
 bool mt_pack_finishes_within(struct mt_pack *pack, uint64_t ns);
 
-/* The writer, for the END chunk; call it after mt_pack_finish(). Borrowed. */
+/* Returns the writer, for the END chunk; borrowed. Call this after mt_pack_finish(). */
 struct mt_writer *mt_pack_writer(struct mt_pack *pack);
 
 /* Counts of the thread, and of the threads it started. */

@@ -25,7 +25,7 @@
 
 #define FRAMES_MAX 8192 /* a dump of 65,528 bytes cannot hold more return addresses */
 
-/* The records of a block. */
+/* A held block. */
 struct held {
 	size_t at, size; /* in the arena */
 	uint32_t stream;
@@ -48,7 +48,7 @@ struct mt_strip {
 	struct mt_stack_decoder *decoder;
 	uint8_t *decoded; /* MT_STACK_UNPACKED_MAX bytes */
 	struct mt_stripping stripping;
-	struct mt_frame *frames; /* FRAMES_MAX; the next three arrays encode them */
+	struct mt_frame *frames; /* FRAMES_MAX of them; the three arrays below encode them */
 	uint64_t *pcs;
 	uint8_t *sources, *steps;
 	MT_ARRAY(uint32_t) kept; /* registers that are kept, by event */
@@ -174,7 +174,7 @@ static bool is_map_record(const uint8_t *record)
 	       type == MT_KERNEL_FORK || type == MT_KERNEL_EXIT;
 }
 
-/* True if the record was not put yet and is below that time. */
+/* Returns true if a record of this time was not put yet and is below `below`. */
 static bool is_due(const struct held *held, uint64_t time, uint64_t below)
 {
 	return time >= held->done && time < below;
@@ -197,7 +197,7 @@ static bool list_map_records(struct mt_strip *s, const struct held *held, uint64
 	return true;
 }
 
-/* The order in which a reader reads them. */
+/* Orders map records as a reader reads them. */
 static int compare_map_records(const void *a, const void *b)
 {
 	const struct map_record *x = a, *y = b;
@@ -210,8 +210,8 @@ static int compare_map_records(const void *a, const void *b)
 }
 
 /*
- * Applies the due map records. Out of memory some are missed: maps are then incomplete, and stacks
- * end there.
+ * Applies the map records that are due. If memory runs out, some are not applied: maps are then
+ * incomplete, and stacks end where a mapping is missing.
  */
 static void apply_map_records(struct mt_strip *s, uint64_t below)
 {
@@ -251,7 +251,7 @@ static void put_out(struct mt_strip *s)
 	mt_block_reset(&s->out, MT_CHUNK_DATA, s->out.stream);
 }
 
-/* Copies a record that contains no stack. */
+/* Copies a record that is not a sample. */
 static void put_same(struct mt_strip *s, const uint8_t *record, size_t size)
 {
 	uint8_t *to;
@@ -267,7 +267,7 @@ static void put_same(struct mt_strip *s, const uint8_t *record, size_t size)
 	}
 }
 
-/* Encodes the frames as for a FRAMES record. */
+/* Encodes the frames of a stack as in a FRAMES record. */
 static struct mt_unwound spell(struct mt_strip *s, const struct mt_stack *stack)
 {
 	struct mt_unwound unwound = {
@@ -342,8 +342,8 @@ static bool strip_sample(struct mt_strip *s, uint64_t time, struct mt_kernel_byt
 }
 
 /*
- * Decodes a sample of any record type; false if the record is no sample. *good: the sample is
- * valid.
+ * Decodes a sample of any record type; false if the record is not a sample. *good is set to false
+ * if the sample does not decode.
  */
 static bool get_sample(struct mt_strip *s, const uint8_t *record, size_t size,
 		       struct mt_kernel_bytes *b, bool *good)
