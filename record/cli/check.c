@@ -32,7 +32,7 @@ struct checker {
 	size_t cpus;
 };
 
-/* Adds a row; takes its texts. */
+/* Adds a row. Takes ownership of found, cost and remedy. */
 static void add(struct checker *checker, const char *what, enum mt_check_state state, char *found,
 		char *cost, char *remedy)
 {
@@ -44,7 +44,7 @@ static void add(struct checker *checker, const char *what, enum mt_check_state s
 	free(remedy);
 }
 
-/* Adds a row for an error, with its message and hint. Takes err. */
+/* Adds a row for an error, with its message and hint. Takes ownership of err. */
 static void add_refused(struct checker *checker, const char *what, const char *cost,
 			struct mt_error *err)
 {
@@ -173,7 +173,7 @@ static void check_tracefs(struct checker *checker)
 	mt_tracefs_close(&tracefs);
 }
 
-/* Hardware call stacks, which --call-graph lbr records. */
+/* Checks for hardware call stacks, which --call-graph lbr records. */
 static void check_lbr(struct checker *checker)
 {
 	struct perf_event_attr attr = mt_perf_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
@@ -229,14 +229,17 @@ static void check_events(struct checker *checker)
 	const struct mt_event_def *defs = mt_event_defs(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		/* cache-misses represents the cache's events; uprobes represent malloc */
+		/* cache-misses represents cache events; uprobes represent malloc */
 		if (defs[i].kind != MT_EVENT_MARK && defs[i].kind != MT_EVENT_ALLOCATOR &&
 		    defs[i].type != PERF_TYPE_HW_CACHE)
 			check_alias(checker, &defs[i]);
 	}
 }
 
-/* Writes the list if tracefs can be read; otherwise uses the list as a source of ids. */
+/*
+ * Opens the sources of tracepoint ids. Writes the ids to ids_file if tracefs can be read; otherwise
+ * reads ids from ids_file.
+ */
 static struct mt_error *open_tracepoints(struct checker *checker, const char *ids_file)
 {
 	struct mt_tracepoints **tracepoints = &checker->host.tracepoints;

@@ -1,6 +1,6 @@
 /*
- * --check: what this host permits, what a recording loses by each missing permission, and what
- * would grant it. Tests by opening events as a recording does, and closes them.
+ * --check: finds what this host permits, what a recording loses by each missing permission, and
+ * what would grant that permission. Opens events as a recording does, and closes them again.
  */
 #ifndef MT_RECORD_CLI_CHECK_H
 #define MT_RECORD_CLI_CHECK_H
@@ -14,7 +14,7 @@ struct mt_error;
 
 enum mt_check_state {
 	MT_CHECK_OK,
-	MT_CHECK_PART, /* only for own processes, or only a part */
+	MT_CHECK_PART, /* only for the user's processes, or only partly */
 	MT_CHECK_NO,
 };
 
@@ -23,17 +23,17 @@ struct mt_check_row {
 	enum mt_check_state state;
 	char *found;  /* what was found */
 	char *cost;   /* what a recording loses; NULL: nothing */
-	char *remedy; /* what would permit it; NULL: unknown */
+	char *remedy; /* what would grant the missing permission; NULL: unknown */
 };
 
 struct mt_check {
 	MT_ARRAY(struct mt_check_row) rows;
-	bool can_record; /* at least page faults of our own command */
+	bool can_record; /* at least page faults of a command can be recorded */
 };
 
 /*
- * Checks everything. ids_file (NULL: none): if tracefs can be read, the ids of all its tracepoints
- * are written there; otherwise the list is read and its ids are proven. On success the caller calls
+ * Checks everything. If tracefs can be read, writes the ids of all its tracepoints to ids_file
+ * (NULL: none). Otherwise reads ids from ids_file and tests them. On success the caller calls
  * mt_check_deinit() on *out.
  */
 struct mt_error *mt_check_host(const char *ids_file, struct mt_check *out);

@@ -1,4 +1,7 @@
-/* Fork, gate, exec: the child inherits only the standard streams of the recorder. */
+/*
+ * Forks the child, holds it at a gate, and executes the command. The child inherits only the
+ * standard streams of the recorder.
+ */
 #include "record/cli/command.h"
 
 #include <errno.h>
@@ -15,7 +18,7 @@
 #include "formats/base/err.h"
 
 enum {
-	RECORDERS_FILES_MOST = 1024, /* it has a few tens before the command is forked */
+	RECORDERS_FILES_MOST = 1024, /* it has a few tens open before the fork */
 };
 
 /* Returns 0 for a file that may be executed, else the reason as an errno. */
@@ -72,7 +75,7 @@ static void restore_signals(void)
 /*
  * Closes the tracepoints that the recorder opened before the fork. The kernel takes about 30 ms to
  * close the last reference to one. Closing them here costs no time of the command, because the
- * recorder still has its references and waits. The command's exec would close them later.
+ * recorder still has its references and waits. Otherwise the exec of the command would close them.
  */
 static void close_recorders_files(int gate, int status)
 {
@@ -90,7 +93,7 @@ static void child_main(char *const *argv, bool stdout_to_stderr, int gate, int s
 	int errnum = 0;
 
 	close_recorders_files(gate, status);
-	/* the recorder waits for this word, or for the end of the pipe */
+	/* the recorder waits for this errno, or for the end of the pipe */
 	if (write(status, &errnum, sizeof(errnum)) != sizeof(errnum))
 		_exit(125);
 	/* end of file means that the recorder died before it was ready */
@@ -132,7 +135,7 @@ struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr,
 		return mt_error_os(errno, "cannot start the command");
 	}
 	*out = (struct mt_command){.pid = pid, .gate = gate[1], .exec_status = status[0]};
-	/* the child has closed its copies */
+	/* the child has closed its copies of the tracepoints */
 	if (read(status[0], &closed, sizeof(closed)) == sizeof(closed))
 		return NULL;
 	mt_command_abandon(out);
@@ -179,7 +182,7 @@ void mt_command_abandon(struct mt_command *command)
 {
 	if (!command->pid || command->gate < 0)
 		return;
-	close(command->gate); /* the child ends by itself */
+	close(command->gate); /* the child then reads end of file and exits */
 	close(command->exec_status);
 	command->gate = command->exec_status = -1;
 	mt_command_wait(command);

@@ -1,6 +1,6 @@
 /*
- * The command to record or to wait for: forked early, held at a gate until the events are open,
- * then executed.
+ * Runs the command that is recorded or waited for. It is forked early, held at a gate until the
+ * events are open, and then executed.
  */
 #ifndef MT_RECORD_CLI_COMMAND_H
 #define MT_RECORD_CLI_COMMAND_H
@@ -19,9 +19,9 @@ struct mt_command {
 };
 
 /*
- * Checks that execvp would find the command. Returns 0 and the command's file, which the caller
- * frees, or its errno. Call it first, so that a mistyped name neither opens events nor renames an
- * earlier recording.
+ * Checks that execvp would find the command. Returns 0 and sets *file to its path, which the caller
+ * frees; or returns the errno of execvp. Call it first, so that a mistyped name neither opens
+ * events nor renames an earlier recording.
  */
 int mt_command_look_up(const char *name, char **file);
 

@@ -15,7 +15,10 @@
 #include "formats/base/err.h"
 #include "record/proc/numbers.h"
 
-/* Opens the FIFO for reading and writing: it opens at once and never reaches end of file. */
+/*
+ * Opens the FIFO for reading and writing, so that open() does not wait and reading never reaches
+ * end of file.
+ */
 static struct mt_error *open_fifo(const char *path, int *out)
 {
 	MT_CLEANUP_CLOSE int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -94,7 +97,10 @@ bool mt_control_read(struct mt_control *control)
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* Takes the next line from the pending bytes. A full buffer without a newline is a line, too. */
+/*
+ * Moves the next line from the pending bytes to control->line. False if there is none. A full
+ * buffer without a newline is a line, too.
+ */
 static bool take_line(struct mt_control *control)
 {
 	size_t size = 0, kept;

@@ -1,6 +1,6 @@
 /*
  * --control: commands from another program in perf's protocol. Lines are read from one descriptor.
- * Each executed command is acknowledged by a line on another.
+ * Each executed command is acknowledged by a line on another descriptor.
  */
 #ifndef MT_RECORD_CLI_CONTROL_H
 #define MT_RECORD_CLI_CONTROL_H
@@ -16,7 +16,7 @@ enum mt_control_command {
 	MT_CONTROL_DISABLE,
 	MT_CONTROL_PING,
 	MT_CONTROL_STOP,
-	MT_CONTROL_UNKNOWN, /* control->line is the text */
+	MT_CONTROL_UNKNOWN, /* an unknown command, whose text is in control->line */
 };
 
 struct mt_control {
@@ -27,8 +27,8 @@ struct mt_control {
 };
 
 /*
- * Opens "fifo:CTL[,ACK]" or "fd:N[,M]". Takes descriptors given by number; the command does not
- * inherit them.
+ * Opens "fifo:CTL[,ACK]" or "fd:N[,M]". Takes ownership of descriptors given by number; the
+ * recorded command does not inherit them.
  */
 struct mt_error *mt_control_open(const char *text, struct mt_control *out);
 void mt_control_close(struct mt_control *control);
@@ -36,7 +36,7 @@ void mt_control_close(struct mt_control *control);
 /* Reads once. Returns false if all writers have closed the descriptor, or if reading failed. */
 bool mt_control_read(struct mt_control *control);
 
-/* Takes the next complete line that was read. */
+/* Takes the next complete line from the bytes read. Returns its command. */
 enum mt_control_command mt_control_take(struct mt_control *control);
 
 /* Writes "ack" if there is an ack descriptor. Never blocks. */

@@ -53,8 +53,8 @@ void mt_host_events_deinit(struct mt_host_events *host)
 }
 
 /*
- * Returns true if this user may open the tracepoint for all processes. Every user may open system
- * calls, so the tracepoint must not be one.
+ * Returns true if this user may open the tracepoint for all processes. Every user may open
+ * tracepoints of system calls, so `id` must not be one of those.
  */
 static bool may_all(const struct mt_host_events *host, uint64_t id)
 {
@@ -84,7 +84,7 @@ bool mt_host_events_may_probe(const struct mt_host_events *host, long *type)
 
 	*type = mt_read_number("/sys/bus/event_source/devices/uprobe/type", -1);
 	attr.type = (uint32_t)*type;
-	/* without a path, EACCES and EPERM precede other errors */
+	/* attr has no path; EACCES and EPERM are reported before the error for that */
 	return may && (*type < 0 || mt_perf_opens(&attr, 0, -1, &host->features) ||
 		       (errno != EACCES && errno != EPERM));
 }
@@ -114,7 +114,7 @@ static struct mt_error *plan_alias(struct mt_host_events *host, const char *alia
 	return mt_plan_create(&options, &host->features, &source, out);
 }
 
-/* Returns true if all events of the plan open for that process and CPU. */
+/* Returns true if all events of the plan open for the process and CPU. */
 static bool plan_opens(const struct mt_host_events *host, const struct mt_plan *plan, pid_t pid,
 		       int cpu)
 {

@@ -1,6 +1,6 @@
 /*
- * Which events of the table this host records: plans and opens each alias as a recording does. For
- * --check and --list.
+ * Finds which events of the table this host can record, for --check and --list: plans and opens
+ * each alias as a recording does.
  */
 #ifndef MT_RECORD_CLI_HOST_EVENTS_H
 #define MT_RECORD_CLI_HOST_EVENTS_H
@@ -25,12 +25,12 @@ struct mt_host_events {
 	struct mt_tracefs tracefs; /* for by_name; else dir is -1 */
 };
 
-/* An alias on this host. */
+/* An alias of the event table, and how this host can record it. */
 struct mt_host_event {
-	bool own, wide;	      /* recorded for the user's processes, for every process */
-	bool in_part;	      /* a part of it is missing or replaced */
+	bool own, wide;	      /* can be recorded for the user's processes; for every process */
+	bool in_part;	      /* some of its events are missing or replaced */
 	char *missing;	      /* what is missing, and why; NULL: nothing known */
-	struct mt_error *err; /* reason if it is not recorded at all */
+	struct mt_error *err; /* why the alias cannot be recorded at all */
 };
 
 /*
@@ -43,17 +43,21 @@ struct mt_error *mt_host_events_open(struct mt_host_events *host, const char *id
 void mt_host_events_deinit(struct mt_host_events *host);
 
 /*
- * Looks up tracepoints without opening them from now on, if this user may open all of them. The
- * kernel takes up to 30 ms to close one.
+ * From now on, looks up tracepoints without opening them, if this user may open all of them,
+ * because the kernel takes up to 30 ms to close one.
  */
 void mt_host_events_trust_names(struct mt_host_events *host);
 
 /*
- * Returns true if probes at functions of programs can be opened. *type: the kernel's PMU; -1: none.
+ * Returns true if probes at functions of programs can be opened. Sets *type to the type of the
+ * kernel's PMU for such probes, -1 if there is none.
  */
 bool mt_host_events_may_probe(const struct mt_host_events *host, long *type);
 
-/* Tries an alias that is not a mark. Deinitialise *out. */
+/*
+ * Plans and opens an alias that is not a mark, and describes the result. The caller deinitialises
+ * *out.
+ */
 void mt_host_events_try(struct mt_host_events *host, const struct mt_event_def *def,
 			struct mt_host_event *out);
 void mt_host_event_deinit(struct mt_host_event *event);

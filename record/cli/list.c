@@ -15,7 +15,7 @@
 #include "record/cli/host_events.h"
 #include "record/tracepoints/tracefs.h"
 
-#define INDENT 6 /* of continued lines of a row */
+#define INDENT 6 /* columns before the continued lines of a row */
 
 struct listing {
 	const char *pattern;
@@ -23,7 +23,7 @@ struct listing {
 	size_t width; /* 0: a row is one line */
 	size_t count;
 	struct mt_host_events host;
-	struct mt_error *refused; /* reason why this user records nothing; NULL: host is open */
+	struct mt_error *refused; /* why this user can record nothing; NULL: host is open */
 };
 
 static bool matches(const char *pattern, const char *text)
@@ -49,7 +49,10 @@ static const char *cost_of(const struct mt_event_def *def)
 	return def->by_time ? "timed" : def->class == MT_CLASS_RARE ? "rare" : "storm";
 }
 
-/* Returns the row's kernel events or aliases; NULL: its own name. False out of memory. */
+/*
+ * Sets *out to the row's kernel events or aliases, which the caller frees; NULL: only its own name.
+ * False out of memory.
+ */
 static bool members_of(const struct mt_event_def *def, char **out)
 {
 	*out = NULL;
@@ -63,7 +66,7 @@ static void copy_first_line(const char *from, char *to, size_t size)
 	snprintf(to, size, "%.*s", (int)strcspn(from, "\n"), from);
 }
 
-/* Returns yes, part or no. *why: what is missing, or empty. */
+/* Returns "yes", "part" or "no". Writes to `why` what is missing, or an empty text. */
 static const char *support_of(struct listing *listing, const struct mt_event_def *def, char *why,
 			      size_t size)
 {
@@ -158,7 +161,7 @@ static bool list_tracepoint(void *context, const char *name)
 	return !ferror(listing->to);
 }
 
-/* Opens the host. A host that refuses all events can still list them. */
+/* Opens the host. If the host refuses all events, they can still be listed. */
 static struct mt_error *open_host(struct listing *listing)
 {
 	struct mt_error *err;

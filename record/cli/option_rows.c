@@ -1,4 +1,4 @@
-/* The rows, most used group first, their functions, and --help, which is made from them. */
+/* The rows of the table, most used group first; the functions that store values; and --help. */
 #include "record/cli/option_rows.h"
 
 #include <limits.h>
@@ -74,7 +74,7 @@ static struct mt_error *parse_event(const char *text, struct mt_record_options *
 	return mt_array_append(&options->events, text) ? NULL : mt_error_nomem();
 }
 
-/* Parses "1%" or "0.5": above 0, and at most what a machine may have. */
+/* Parses "1%" or "0.5". The maximum is 10,000 CPUs. */
 static struct mt_error *parse_budget(const char *text, struct mt_record_options *options)
 {
 	char *end;
@@ -314,7 +314,7 @@ static struct mt_error *ask_for_list(const char *text, struct mt_record_options 
 	return NULL;
 }
 
-/* The field of a value, its range, or the function that takes it. */
+/* Where the value of an option is stored, its range, or the function that stores it. */
 #define AT(kind_, field) \
 	.kind = MT_OPTION_##kind_, .offset = offsetof(struct mt_record_options, field)
 #define FLAG(field) AT(FLAG, field)
@@ -329,8 +329,8 @@ static struct mt_error *ask_for_list(const char *text, struct mt_record_options 
 #define NOT_COUNTED .is_of_recordings = true
 
 /*
- * A text for each kind of --help, one text for both, or one text only for --help all. perf's
- * options that mtrec does not need have only the last one.
+ * A text for each kind of --help, one text for both, or one text only for --help all. Options of
+ * perf that mtrec does not need have only a text for --help all.
  */
 #define BOTH(brief_, help_) .brief = brief_, .help = help_
 #define COMMON(text) BOTH(text, text)

@@ -1,6 +1,4 @@
-/*
- * Parses mtrec's command line. The options are in option_rows.c; long names are perf's.
- */
+/* Parses mtrec's command line. The options are in option_rows.c; long names are those of perf. */
 #include "record/cli/options.h"
 
 #include <getopt.h>
@@ -16,7 +14,7 @@
 
 #define DEFAULT_GAUGES 1000000000ull /* ns */
 #define EMBED_LIMIT ((uint64_t)64 << 20)
-#define ALONGSIDE_DUMP 4096 /* bytes: callchain, registers, fields of a tracepoint */
+#define ALONGSIDE_DUMP 4096 /* bytes of callchain, registers and tracepoint fields */
 
 static struct mt_error *usage_error(struct mt_error *err)
 {
@@ -25,7 +23,7 @@ static struct mt_error *usage_error(struct mt_error *err)
 
 /* ---- Combinations of options ---- */
 
-/* A ring without room for one whole sample records nothing. */
+/* Returns an error if a ring has no room for one whole sample, because it would record nothing. */
 static struct mt_error *check_ring(const struct mt_record_options *options)
 {
 	size_t least =
@@ -105,7 +103,7 @@ static const struct mt_option_row *row_of(int value)
 	return &mt_option_rows[row];
 }
 
-/* Fills getopt's lists: letters (at most 2 bytes a row and 3) and long names. */
+/* Fills getopt's lists: letters (at most 3 bytes, and 2 bytes for each row) and long names. */
 static void fill_options(char *letters, struct option *longs)
 {
 	size_t n = 0;
@@ -174,8 +172,8 @@ static struct mt_error *hint_meant(struct mt_error *err, const char *word)
 }
 
 /*
- * Explains an error of getopt. optopt is the option's letter, or its key if it has an unexpected
- * argument, or 0 for a long name that is unknown or ambiguous.
+ * Explains an error of getopt. optopt is the letter of an unknown option, or the value_of() of an
+ * option with an unexpected argument, or 0 for a long name that is unknown or ambiguous.
  */
 static struct mt_error *unknown_option(const char *word)
 {
@@ -194,7 +192,7 @@ static struct mt_error *unknown_option(const char *word)
 	return hint_meant(mt_error_create(MT_ERR_USAGE, "unknown option '%s'", word), word);
 }
 
-/* --help takes its topic from the text after '=', or from the next word. */
+/* Accepts the topic of --help, from the text after '=' or from the next word. */
 static struct mt_error *check_help(const char *next, struct mt_record_options *options)
 {
 	if (!options->help_topic)
@@ -217,7 +215,7 @@ static struct mt_error *parse_options(int argc, char **argv, struct mt_record_op
 {
 	struct option longs[MT_OPTION_ROWS + 1];
 	char letters[2 * MT_OPTION_ROWS + 3], name[MT_OPTION_NAME_SIZE];
-	const struct mt_option_row *row, *other = NULL; /* first that --stat does not accept */
+	const struct mt_option_row *row, *other = NULL; /* first option that --stat refuses */
 	struct mt_error *err;
 	int value;
 
@@ -265,7 +263,7 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 
 	optind = 0;
 	opterr = 0;
-	if (argc > 1 && !strcmp(argv[1], "record")) { /* as perf record; getopt begins at 1 */
+	if (argc > 1 && !strcmp(argv[1], "record")) { /* like perf record; getopt begins at 1 */
 		argc--;
 		argv++;
 	}

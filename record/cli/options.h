@@ -1,4 +1,4 @@
-/* mtrec's command line, parsed once into a constant. Independent of this host. */
+/* mtrec's command line, parsed once and then constant. Independent of this host. */
 #ifndef MT_RECORD_CLI_OPTIONS_H
 #define MT_RECORD_CLI_OPTIONS_H
 
@@ -44,7 +44,7 @@ struct mt_record_options {
 	MT_ARRAY(const char *) events; /* arguments of -e, in order, each a comma-separated list;
 					  default "vm,rss" */
 	bool all_cpus;
-	bool all_user, all_kernel;		/* count events at that level only */
+	bool all_user, all_kernel;		/* only user events, only kernel events */
 	struct mt_number_list cpus, pids, tids; /* empty: not given */
 	const char *output; /* "-": standard output; NULL with --stat: standard error */
 	uint64_t period;    /* -c, 0: not given */
@@ -56,7 +56,7 @@ struct mt_record_options {
 	double budget;			    /* percent of one CPU; 0: not given */
 	uint64_t max_rate;		    /* samples per second and event; 0: not given */
 	uint32_t malloc_sample;		    /* 1 in this many blocks, a power of two; 0: auto */
-	uint64_t malloc_least, malloc_most; /* bytes of a block; most 0: --malloc-size not given */
+	uint64_t malloc_least, malloc_most; /* bytes of a block; malloc_most 0: not given */
 	MT_ARRAY(const char *) custom_allocs, custom_frees; /* --alloc-function, --free-function */
 	int level;					    /* zstd level; 0: store */
 	MT_ARRAY(struct mt_filter_option) filters;

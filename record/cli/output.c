@@ -41,7 +41,7 @@ static bool is_pipe(int fd)
 	return !fstat(fd, &status) && S_ISFIFO(status.st_mode);
 }
 
-/* The place of an output: a name in an open folder. Later changes of its path have no effect. */
+/* The place of an output: a name in an open folder. Later changes of the path have no effect. */
 struct place {
 	int dir;
 	char name[NAME_MAX + 1];
@@ -55,7 +55,10 @@ static void place_deinit(struct place *place)
 	mt_close_p(&place->dir);
 }
 
-/* Sets dir and name to where `path`, relative to the present dir, leads. False with errno. */
+/*
+ * Resolves `path`, relative to the current dir, and sets dir and name to the result. False with
+ * errno.
+ */
 static bool step(struct place *place, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -93,7 +96,7 @@ static bool is_planted(const struct place *place)
 	       place->status.st_uid != 0;
 }
 
-/* Follows links and checks each by is_planted(). Their target need not exist. */
+/* Follows links and checks each by is_planted(). The target of a link need not exist. */
 static struct mt_error *find_place(const char *path, struct place *out)
 {
 	MT_CLEANUP(place_deinit) struct place place = {.dir = AT_FDCWD};
@@ -170,7 +173,7 @@ static struct mt_error *open_stdout(int *fd)
 	return NULL;
 }
 
-/* Renames the file to NAME.old. path serves the message. */
+/* Renames the file to NAME.old. path is used in the message. */
 static struct mt_error *keep_as_old(const struct place *place, const char *path)
 {
 	char old[NAME_MAX + 8];

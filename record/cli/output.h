@@ -1,4 +1,4 @@
-/* The output file: opened late and private; an earlier one is kept as FILE.old. */
+/* The output file: opened late and private. An earlier file is kept as FILE.old. */
 #ifndef MT_RECORD_CLI_OUTPUT_H
 #define MT_RECORD_CLI_OUTPUT_H
 

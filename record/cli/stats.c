@@ -1,6 +1,6 @@
 /*
- * The table of --stats: one line per ring, then the stages that all rings share. And the status
- * line and the closing line.
+ * Formats the table of --stats (one line per ring, then the stages that all rings share), the
+ * status line and the closing line.
  */
 #include "record/cli/stats.h"
 

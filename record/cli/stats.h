@@ -1,6 +1,6 @@
 /*
- * --stats: a table of the counts and times of each stage of a recording. And the status line during
- * a recording, and the closing line, which are pure.
+ * --stats: a table of the counts and times of each stage of a recording. Also the status line
+ * during a recording and the closing line; they depend only on their arguments.
  */
 #ifndef MT_RECORD_CLI_STATS_H
 #define MT_RECORD_CLI_STATS_H
@@ -36,7 +36,7 @@ struct mt_stats {
  */
 char *mt_stats_text(const struct mt_stats *stats);
 
-/* The present contents of a recording. */
+/* The state of a recording so far. */
 struct mt_progress {
 	double seconds;
 	uint64_t samples, lost;

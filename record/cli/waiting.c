@@ -40,7 +40,7 @@ struct mt_error *mt_waiting_init(struct mt_waiting *out)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	if (!is_ignored(SIGHUP)) /* nohup ignores it; a blocked signal would still be pending */
+	if (!is_ignored(SIGHUP)) /* nohup ignores SIGHUP; blocked, it would be pending */
 		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -79,7 +79,7 @@ bool mt_waiting_add_target(struct mt_waiting *waiting, pid_t tid)
 	return true;
 }
 
-/* Returns true if the thread or process still runs: it exists and is no zombie. */
+/* Returns true if the thread or process still runs: it exists and is not a zombie. */
 static bool is_alive(pid_t tid)
 {
 	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", tid);

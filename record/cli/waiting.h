@@ -1,6 +1,6 @@
 /*
- * The main thread's poll: signals, the end of targets, --control, and the writing thread's events.
- * Returns the causes; the recorder acts on them.
+ * The poll of the main thread: signals, the end of targets, --control, and the writing thread's
+ * events. Returns why it ended; the recorder acts on that.
  */
 #ifndef MT_RECORD_CLI_WAITING_H
 #define MT_RECORD_CLI_WAITING_H
@@ -54,12 +54,15 @@ bool mt_waiting_all_ended(struct mt_waiting *waiting);
 /* Waits for at most ns nanoseconds. Returns a set of enum mt_wake, 0 on timeout. */
 unsigned mt_waiting_poll(struct mt_waiting *waiting, uint64_t ns);
 
-/* Waits that long (-1: without limit) for a signal, SIGCHLD included. False if none is pending. */
+/*
+ * Waits up to ms milliseconds (-1: without limit) for a signal, SIGCHLD included. False if no
+ * signal is pending.
+ */
 bool mt_waiting_for_signal(const struct mt_waiting *waiting, int ms);
 
 /*
  * Takes the next pending signal. Returns its number, or 0 for none. *by_terminal: the kernel sent
- * it.
+ * the signal.
  */
 int mt_waiting_take_signal(struct mt_waiting *waiting, bool *by_terminal);
 

@@ -1,4 +1,7 @@
-/* Blocks of 16 KiB. A block is absent, loaded (the oldest of a ring are dropped first), or kept. */
+/*
+ * Keeps a file in blocks of 16 KiB. A block is absent, loaded or kept. If too many blocks are
+ * loaded, the oldest is dropped.
+ */
 #include "record/files/file_pages.h"
 
 #include <errno.h>
@@ -70,7 +73,7 @@ struct mt_error *mt_file_pages_create(struct mt_file_worker *worker, int fd, con
 	if (!pages->states || bytes == MAP_FAILED)
 		return mt_error_nomem();
 	pages->bytes = bytes;
-	/* locked memory could not be given back page by page */
+	/* madvise() could not drop locked pages */
 	munlock(bytes, pages->size);
 	*out = MT_TAKE(pages);
 	return NULL;
@@ -126,7 +129,7 @@ static void drop_oldest(struct mt_file_pages *pages, const struct range *range)
 		      MADV_DONTNEED);
 }
 
-/* Marks a block that was read as loaded or kept. */
+/* Marks a populated block as loaded or kept. */
 static void set_state(struct mt_file_pages *pages, size_t block, bool keep,
 		      const struct range *range)
 {
@@ -139,7 +142,7 @@ static void set_state(struct mt_file_pages *pages, size_t block, bool keep,
 	pages->states[block] = keep ? BLOCK_KEPT : BLOCK_LOADED;
 }
 
-/* Number of absent blocks from a block on, up to the end of the range. */
+/* Number of consecutive absent blocks from `block` on, at most up to the end of the range. */
 static size_t count_absent(const struct mt_file_pages *pages, size_t block,
 			   const struct range *range)
 {

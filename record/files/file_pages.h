@@ -1,6 +1,6 @@
 /*
- * A file as a range of memory of which only few pages are populated at a time: pages are read when
- * they are needed, and the oldest are dropped.
+ * A file as a range of memory. Only a few of its pages are populated at a time: a page is read when
+ * it is needed, and the oldest pages are dropped.
  *
  * Files are read, not mapped: a file may be truncated at any time, and that must not end the
  * recorder with SIGBUS. Pages that are not populated read as zeros.
@@ -29,12 +29,15 @@ size_t mt_file_pages_size(const struct mt_file_pages *pages);
 bool mt_file_pages_has(const struct mt_file_pages *pages, const uint8_t *bytes);
 
 /*
- * Populates these bytes, up to the end of the file: until the next call (1 MiB at most), or with
- * `keep` for good (64 MiB at most in total).
+ * Populates `size` bytes at offset, up to the end of the file. They stay until the next call (at
+ * most 1 MiB), or with `keep` permanently (at most 64 MiB in total).
  */
 void mt_file_pages_need(struct mt_file_pages *pages, uint64_t offset, uint64_t size, bool keep);
 
-/* Copies bytes of the file, zeros where it has none. Populated pages stay as they are. */
+/*
+ * Copies bytes of the file; bytes past its end are zeros. Does not change which pages are
+ * populated.
+ */
 void mt_file_pages_copy(struct mt_file_pages *pages, uint64_t offset, uint8_t *to, size_t size);
 
 #endif

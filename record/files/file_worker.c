@@ -32,12 +32,11 @@ enum kind {
 	CALL_CLOSE
 };
 
-/* Allocated on the heap. An abandoned worker thread still uses its call. */
+/* Allocated on the heap, because an abandoned worker thread still uses its call. */
 struct call {
 	enum kind kind;
 	uint64_t tag;
-	uint64_t key; /* identifies the file system, so that a call to one that did not answer fails
-		       */
+	uint64_t key; /* identifies the file system; calls to one that did not answer fail */
 	int (*open_it)(void *argument);
 	struct mt_mapped_file file; /* its path points to `argument` */
 	void *argument;
@@ -122,7 +121,10 @@ static bool is_listed(const struct mt_file_worker *worker, uint64_t key)
 	return false;
 }
 
-/* A key of the mount of an open file; 0 if unknown. Asks only the kernel, not the file system. */
+/*
+ * Returns a key of the mount of an open file, 0 if unknown. Asks only the kernel, not the file
+ * system.
+ */
 static uint64_t mount_of(int fd)
 {
 	char path[48], text[256];
@@ -181,8 +183,8 @@ static void finish(struct mt_file_worker *worker, struct call *call)
 }
 
 /*
- * Makes the next call. Needs the lock, and drops it during the call. False if the worker thread was
- * abandoned meanwhile.
+ * Makes the next call. The lock is held on entry and on return, but not during the call. False if
+ * the worker thread was abandoned meanwhile.
  */
 static bool make_next(struct mt_file_worker *worker, struct worker_thread *worker_thread)
 {
@@ -208,7 +210,7 @@ static bool make_next(struct mt_file_worker *worker, struct worker_thread *worke
 	return false;
 }
 
-/* The last thread to release the worker frees it. */
+/* Releases the worker. The last thread to do so frees it. */
 static void let_go(struct mt_file_worker *worker)
 {
 	bool last = !--worker->worker_threads;
@@ -242,7 +244,7 @@ static void *thread_main(void *argument)
 
 /* ---- On the caller's thread ---- */
 
-/* Needs the lock, or that there is no worker thread. */
+/* Call with the lock held, or while there is no worker thread. */
 static bool start_thread(struct mt_file_worker *worker)
 {
 	struct worker_thread *worker_thread = calloc(1, sizeof(*worker_thread));
@@ -350,7 +352,7 @@ static struct call *give_up(struct mt_file_worker *worker)
 	return answer;
 }
 
-/* Fails all queued calls, when there is no worker thread. */
+/* Fails all queued calls, because no worker thread is left. */
 static void fail_queued(struct mt_file_worker *worker)
 {
 	struct call *call;
@@ -359,7 +361,9 @@ static void fail_queued(struct mt_file_worker *worker)
 		finish(worker, fail(call));
 }
 
-/* Waits with the lock for the worker thread, until that time or the deadline of its call. */
+/*
+ * Waits for the worker thread, at most until `until` or the deadline of its call. The lock is held.
+ */
 static void wait_for_thread(struct mt_file_worker *worker, uint64_t now, uint64_t until)
 {
 	uint64_t deadline =
@@ -371,7 +375,7 @@ static void wait_for_thread(struct mt_file_worker *worker, uint64_t now, uint64_
 						  (long)(next % 1000000000u)});
 }
 
-/* Waits with the lock for a finished call, until that time; NULL: there is none. */
+/* Waits for a finished call, at most until `until`; NULL if none finished. The lock is held. */
 static struct call *wait_for_call(struct mt_file_worker *worker, uint64_t until)
 {
 	while (!worker->finished) {
@@ -404,7 +408,7 @@ static void post(struct mt_file_worker *worker, struct call *call)
 	pthread_mutex_unlock(&worker->lock);
 }
 
-/* Posts a call and returns the finished one; NULL with errno out of memory. */
+/* Queues a call and returns the finished call; NULL with errno if memory runs out. */
 static struct call *make(struct mt_file_worker *worker, struct call *call)
 {
 	struct call *answer;

@@ -24,18 +24,18 @@ struct mt_file_worker *mt_file_worker_create(void);
 /* Does not wait for a call that has not returned. */
 void mt_file_worker_destroy(struct mt_file_worker *worker);
 
-/* mt_mapped_file_open(); -1 with errno. */
+/* Calls mt_mapped_file_open(). Returns the descriptor, or -1 with errno. */
 int mt_file_worker_open(struct mt_file_worker *worker, const struct mt_mapped_file *file,
 			struct stat *status);
 
 /*
- * Runs open_it, which returns a descriptor, or -1 with errno. It may use nothing but its argument,
- * of which `size` bytes are copied. Calls with the same key are of the same file system.
+ * Calls open_it, which returns a descriptor, or -1 with errno. It may use only its argument, of
+ * which `size` bytes are copied. Calls with the same key are for the same file system.
  */
 int mt_file_worker_open_with(struct mt_file_worker *worker, uint64_t key,
 			     int (*open_it)(void *argument), const void *argument, size_t size);
 
-/* fstat() and mt_read_at() of a descriptor that a worker opened. */
+/* Call fstat() and mt_read_at() for a descriptor that a worker opened. */
 int mt_file_worker_stat(struct mt_file_worker *worker, int fd, struct stat *status);
 size_t mt_file_worker_read(struct mt_file_worker *worker, int fd, uint64_t at, uint8_t *to,
 			   size_t size);
@@ -43,14 +43,14 @@ size_t mt_file_worker_read(struct mt_file_worker *worker, int fd, uint64_t at, u
 /* Closes fd without waiting for close(). fd may be -1. */
 void mt_file_worker_close(struct mt_file_worker *worker, int fd);
 
-/* Why a file could not be opened or read, for a message. */
+/* Returns why a file could not be opened or read, for a message. */
 const char *mt_file_problem(int error);
 
 /* ---- Asynchronous calls ---- */
 
 /* The result of one call. */
 struct mt_file_probe {
-	uint64_t tag; /* of mt_file_worker_ask() */
+	uint64_t tag; /* as passed to mt_file_worker_ask() */
 	int fd;	      /* the caller closes it; -1 with error */
 	int error;
 	struct stat status;
@@ -66,11 +66,16 @@ struct mt_file_probe {
 bool mt_file_worker_ask(struct mt_file_worker *worker, uint64_t tag,
 			const struct mt_mapped_file *file, size_t front);
 
-/* Gets the next result; waits until that time of CLOCK_MONOTONIC at most. False: none yet. */
+/*
+ * Gets the next result. Waits at most until `until` (CLOCK_MONOTONIC). False if there is none yet.
+ */
 bool mt_file_worker_answer(struct mt_file_worker *worker, uint64_t until,
 			   struct mt_file_probe *out);
 
-/* Number of results to come; and the time at which the current call began, 0: there is none. */
+/*
+ * Number of results that have not arrived; and the time when the current call began, 0 if there is
+ * no call.
+ */
 size_t mt_file_worker_asked(const struct mt_file_worker *worker);
 uint64_t mt_file_worker_since(struct mt_file_worker *worker);
 

@@ -13,12 +13,12 @@
 #include "symbols/images/image.h"
 
 #define FILES_MAX 262144 /* files past this number get no build id */
-#define KEPT_OPEN_MAX 64 /* of files not chosen yet, and of chosen files: each */
+#define KEPT_OPEN_MAX 64 /* files not chosen yet; the same limit for chosen files */
 
 struct mt_image_files {
 	struct mt_file_worker *worker;
 	MT_ARRAY(struct mt_image_file *) items;
-	struct mt_map64 by_hash; /* -> number of the last file with that hash */
+	struct mt_map64 by_hash; /* hash -> number of the last file with that hash */
 	uint64_t seed;		 /* random, so that nobody can choose paths with equal hashes */
 	size_t open, chosen_open;
 };

@@ -1,4 +1,4 @@
-/* Opens mapped files. Reads only regular files, whatever file has the path now. */
+/* Opens mapped files. A path may lead to another file by now, so only regular files are read. */
 #include "record/files/mapped_file.h"
 
 #include <elf.h>
@@ -88,7 +88,7 @@ static bool copy_mappings(struct copying *c)
 	return c->base && c->copied;
 }
 
-/* A tag whose value the C library relocates in place. */
+/* True for the tag of a value that the C library relocates in place. */
 static bool is_pointer(int64_t tag)
 {
 	return tag == DT_SYMTAB || tag == DT_STRTAB || tag == DT_HASH || tag == DT_GNU_HASH;
@@ -142,9 +142,9 @@ static bool restore_headers(const struct copying *c)
 /*
  * Rebuilds a file that cannot be opened any more from the memory of a process that maps it: copies
  * its mappings out of /proc/PID/mem, and restores the addresses in the dynamic section, which the
- * dynamic linker changed. A memfd with the loaded pieces of the file at their file offsets:
- * headers, unwind tables and exported names, but no section headers. -1 if the process is gone, its
- * memory may not be read, or the pieces are no ELF file.
+ * dynamic linker changed. Returns a memfd with the loaded segments of the file at their file
+ * offsets: headers, unwind tables and exported names, but no section headers. Returns -1 if the
+ * process has ended, its memory may not be read, or the copy is not an ELF file.
  */
 static int memory_image(const struct mt_mapped_file *file, struct stat *status)
 {
@@ -169,7 +169,7 @@ static int memory_image(const struct mt_mapped_file *file, struct stat *status)
 
 /* ---- Opening ---- */
 
-/* Opens the path if it is the mapped inode; ESTALE if it is another one. */
+/* Opens the path if it leads to the mapped inode; -1 with ESTALE if it leads to another one. */
 static int open_same(int root, const char *path, enum mt_foreign_links links,
 		     const struct mt_mapped_file *file, struct stat *status)
 {
@@ -191,7 +191,7 @@ static int open_root(const struct mt_mapped_file *file)
 
 /*
  * Opens the mapping's path in the process's mount namespace. The kernel resolved all links in that
- * path, so a link in it is newer than the mapping.
+ * path, so a link in it is newer than the mapping and followed only if root or this user owns it.
  */
 static int open_in_its_root(const struct mt_mapped_file *file, const char *path,
 			    struct stat *status)
@@ -254,7 +254,7 @@ bool mt_mapped_file_is_elsewhere(const struct mt_mapped_file *file)
 	return differs(names, "/proc/self/ns/mnt") || differs(root, "/");
 }
 
-/* True if the process runs the mapped file; *program: that file. */
+/* True if the process runs the mapped file; *program: the status of that file. */
 static bool is_program(const struct mt_mapped_file *file, struct stat *program)
 {
 	char exe[64], path[PATH_MAX];

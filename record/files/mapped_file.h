@@ -1,4 +1,4 @@
-/* Opens the file of a mapping of another process, in whichever way it can be reached. */
+/* Opens the file of a mapping of another process, by the first way that works. */
 #ifndef MT_RECORD_FILES_MAPPED_FILE_H
 #define MT_RECORD_FILES_MAPPED_FILE_H
 
@@ -18,13 +18,13 @@ struct mt_mapped_file {
 };
 
 /*
- * Opens the mapped file, the first that works of:
+ * Opens the mapped file by the first of these that works:
  *
  * 1. /proc/PID/map_files, which is the mapped inode itself, for root only;
  * 2. /proc/PID/exe;
  * 3. the path in the process's mount namespace;
  * 4. the path in the recorder's mount namespace, if it is the same file;
- * 5. a copy of the loaded pieces of the file, out of the memory of the process.
+ * 5. a copy of the loaded segments of the file, from the memory of the process.
  *
  * Returns -1 with errno; ESTALE if another file has the path now.
  */
@@ -39,9 +39,10 @@ bool mt_mapped_file_is_elsewhere(const struct mt_mapped_file *file);
 #define MT_STARTED_SIZE 16 /* of a comm */
 
 /*
- * The name by which the process was started, if it runs this file and the name is another name of
- * the file in the same directory; otherwise "". The kernel takes the comm from the last part of the
- * started path, which may be a script's, and a process may change it. So the inodes are compared.
+ * Sets out to the name by which the process was started, if the process runs this file and the name
+ * is another name of the file in the same directory; otherwise to "". The comm is the last part of
+ * the started path, which may be a script's, and a process may change its comm. So the inodes are
+ * compared.
  */
 void mt_mapped_file_started(const struct mt_mapped_file *file, char out[MT_STARTED_SIZE]);
 

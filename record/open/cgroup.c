@@ -37,7 +37,7 @@ bool mt_cgroup_has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Takes one line of mountinfo: "... ROOT POINT OPTIONS ... - TYPE SOURCE SUPER-OPTIONS". */
+/* Parses one line of mountinfo: "... ROOT POINT OPTIONS ... - TYPE SOURCE SUPER-OPTIONS". */
 static void see_mount(const char *line, struct hierarchies *found)
 {
 	const char *tail = strstr(line, " - ");

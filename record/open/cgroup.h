@@ -13,8 +13,8 @@ struct mt_error;
 struct mt_error *mt_cgroup_open(const char *name, int *out);
 
 /*
- * Returns the opened cgroup as in /proc/PID/cgroup, with its controller: "perf_event:/name" in
- * version 1, ":/name" in version 2. The caller frees it; NULL if unknown.
+ * Returns the opened cgroup in the form of /proc/PID/cgroup, with its controller:
+ * "perf_event:/name" in version 1, ":/name" in version 2. The caller frees it; NULL if unknown.
  */
 char *mt_cgroup_line(int fd);
 

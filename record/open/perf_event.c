@@ -309,7 +309,10 @@ bool mt_feature_has(const struct mt_perf_features *features, const struct mt_fea
 	return *((const bool *)((const char *)features + row->offset));
 }
 
-/* An event that any user may open on any kernel. It is disabled and excludes the kernel. */
+/*
+ * Returns the attr of an event that any user may open on any kernel: disabled and without the
+ * kernel.
+ */
 static struct perf_event_attr base_attr(void)
 {
 	struct perf_event_attr attr = mt_perf_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);

@@ -36,10 +36,10 @@ struct mt_perf_features {
 	uint64_t max_rate;    /* maximum samples per second, for -F max; 0: unknown */
 };
 
-/* A disabled event without the kernel's side whose period is 1. */
+/* Returns the attr of a disabled event with period 1 that excludes the kernel. */
 struct perf_event_attr mt_perf_attr(uint32_t type, uint64_t config);
 
-/* perf_event_open(2); -1 with errno. */
+/* Calls perf_event_open(2). Returns a descriptor, or -1 with errno. */
 int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
 		 const struct mt_perf_features *features);
 

@@ -120,7 +120,7 @@ void mt_ring_ask_begin(const struct mt_ring *ring)
 		__builtin_prefetch(at(ring, ring->tail + i * LINE));
 }
 
-/* The size may be garbage, because a prefetch of any place in the ring is harmless. */
+/* Does not check the size of the record: a prefetch of any place in the ring is harmless. */
 void mt_ring_ask_end(const struct mt_ring *ring)
 {
 	const struct perf_event_header *header = (const void *)at(ring, ring->tail);

@@ -34,8 +34,8 @@ bool mt_ring_begin(struct mt_ring *ring);
 const struct perf_event_header *mt_ring_next(struct mt_ring *ring);
 
 /*
- * Prefetch the beginning of the next record and, some time later, its end. Another CPU wrote both,
- * and skipping the record reads both.
+ * Prefetch the beginning of the next record and, some time later, its end. Both were written by
+ * another CPU, and even skipping the record reads both.
  */
 void mt_ring_ask_begin(const struct mt_ring *ring);
 void mt_ring_ask_end(const struct mt_ring *ring);

@@ -1,5 +1,5 @@
 /*
- * Trial events, opened only to test whether the kernel allows it. Closing the last event of a
+ * Trial events, opened only to test whether the kernel allows them. Closing the last event of a
  * tracepoint waits for a grace period of tens of milliseconds. Closing costs nothing while the
  * recording's events are open, so trials are kept open until then.
  */
@@ -18,7 +18,7 @@ struct mt_trials {
 	MT_ARRAY(int) kept;
 };
 
-/* Takes the descriptor (-1: none). Closes it at once if too many are kept. */
+/* Takes ownership of the descriptor (-1: none). Closes it at once if too many are kept. */
 void mt_trials_keep(struct mt_trials *trials, int fd);
 
 /* Closes all trials. */
@@ -33,7 +33,7 @@ struct mt_group_trial {
 };
 
 /*
- * Returns false if the first event opens but another one does not open in its group. Of a single
+ * Returns false if the first event opens but another one does not open in its group. For a single
  * event, returns false if this machine does not have it. Returns true on other failures; opening
  * the events of the recording reports them. trial is a struct mt_group_trial *.
  */

@@ -5,7 +5,7 @@
 #include "record/plan/plan.h"
 
 #define MARK 1.5e-6	   /* record without a stack */
-#define SAMPLE 6e-6	   /* record with a stack: in the target and until it is written */
+#define SAMPLE 6e-6	   /* record with a stack, in the target and until it is written */
 #define CREDIT 2.5	   /* in seconds of the budget */
 #define DUMPED_KIB 0.35e-6 /* per KiB of stack */
 

@@ -23,19 +23,19 @@ struct mt_block_rate {
 	struct mt_stop_prices stops;
 	double calls;	      /* allocations per second */
 	double allocs, frees; /* calls per second that pass the filters of --malloc-size */
-	double entries; /* calls per second that are recorded at their entry, too, at any one_in */
-	double probes;	/* share of a CPU that the probes cost */
-	uint32_t dump_size; /* bytes */
+	double entries;	      /* calls per second also recorded at their entry, at any one_in */
+	double probes;	      /* share of a CPU that the probes cost */
+	uint32_t dump_size;   /* bytes */
 };
 
 /*
- * Adds the hits of an event in some seconds, and the hits that passed its filter. Events that are
+ * Adds the hits of an event in `seconds`, and the hits that passed its filter. Events that are
  * neither an allocation nor a free, and events that are counted elsewhere, add nothing.
  */
 void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, uint32_t event,
 		       uint64_t hits, uint64_t passed, double seconds);
 
-/* Counts of all events of a plan in some seconds: hits, and hits that passed the filters. */
+/* Counts of all events of a plan over `seconds`: hits, and hits that passed the filters. */
 struct mt_block_counts {
 	const uint64_t *hits, *passed;
 	uint32_t count;
@@ -49,8 +49,8 @@ void mt_block_rate_add_file(struct mt_block_rate *rate, const struct mt_plan *pl
 			    const struct mt_block_counts *counts, uint32_t file);
 
 /*
- * Returns the allocator file whose probes cost most and sets *out to its rate. Returns 0 if fewer
- * than two files are not left out.
+ * Returns the allocator file whose probes cost most and sets *out to its rate. Returns 0 if only
+ * one file, or none, is not left out.
  */
 uint32_t mt_block_rate_dearest(const struct mt_plan *plan, const struct mt_block_counts *counts,
 			       struct mt_stop_prices stops, struct mt_block_rate *out);
@@ -74,7 +74,7 @@ struct mt_block_credit {
 };
 
 /*
- * Accounts `seconds` in which recording cost the share `cost` of a CPU. Returns true if the credit
+ * Charges `seconds` in which recording cost the share `cost` of a CPU. Returns true if the credit
  * is spent.
  */
 bool mt_block_credit_spend(struct mt_block_credit *credit, double cost, double seconds);

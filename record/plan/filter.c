@@ -1,7 +1,7 @@
 /*
  * Checks filters. perf's ioctl returns only EINVAL; the kernel gives its reason only for a filter
- * that is written through tracefs. A refused filter is therefore written again into a private
- * tracing instance, which is removed at once.
+ * that is written through tracefs. So a refused filter is written again in a private tracing
+ * instance, which is then removed.
  */
 #include "record/plan/filter.h"
 
@@ -40,7 +40,7 @@ struct mt_error *mt_filter_add(char **filter, const char *expression)
 	return NULL;
 }
 
-/* Returns the text after "parse_error: " in the content of the filter file. */
+/* Returns the text after "parse_error: " in the text of the filter file. */
 static char *reason_in(const char *text)
 {
 	const char *at = text ? strstr(text, "parse_error: ") : NULL;

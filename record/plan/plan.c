@@ -73,7 +73,7 @@ static struct mt_error *plan_sideband(struct mt_planner *planner)
 		.attr = mt_planner_attr(planner),
 	};
 
-	/* new threads map files that the recorded threads execute */
+	/* new threads map files whose code the recorded threads execute */
 	event.attr.inherit = !mt_options_target_cpus(planner->options);
 	event.attr.type = PERF_TYPE_SOFTWARE;
 	event.attr.config = features->dummy ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_ALIGNMENT_FAULTS;
@@ -87,7 +87,8 @@ static struct mt_error *plan_sideband(struct mt_planner *planner)
 }
 
 /*
- * Returns the word to which a --filter after `list` applies: the last of the list or of its braces.
+ * Returns the word to which a --filter after `list` applies: the last word of the list, or of the
+ * braces that end it.
  */
 static char *filtered_word(const char *list)
 {
@@ -135,7 +136,7 @@ static struct mt_error *plan_filter(struct mt_plan *plan, const struct mt_filter
 }
 
 /*
- * Applies -F to events that are counted one by one: thins storm events to that many samples a
+ * Applies -F to events that are counted one by one: thins storm events to that many samples per
  * second.
  */
 static struct mt_error *thin_storms(struct mt_planner *planner)
@@ -180,7 +181,7 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 	err = err ? err : mt_planner_check_seen(planner);
 	err = err ? err : mt_planner_finish_branches(planner);
 	if (!err && options->action == MT_ACTION_COUNT && planner->no_calls)
-		return MT_TAKE(planner->no_calls); /* nothing replaces a count */
+		return MT_TAKE(planner->no_calls); /* nothing replaces the calls when counting */
 	if (!err && options->action != MT_ACTION_COUNT)
 		err = mt_planner_finish_marks(planner);
 	err = err ? err : mt_planner_finish_calls(planner);

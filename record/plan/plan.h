@@ -31,13 +31,13 @@ enum mt_planned_block {
 
 struct mt_planned_event {
 	enum mt_event_role role;
-	uint32_t pair; /* index of the other event of the pair, or MT_EVENT_NONE */
-	uint32_t full; /* the event of which this one is a variant; its own index: not a variant */
+	uint32_t pair;	 /* index of the other event of the pair, or MT_EVENT_NONE */
+	uint32_t full;	 /* index of the event of which this one is a variant, or its own index */
 	uint32_t leader; /* index of the first event of its group; 0: no group */
 	uint32_t seed;	 /* index of its seed (variants.h); 0: none */
 	int level;	 /* MT_LEVEL_* of a variant, else MT_LEVEL_FULL */
 	enum mt_event_class class;
-	bool left_out; /* not opened: --stat does not count it, or cannot count it on this host */
+	bool left_out; /* not opened: not needed, or --stat cannot count it on this host */
 	char *name;    /* the kernel's name: syscalls:sys_exit_brk, page-faults */
 	char *alias;   /* the name in -e */
 	char *unit;
@@ -79,8 +79,8 @@ bool mt_plan_has_blocks(const struct mt_plan *plan);
 
 /*
  * Makes the kernel record 1 in one_in blocks, chosen by address (formats/records/address_sample.h).
- * one_in is a power of two; 1 records every block. Blocks whose size precedes them are all recorded
- * if they are large. Leaves out events that sampling does not need. Call it once.
+ * one_in is a power of two; 1 records every block. If an event has the size word before a block,
+ * all large blocks are recorded. Leaves out events that sampling does not need. Call it once.
  */
 struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in);
 
@@ -90,12 +90,15 @@ struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in);
  */
 struct mt_error *mt_plan_leave_out_blocks(struct mt_plan *plan, uint32_t file, const char *why);
 
-/* Limits the stack dumps of block events. Call it before variants and seeds are added. */
+/*
+ * Limits the stack dumps of block events to dump_size bytes. Call it before variants and seeds are
+ * added.
+ */
 void mt_plan_cut_blocks(struct mt_plan *plan, uint32_t dump_size);
 
 /*
- * The same as mt_plan_sample_blocks() for objects of the kernel's allocators; sets *some if the
- * plan has such events.
+ * Like mt_plan_sample_blocks() for objects of the kernel's allocators; sets *some if the plan has
+ * such events.
  */
 struct mt_error *mt_plan_sample_objects(struct mt_plan *plan, uint32_t one_in, bool *some);
 

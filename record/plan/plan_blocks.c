@@ -1,5 +1,5 @@
 /*
- * Plans blocks of allocators: their probes, and the filters with which the kernel samples them.
+ * Plans blocks of allocators: their probes, and the filters with which the kernel samples blocks.
  * Allocations and frees are filtered by the same function of the block's address.
  */
 #include <inttypes.h>
@@ -25,8 +25,8 @@
  * Filters by the size word before a block, which glibc computes as follows: the requested size plus
  * 8, rounded up to a multiple of 16, plus up to 32 bytes of a remainder that is too small for a
  * block. Flags use the values below 16. An aligned block with a mapping of its own (flag 2) has a
- * larger word. Allocations and frees use the same bounds, because the flags may change in between;
- * the reader compares with the requested size.
+ * larger word. Allocations and frees use the same bounds, because the flags may change between
+ * allocation and free; the reader compares with the requested size.
  */
 static struct mt_error *filter_sizes(struct mt_planned_event *event, uint64_t least, uint64_t most)
 {
@@ -42,7 +42,10 @@ static struct mt_error *filter_sizes(struct mt_planned_event *event, uint64_t le
 	return mt_filter_add(&event->filter, filter);
 }
 
-/* A realloc is always recorded, whatever its new size, because it also frees the old block. */
+/*
+ * Adds the size limits to the parameters and filter of an event. A realloc is always recorded,
+ * whatever its new size, because it also frees the old block.
+ */
 static struct mt_error *limit_sizes(struct mt_planned_event *event,
 				    const struct mt_record_options *options)
 {
@@ -115,7 +118,7 @@ static struct mt_error *plan_blocks(void *context, const struct mt_allocator_pro
 	return plan_one(planner, probe, MT_PLANNED_LARGE);
 }
 
-/* Refuses options that drop blocks by other criteria than their address. */
+/* Refuses options that drop blocks by criteria other than their address. */
 static struct mt_error *check_limits(const struct mt_record_options *options)
 {
 	bool runs = mt_options_target_cpus(options) || mt_options_target_tasks(options);
@@ -199,7 +202,7 @@ static struct mt_error *sample_event(struct mt_planned_event *event, uint32_t on
 	event->account = NULL;
 	event->account = mt_format("%s one-in=%u", account, one_in);
 	if (event->account && event->has_no_ptr)
-		return NULL; /* the reader samples */
+		return NULL; /* the reader selects the sampled blocks */
 	filter = sample_filter(event, chosen);
 	return event->account && filter ? mt_filter_add(&event->filter, filter) : mt_error_nomem();
 }
@@ -282,7 +285,8 @@ void mt_plan_cut_blocks(struct mt_plan *plan, uint32_t dump_size)
 }
 
 /*
- * True for events of kernel objects: kmem:kmalloc, kmem:kfree and others that have the field ptr.
+ * Returns true for events of kernel objects: kmem:kmalloc, kmem:kfree and others that have the
+ * field ptr.
  */
 static bool is_of_objects(const struct mt_planned_event *event)
 {
@@ -309,7 +313,7 @@ struct mt_error *mt_plan_sample_objects(struct mt_plan *plan, uint32_t one_in, b
 
 /* ---- Probes of -e ---- */
 
-/* An entry only serves the unwinding of dumps. */
+/* Plans a probe. The entry event of a return probe serves only to unwind dumps. */
 static struct mt_error *plan_probe(void *out, const struct mt_defined_probe *probe)
 {
 	struct mt_event_word word = {.text = probe->alias, .length = strlen(probe->alias)};

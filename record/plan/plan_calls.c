@@ -13,8 +13,9 @@
 #include "record/tracepoints/tracepoint_scan.h"
 
 /*
- * Plans both ends of a call. The exit record has the result, and the stack unless it is a mark. The
- * enter record is its time mark. -c above 1 thins the exits; marks are not thinned.
+ * Plans the exit and enter events of a call. The exit record has the result and, unless it is a
+ * mark, the stack. The enter record marks the time of the call. -c above 1 thins the exits; marks
+ * are not thinned.
  */
 static struct mt_error *plan_pair(struct mt_planner *planner, const char *exit_name,
 				  const char *enter_name, const struct mt_event_word *word)
@@ -80,7 +81,10 @@ static struct mt_error *plan_raw_syscall(struct mt_planner *planner,
 	return err;
 }
 
-/* Notes a call that cannot be recorded, and the reason for the first such call. Takes why. */
+/*
+ * Notes a call that cannot be recorded, and the reason for the first such call. Takes ownership of
+ * why.
+ */
 static struct mt_error *give_up_call(struct mt_planner *planner, const struct mt_event_word *word,
 				     struct mt_error *why)
 {
@@ -91,7 +95,7 @@ static struct mt_error *give_up_call(struct mt_planner *planner, const struct mt
 	return mt_planner_enumerate(&planner->calls, word->def->alias);
 }
 
-/* Leaves out a call; lists it as missing unless the kernel does not have it. Takes why. */
+/* Leaves out a call, and lists it as missing if the kernel has it. Takes ownership of why. */
 static struct mt_error *leave_out_call(struct mt_planner *planner, const struct mt_event_word *word,
 				       struct mt_error *why)
 {
@@ -135,7 +139,7 @@ struct mt_error *mt_planner_call(struct mt_planner *planner, const struct mt_eve
 	return err ? err : mt_planner_ask_data(planner);
 }
 
-/* Plans both ends as marks; leaves out a call that cannot be opened, with a note. */
+/* Plans both ends of a call as marks; leaves out a call that cannot be opened, with a note. */
 static struct mt_error *mark_call(struct mt_planner *planner, const struct mt_event_word *word)
 {
 	struct mt_error *err;
@@ -263,7 +267,7 @@ static bool is_sampled(const struct mt_planner *planner, const char *call, size_
 	return false;
 }
 
-/* Returns true if a call of the group is sampled: only then is an account kept. */
+/* Returns true if a call of the group is sampled. Otherwise no account of memory is kept. */
 static bool has_calls(const struct mt_planner *planner, const struct mt_event_def *group)
 {
 	size_t length;

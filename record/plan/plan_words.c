@@ -256,7 +256,7 @@ static struct mt_error *plan_hardware(struct mt_planner *planner, const char *te
 	struct mt_error *err = plan_word(planner, text, length);
 
 	if (err || planner->plan->events.count == before || !source->together ||
-	    planner->options->action == MT_ACTION_COUNT || /* its row reports it */
+	    planner->options->action == MT_ACTION_COUNT || /* its row of --stat reports it */
 	    source->together(source->together_context, &planner->plan->events.items[before].attr,
 			     1))
 		return err;
@@ -336,7 +336,7 @@ static struct mt_error *plan_word(struct mt_planner *planner, const char *text, 
 	if (mt_planner_is_glob(text, length))
 		return plan_matches(planner, text, length);
 	name = strndup(text, length);
-	word.length = strcspn(name ? name : "", "="); /* an id after it is not part of the name */
+	word.length = strcspn(name ? name : "", "="); /* an id after "=" is not part of the name */
 	err = name ? mt_planner_tracepoint(planner, name, MT_ROLE_SAMPLE, &word) : mt_error_nomem();
 	/* An unknown name is a usage error, as it is for a word without a colon. */
 	if (err && err->kind == MT_ERR_NOT_FOUND && !planner->group)
@@ -441,7 +441,7 @@ static void only_count(struct mt_planned_event *event, uint32_t leader)
 	attr->exclude_callchain_user = 0;
 }
 
-/* Turns a planned group into one whose first event is sampled with the counts of all. */
+/* Makes a planned group sample its first event, with the counts of all its events. */
 static struct mt_error *read_group(struct mt_planner *planner, uint32_t leader, const char *text,
 				   size_t length)
 {

@@ -71,7 +71,9 @@ struct perf_event_attr mt_planner_attr(const struct mt_planner *planner)
 		features->format_lost ? PERF_FORMAT_ID | PERF_FORMAT_LOST : PERF_FORMAT_ID;
 	attr.exclude_kernel = !features->kernel_frames;
 	attr.exclude_hv = !features->kernel_frames;
-	/* Without it, 6.12.117 refuses tracepoints to users who may not see kernel frames. */
+	/*
+	 * Without this, Linux 6.12.117 refuses tracepoints to users who may not see kernel frames.
+	 */
 	attr.exclude_callchain_kernel = !features->kernel_frames;
 	attr.inherit = !mt_options_target_cpus(planner->options) && !planner->options->no_inherit;
 	attr.use_clockid = features->clockid;
@@ -98,7 +100,7 @@ static void ask_stack(const struct mt_planner *planner, struct perf_event_attr *
 static void ask_rate(struct mt_planner *planner, bool by_time, struct perf_event_attr *attr)
 {
 	const struct mt_record_options *options = planner->options;
-	bool frequency = by_time && !options->period; /* by time only */
+	bool frequency = by_time && !options->period; /* not by period */
 	uint64_t rate = options->frequency;
 
 	planner->by_time |= by_time;
@@ -215,7 +217,7 @@ struct mt_error *mt_planner_counter(struct mt_planner *planner, const struct mt_
 	mt_planner_ask_branches(planner, &counter, &event.attr);
 	ask_rate(planner, counter.by_time, &event.attr);
 	apply_own_rate(&counter, &event.attr);
-	if (counter.read) { /* its counts must be in one place, so it gets no variants */
+	if (counter.read) { /* the counts must be in one place, so the event gets no variants */
 		event.attr.sample_type |= PERF_SAMPLE_READ;
 		event.leader = (uint32_t)planner->plan->events.count;
 	}

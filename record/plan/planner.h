@@ -63,7 +63,7 @@ struct mt_counter {
 	bool pinned, exclusive; /* in a group, set on its first event only */
 	bool read;		/* samples contain the count (:S) */
 	bool weak;		/* split a group that the PMU cannot count together (:W) */
-	bool host, guest;	/* count only there; both false: in both */
+	bool host, guest;	/* count only in the host, only in guests; both false: in both */
 	bool no_idle;
 	bool by_time;	    /* sampled by frequency by default */
 	bool core;	    /* event of the CPU's PMU, which can record branches */
@@ -121,7 +121,7 @@ struct mt_error *mt_planner_check_seen(const struct mt_planner *planner);
 /* Attributes that every event has. */
 struct perf_event_attr mt_planner_attr(const struct mt_planner *planner);
 
-/* Adds an event; takes its name and format. */
+/* Adds an event; takes ownership of its name and format. */
 struct mt_error *mt_planner_add(struct mt_planner *planner, const struct mt_planned_event *event,
 				const char *alias, size_t alias_length, const char *unit);
 
@@ -132,7 +132,7 @@ struct mt_error *mt_planner_counter(struct mt_planner *planner, const struct mt_
 struct mt_error *mt_planner_tracepoint(struct mt_planner *planner, const char *name,
 				       enum mt_event_role role, const struct mt_event_word *word);
 
-/* Returns the last event of the plan, and removes it from the plan. */
+/* Return the last event of the plan; remove the last event. */
 struct mt_planned_event *mt_planner_last(const struct mt_planner *planner);
 void mt_planner_drop_last(struct mt_planner *planner);
 void mt_planned_event_deinit(struct mt_planned_event *event);

@@ -110,8 +110,8 @@ static bool is_named(const struct mt_probe_word *word, const char *name)
 }
 
 /*
- * Returns the name of a field without one: di for %di, retval for $retval. Other fields are named
- * by their position.
+ * Returns the default name of a field: di for %di, retval for $retval. Other fields are named by
+ * their position.
  */
 static char *default_name(const struct mt_probe_word *word, const char *fetch)
 {

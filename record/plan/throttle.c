@@ -1,13 +1,13 @@
 /*
- * Decides the level of an event: down at once and as far as needed, up one level at a time after
- * some calm steps. The cost in the target is the kernel's measured share per sample: about 1 us,
- * and 0.3 us for each KiB of copied stack.
+ * Decides the level of an event. Steps down immediately and as far as needed; steps up one level at
+ * a time after several calm steps. The cost in the target is the kernel's measured part per sample:
+ * about 1 us, and 0.3 us for each KiB of copied stack.
  */
 #include "record/plan/throttle.h"
 
-#define FILL_CALM 25 /* ... below it, events may step up again */
+#define FILL_CALM 25 /* percent of the spool: up to it, events may step up again */
 #define CALM_STEPS 5
-#define HEADROOM 0.7 /* of a limit; the expected cost of a denser level must be lower */
+#define HEADROOM 0.7 /* of a limit, under which a denser level must stay */
 
 const struct mt_level mt_levels[MT_LEVELS] = {
 	[MT_LEVEL_FULL] = {.thinning = 1},    [MT_LEVEL_SMALL] = {.thinning = 1, .dump_max = 2048},
@@ -58,7 +58,7 @@ static bool fits(const struct mt_throttle_limits *limits, const struct mt_thrott
 
 int mt_throttle_start(const struct mt_throttle_limits *limits)
 {
-	/* keep to a limit from the first moment; throttling steps up soon if there is room */
+	/* start thin to keep a limit from the beginning; events soon step up if there is room */
 	return limits->budget > 0 || limits->max_rate > 0 ? MT_LEVEL_256 : MT_LEVEL_FULL;
 }
 

@@ -3,7 +3,7 @@
  * numbers in, levels out; governor.h measures and switches.
  *
  * Variants are opened beforehand, because period and dump size are fixed at open. One variant of an
- * event is enabled at a time. A sample of a thinning variant counts for `thinning` events, so
+ * event is enabled at a time. A sample of a thinning variant represents `thinning` events, so
  * totals stay unbiased estimates.
  */
 #ifndef MT_RECORD_PLAN_THROTTLE_H

@@ -1,6 +1,6 @@
 /*
- * Plans variants and seeds: copies of planned events that differ in period or dump size, seeds also
- * in their role.
+ * Plans variants and seeds: copies of planned events with another period or dump size. Seeds also
+ * have another role.
  */
 #include "record/plan/variants.h"
 
@@ -58,7 +58,7 @@ static struct mt_planned_event *add_copy(struct mt_plan *plan, uint32_t index, u
 			  &copy->format, &copy->filter, &copy->account};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		good = duplicate(texts[i]) && good; /* all, so that none is the event's */
+		good = duplicate(texts[i]) && good; /* all, to share none with the event */
 	return good ? copy : NULL;
 }
 
@@ -153,7 +153,8 @@ uint32_t mt_plan_variant(const struct mt_plan *plan, uint32_t full, int level)
 enum {
 	/*
 	 * At this interval, dumps of 64 KiB have no measurable cost next to dumps of 8 KiB. The
-	 * number is prime: programs repeat cycles of few steps, and seeds must sample each step.
+	 * number is prime, because programs repeat cycles of few steps, and seeds must sample each
+	 * step.
 	 */
 	EVERY = 37,
 	DUMP_SMALL = 16384,
@@ -164,7 +165,7 @@ static bool can_have_seeds(const struct mt_planned_event *event, uint32_t index)
 {
 	uint32_t dump = event->attr.sample_stack_user;
 
-	/* a filter costs more to reject blocks than a seed of the few sampled blocks is worth */
+	/* rejecting blocks by a filter costs more than a seed of the few sampled blocks is worth */
 	if (event->left_out || (event->block && event->filter))
 		return false;
 	return event->role == MT_ROLE_SAMPLE && event->class == MT_CLASS_STORM && !event->leader &&

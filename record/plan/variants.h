@@ -1,8 +1,8 @@
 /*
- * Adds variants to a plan: the same event with a smaller dump or a longer period (throttle.h). And
- * seeds: for an event with small dumps, the same event with large dumps at a much longer period.
- * Samples of seeds do not change counts. The report uses their stacks to complete stacks that a
- * small dump cut (unwind/join/join.h).
+ * Adds variants to a plan: the same event with a smaller dump or a longer period (throttle.h). Also
+ * adds seeds: for an event with small dumps, the same event with large dumps at a much longer
+ * period. Samples of seeds do not change counts. The report uses their stacks to complete stacks
+ * that a small dump cut (unwind/join/join.h).
  */
 #ifndef MT_RECORD_PLAN_VARIANTS_H
 #define MT_RECORD_PLAN_VARIANTS_H
@@ -13,7 +13,10 @@
 struct mt_error;
 struct mt_plan;
 
-/* Selects the variants to add. Each costs a file per CPU, and every child inherits it. */
+/*
+ * Selects the variants to add. Each variant costs an open file per CPU, and every child inherits
+ * that file.
+ */
 enum mt_variants {
 	MT_VARIANTS_SMALL,  /* small dumps for storm events, in case the spool fills up */
 	MT_VARIANTS_STORMS, /* all levels for storm events: -F */

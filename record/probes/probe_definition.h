@@ -18,8 +18,8 @@ struct mt_probe_definition {
 };
 
 /*
- * Returns the text, which the caller frees. *left_out, if not NULL, receives the arguments of a
- * static probe that the kernel cannot fetch, which the caller frees; NULL: none.
+ * Sets *out to the text, and *left_out (if left_out is not NULL) to the arguments of a static probe
+ * that the kernel cannot fetch, or to NULL. The caller frees both texts.
  */
 struct mt_error *mt_probe_definition_text(const struct mt_probe_definition *definition,
 					  const struct mt_probe_word *word, char **out,

@@ -1,7 +1,7 @@
 /*
  * Writes and removes probe events in tracefs, and sweeps probes that recorders could not remove.
- * Their group is mtrec_PID_START, from the recorder's process id and its start time in clock ticks
- * since boot, so that a later process with the same id is not mistaken for the recorder.
+ * The group of a recorder's probes is mtrec_PID_START: its process id, and its start time in clock
+ * ticks since boot, so that a later process with the same id is not mistaken for the recorder.
  */
 #ifndef MT_RECORD_PROBES_PROBE_EVENTS_H
 #define MT_RECORD_PROBES_PROBE_EVENTS_H
@@ -23,13 +23,13 @@ void mt_probe_group(char out[MT_PROBE_GROUP_SIZE]);
 
 /*
  * Returns true if a line of uprobe_events defines a recorder's probe. event receives "group/name";
- * pid and start those of the group. Pure.
+ * pid and start receive those in the name of the group. Pure.
  */
 bool mt_probe_line_get(const char *line, char *event, size_t size, int *pid,
 		       unsigned long long *start);
 
 /*
- * Writes a definition (probe_definition.h). tracefs: descriptor of its directory. The error
+ * Writes a definition (probe_definition.h). tracefs: descriptor of the tracefs directory. The error
  * contains the kernel's reason.
  */
 struct mt_error *mt_probe_event_write(int tracefs, bool kernel, const char *definition);
@@ -38,9 +38,10 @@ struct mt_error *mt_probe_event_write(int tracefs, bool kernel, const char *defi
 bool mt_probe_event_remove(int tracefs, bool kernel, const char *event);
 
 /*
- * Removes the probes of all recorders that have ended: *removed counts them; *kept counts those
- * that a process still has open. Recorders in other pid namespaces seem to have ended; their probes
- * are kept while their events are open. Fails if the lists of probes cannot be read or written.
+ * Removes the probes of all recorders that have ended. *removed: number of removed probes; *kept:
+ * number of probes that a process still has open. Recorders in other pid namespaces seem to have
+ * ended; their probes are kept while their events are open. Fails if the lists of probes cannot be
+ * read or written.
  */
 struct mt_error *mt_probe_events_sweep(int tracefs, size_t *removed, size_t *kept);
 

@@ -92,7 +92,7 @@ bool mt_probe_files_add(struct mt_probe_files *files, int fd, const struct stat 
 	return false;
 }
 
-/* Takes fd. */
+/* Adds a file. Takes ownership of fd. */
 static void add_file(struct finding *finding, int fd, const struct stat *status, const char *path)
 {
 	finding->failed |= !mt_probe_files_add(finding->files, fd, status, path, strlen(path));
@@ -346,7 +346,7 @@ static bool try_in(struct walk *walk, const char *folder, size_t length, const c
 	return add(walk, path);
 }
 
-/* Tries the folders of a list, which any of `separators` separates. */
+/* Tries to find a library in the folders of a list, which any of `separators` separates. */
 static bool try_list(struct walk *walk, const char *list, const char *separators,
 		     const char *origin, const char *name)
 {

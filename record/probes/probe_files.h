@@ -55,8 +55,8 @@ void mt_probe_targets_each(const struct mt_probe_targets *targets,
 			   void (*each)(void *context, pid_t pid), void *context);
 
 /*
- * Appends an open file, if it is not there already; takes fd. The path has `length` bytes. False
- * out of memory, or if there are too many files.
+ * Appends an open file, if it is not in the list already; takes ownership of fd. The path has
+ * `length` bytes. False out of memory, or if there are too many files.
  */
 bool mt_probe_files_add(struct mt_probe_files *files, int fd, const struct stat *status,
 			const char *path, size_t length);

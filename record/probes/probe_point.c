@@ -1,8 +1,8 @@
 /*
  * Decodes the few instructions with which functions begin, by a table of opcodes. The search ends
- * at any other instruction and at the first branch, so every call executes the instructions before
- * it. To ensure that a call executes them only once, the search looks for jumps in all bytes of the
- * function: any bytes that could be a jump to a place after the start count as a jump.
+ * at any other instruction and at the first branch, so every call executes all instructions before
+ * its end. To ensure that a call executes them only once, the search looks for jumps in all bytes
+ * of the function: any bytes that could be a jump to a place after the start count as a jump.
  */
 #include "record/probes/probe_point.h"
 
@@ -17,7 +17,7 @@ enum {
 	REACH_MOST = 64, /* bytes from the function's start */
 };
 
-/* Operands of an opcode, and what it changes. */
+/* The operands of an opcode, and what the opcode changes. */
 enum form {
 	FORM_NONE = 0,
 	FORM_MODRM = 1 << 0,
@@ -166,7 +166,7 @@ static bool is_byte_wide(uint8_t opcode)
 	return opcode == 0x80 || opcode == 0x88 || opcode == 0x8a || opcode == 0xc6;
 }
 
-/* Decodes opcodes without a row: the operands are in the opcode, or it is a jump or call. */
+/* Decodes opcodes without a row: those with their operands in the opcode, jumps and calls. */
 static bool take_plain(struct decoding *d, uint8_t opcode, const char **emulated)
 {
 	if (opcode >= 0x50 && opcode <= 0x57) {

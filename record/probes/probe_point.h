@@ -11,7 +11,7 @@
 
 struct mt_probe_point {
 	size_t offset;		 /* offset of the chosen instruction; 0: the function's start */
-	const char *instruction; /* its name; NULL: the kernel emulates none of them */
+	const char *instruction; /* its name; NULL: no suitable instruction is emulated */
 };
 
 /* Bit n: register n as instructions encode it: ax, cx, dx, bx, sp, bp, si, di, r8 to r15. */
@@ -21,8 +21,9 @@ enum {
 };
 
 /*
- * Chooses the first instruction which the kernel emulates, which every call executes once, and
- * before which the registers of `needed` do not change; else the start. code: all of the function.
+ * Chooses the first instruction that the kernel emulates, that every call executes once, and before
+ * which the registers of `needed` do not change; else the start of the function. code: all of the
+ * function.
  */
 struct mt_probe_point mt_probe_point_choose(const uint8_t *code, size_t size, uint32_t needed);
 

@@ -1,7 +1,8 @@
 /*
  * Calls three functions of a memory file with a counting event of the perf PMU "uprobe" on each.
  * One begins with an instruction that the kernel emulates, one with an instruction that it
- * single-steps, and one has a return probe. The fastest of several batches counts.
+ * single-steps, and one has a return probe. The price is measured in the fastest of several
+ * batches.
  */
 #include "record/probes/probe_price.h"
 

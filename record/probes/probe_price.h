@@ -11,9 +11,9 @@ struct mt_perf_features;
 struct mt_stop_prices;
 
 /*
- * Takes a third of a second, mostly for the kernel to remove the probes. Defines no probes in
- * tracefs. Returns false and leaves *out if it cannot measure: before Linux 4.17, on machines other
- * than x86-64, and if memory files cannot be executed.
+ * Measures the prices in a third of a second, most of which the kernel needs to remove the probes.
+ * Defines no probes in tracefs. Returns false and leaves *out unchanged if it cannot measure:
+ * before Linux 4.17, on machines other than x86-64, and if memory files cannot be executed.
  */
 bool mt_stop_prices_measure(const struct mt_perf_features *features, struct mt_stop_prices *out);
 

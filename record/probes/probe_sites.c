@@ -27,7 +27,7 @@ struct search {
 	struct mt_probe_sites *sites;
 	struct mt_cfi *cfi; /* of elf, or NULL */
 	struct mt_nearest nearest;
-	bool chosen_at_load; /* the name is an indirect function */
+	bool chosen_at_load; /* the name is that of an indirect function */
 	bool outside;	     /* an address is not in code, or is inside a function */
 	bool failed;
 };
@@ -80,7 +80,7 @@ bool mt_is_function_start(struct mt_elf *elf, struct mt_cfi *cfi, uint64_t addre
 	       (!cfi || !mt_cfi_range(cfi, address, &start, &end) || start == address);
 }
 
-/* Returns false if the search is complete. */
+/* Adds a site. Returns false if the search is complete. */
 static bool add_site(struct search *search, const char *name, uint64_t address, uint64_t size,
 		     const struct mt_usdt_note *note)
 {
@@ -118,7 +118,10 @@ static bool fits(const char *pattern, const char *name)
 
 /* ---- Functions ---- */
 
-/* Assembly functions have no type; only their full names match. */
+/*
+ * Returns true for a function. Assembly functions have no type, so they match only by their full
+ * names.
+ */
 static bool is_function(const struct search *search, const struct mt_elf_symbol *symbol)
 {
 	return symbol->section &&
@@ -156,8 +159,8 @@ static bool search_elf(struct search *search, struct mt_elf *elf)
 }
 
 /*
- * Opens the debug file of the build id or .gnu_debuglink. *out stays NULL if there is none or a
- * wrong one.
+ * Opens the debug file of the build id or .gnu_debuglink. *out stays NULL if there is no such file
+ * or a wrong one.
  */
 static void open_debug_file(struct search *search, struct mt_elf **out)
 {
@@ -178,7 +181,10 @@ static void open_debug_file(struct search *search, struct mt_elf **out)
 						    "/usr/lib/debug", out, &found));
 }
 
-/* Searches the file's tables first; a pattern searches all symbol sources. */
+/*
+ * Searches the symbol tables of the file, then its other symbol sources: for a name, until it is
+ * found; for a pattern, all.
+ */
 static void search_functions(struct search *search)
 {
 	MT_CLEANUP(mt_cfi_destroy_p) struct mt_cfi *cfi = mt_cfi_of_elf(search->elf);

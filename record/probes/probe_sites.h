@@ -26,7 +26,7 @@ struct mt_probe_sites {
 };
 
 /*
- * Appends the sites of a word in a file: each address once; of a pattern, every function that
+ * Appends the sites of a word in a file: each address once; for a pattern, every function that
  * matches. Symbols come from .symtab, .dynsym, .gnu_debugdata, or the debug file of the build id or
  * of .gnu_debuglink. path names the file in messages and is where debug files are searched.
  * MT_ERR_NOT_FOUND: the file has no such symbol.
@@ -35,10 +35,10 @@ struct mt_error *mt_probe_sites_find(struct mt_elf *elf, const char *path,
 				     const struct mt_probe_word *word, struct mt_probe_sites *out);
 
 /*
- * Returns true if a probe can be set at a link-time address. The address must be in the file's
- * bytes of an executable segment, and in a code section if the file has sections. It must not be
- * inside a function whose start the unwind information gives, because it could be in the middle of
- * an instruction. cfi: of the file, or NULL.
+ * Returns true if a probe can be set at a link-time address. The address must be in the part of an
+ * executable segment that the file contains, and in a code section if the file has sections. It
+ * must not be inside a function whose start the unwind information gives, because it could be in
+ * the middle of an instruction. cfi: of the file, or NULL.
  */
 bool mt_is_function_start(struct mt_elf *elf, struct mt_cfi *cfi, uint64_t address);
 void mt_probe_sites_deinit(struct mt_probe_sites *sites);

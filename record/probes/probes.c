@@ -1,6 +1,6 @@
 /*
- * Defines events in tracefs for a word. The definition names a file by the recorder's descriptor of
- * it, so that the probe is set in the same file whose symbols were read.
+ * Defines events in tracefs for a word. The definition names a file by a descriptor of the
+ * recorder, so that the probe is set in the same file whose symbols were read.
  */
 #include "record/probes/probes.h"
 
@@ -32,7 +32,7 @@ enum {
 	REMOVE_PAUSE_US = 20000,
 	/*
 	 * Number of probes that the recorder removes itself. The kernel takes about 85 ms to close
-	 * the events of each, half a second in all.
+	 * the events of each probe, half a second in all.
 	 */
 	AT_ONCE_MOST = 6,
 };
@@ -79,9 +79,9 @@ void mt_probes_destroy(struct mt_probes *probes)
 }
 
 /*
- * Runs in the background process, which has only the recorder's descriptors. It waits until the
- * recorder has exited, so that the background process is the last to close an event and waits for
- * the kernel.
+ * Runs in the background process, which has only the recorder's descriptors. Waits until the
+ * recorder has exited. So the background process, not the recorder, is the last to close an event
+ * and waits for the kernel.
  */
 static void remove_all(const struct mt_probes *probes, pid_t recorder)
 {
@@ -152,7 +152,7 @@ static bool is_taken(const struct mt_probes *probes, const char *event)
 }
 
 /*
- * Returns group/name of letters, digits and _, different from all earlier ones. The caller frees
+ * Returns "group/name" of letters, digits and _, different from all earlier names. The caller frees
  * it.
  */
 static char *event_name(const struct mt_probes *probes, const char *symbol)
@@ -178,8 +178,8 @@ static char *event_name(const struct mt_probes *probes, const char *symbol)
 }
 
 /*
- * Kernels before 4.20 have no semaphores; the probe then fires only if another process raised the
- * program's semaphore.
+ * Writes the definition of an event. Kernels before 4.20 have no semaphores; the probe then fires
+ * only if another process raised the program's semaphore.
  */
 static struct mt_error *write_event(struct defining *defining,
 				    struct mt_probe_definition *definition)
@@ -206,7 +206,7 @@ static struct mt_error *write_event(struct defining *defining,
 	return err;
 }
 
-/* Takes event and place. */
+/* Keeps a probe, to remove it later. Takes ownership of event and place. */
 static struct mt_error *keep(struct mt_probes *probes, char *event, char *place, bool kernel)
 {
 	struct probe *slot = mt_array_push(&probes->items);
@@ -231,7 +231,7 @@ static char *alias_of(const struct mt_probe_word *word, const char *name)
 	return mt_format("%.*s%s", (int)symbol, word->text, name);
 }
 
-/* Defines one event and passes it to each(). Takes place. */
+/* Defines one event and passes it to each(). Takes ownership of place. */
 static struct mt_error *define_event(struct defining *defining,
 				     struct mt_probe_definition *definition, const char *name,
 				     char *place)
@@ -280,7 +280,7 @@ static struct mt_error *define_in_kernel(struct defining *defining)
 /*
  * Defines an event at the entry that records the location and value of the return address. The
  * kernel replaces the return address by a trampoline until the function returns. The return probe
- * stops at the entry in any case.
+ * stops threads at the entry anyway.
  */
 static struct mt_error *define_entry(const struct defining *defining,
 				     const struct mt_probe_definition *definition, const char *name)
@@ -380,7 +380,7 @@ static struct mt_error *define_site(struct defining *defining, const struct mt_p
 	return define_event(defining, &definition, site->name, place_text(file, site, &point));
 }
 
-/* Defines every site of one file. MT_ERR_NOT_FOUND: it has none. */
+/* Defines every site of one file. MT_ERR_NOT_FOUND: the file has none. */
 static struct mt_error *define_in_elf(struct defining *defining, const struct mt_probe_file *file,
 				      struct mt_elf *elf)
 {

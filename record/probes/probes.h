@@ -15,7 +15,10 @@ struct mt_elf;
 struct mt_error;
 struct mt_probes;
 
-/* Borrows the targets and tracefs, the descriptor of its directory or -1. NULL out of memory. */
+/*
+ * Borrows the targets and tracefs (a descriptor of the tracefs directory, or -1). NULL out of
+ * memory.
+ */
 struct mt_probes *mt_probes_create(int tracefs, const struct mt_probe_targets *targets);
 
 /* Removes all probes; close their events first. NULL-safe. */
@@ -23,8 +26,8 @@ void mt_probes_destroy(struct mt_probes *probes);
 
 /*
  * If there are many probes, a background process closes the open events and removes the probes. The
- * kernel takes a tenth of a second to close the event of each, and the recorder must not wait for
- * it when it ends. Call it while the events are open. Further calls do nothing.
+ * kernel takes a tenth of a second to close the event of each probe, and the recorder must not wait
+ * for that when it ends. Call it while the events are open. Further calls do nothing.
  */
 void mt_probes_remove_later(struct mt_probes *probes);
 
@@ -36,9 +39,9 @@ struct mt_error *mt_probes_define(void *context, const char *text, size_t length
 struct mt_error *mt_probes_check(const struct mt_probes *probes);
 
 /*
- * The same for a word whose file is already open and read; PATH in the word serves messages only.
- * The caller defines the entry of a function with a return probe. MT_ERR_NOT_FOUND: the file has no
- * such function.
+ * Like mt_probes_define() for a word whose file is already open and read; PATH in the word is used
+ * only in messages. The caller defines the entry of a function with a return probe.
+ * MT_ERR_NOT_FOUND: the file has no such function.
  */
 struct mt_error *mt_probes_define_in(struct mt_probes *probes, const struct mt_probe_file *file,
 				     struct mt_elf *elf, const char *text, mt_take_probe *each,
@@ -53,7 +56,7 @@ void mt_probes_describe(const struct mt_probes *probes,
 
 /*
  * Lists the static probes in files that the processes map, as words of -e, with their arguments.
- * Pattern: a part of the word or a pattern; NULL: all. MT_ERR_NOT_FOUND if there is none.
+ * pattern: a part of the word or a shell pattern; NULL: all. MT_ERR_NOT_FOUND if there is none.
  */
 struct mt_error *mt_probes_list_usdt(const struct mt_probe_targets *targets, const char *pattern,
 				     FILE *to);

@@ -1,6 +1,6 @@
 /*
  * Parses notes of type 3 of "stapsdt": address, base and semaphore as u64, then three strings. The
- * addresses are correct if .stapsdt.base is at the address `base`; prelinking moves it.
+ * addresses are correct if .stapsdt.base is at the address `base`; prelinking moves that section.
  * Arguments are GNU as operands with a leading size; see systemtap's UserSpaceProbeImplementation.
  */
 #include "record/probes/usdt_notes.h"
@@ -131,7 +131,7 @@ static void get_fetch(const char *operand, char *fetch, size_t size)
 	}
 }
 
-/* Parses the size before the '@'. A minus means signed, an f not an integer. */
+/* Parses the size before the '@'. A minus sign means a signed type; 'f' means not an integer. */
 static const char *get_type(const char *text, char type[4])
 {
 	static const char *const types[2][9] = {

@@ -48,7 +48,8 @@ struct mt_usdt_argument {
 bool mt_usdt_argument_get(const char *arguments, unsigned i, struct mt_usdt_argument *out);
 
 /*
- * Returns the kernel's name of a register: di for rdi, edi, di and dil. NULL if it is no register.
+ * Returns the kernel's name of a register: di for rdi, edi, di and dil. NULL if it is not a
+ * register.
  */
 const char *mt_usdt_register(const char *name);
 

@@ -1,4 +1,4 @@
-/* Asked when few free blocks or stack images (stack_image.h) are left. */
+/* The thread is woken when few free blocks or stack images (stack_image.h) are left. */
 #include "record/rings/ahead.h"
 
 #include <stdatomic.h>

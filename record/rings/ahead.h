@@ -16,17 +16,18 @@ struct mt_spool;
 struct mt_wake_thread;
 
 /*
- * Starts the thread. Borrows the spool; destroying the struct mt_ahead unregisters it from there.
+ * Starts the thread. Borrows the spool; destroying the struct mt_ahead unregisters it from the
+ * spool.
  */
 struct mt_error *mt_ahead_create(struct mt_spool *spool, struct mt_ahead **out);
 
-/* From now on allocates the stack images of these drains, too; borrows them. */
+/* From now on, also allocates the stack images of these drains. Borrows the drains. */
 void mt_ahead_add_drains(struct mt_ahead *ahead, struct mt_drain *const *drains, size_t count);
 
 /* Ends the thread. NULL-safe. */
 void mt_ahead_destroy(struct mt_ahead *ahead);
 
-/* The thread, to be asked for more. */
+/* Returns the thread, which others wake when more memory is needed. */
 struct mt_wake_thread *mt_ahead_thread(struct mt_ahead *ahead);
 
 #endif

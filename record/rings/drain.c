@@ -1,9 +1,9 @@
 /*
  * The drain threads, one per CPU. A drain that copies on the producer's CPU stops the producer.
  * That keeps the ring from overflowing, but slows the target. So the samples of a storm are left to
- * a buddy, the drain of another CPU, as long as the buddy keeps up. Once the ring is a quarter
- * full, or a smaller one half full, the CPU's real-time drain preempts the producer. It cannot
- * preempt a storm inside one system call: then only the buddy drains.
+ * a buddy, the drain of another CPU, as long as the buddy keeps up. Once the ring is a quarter full
+ * (a small ring: half full), the CPU's real-time drain preempts the producer. A drain cannot
+ * preempt a storm inside one system call; then only the buddy drains.
  */
 #include "record/rings/drain.h"
 
@@ -27,13 +27,13 @@
 #define STALL_US 2000
 #define LOOK_UP_US 20
 #define STALL_SPINS 2000
-#define STALL_PATIENCE 8 /* waits without a free block: then the writer counts as blocked */
+#define STALL_PATIENCE 8 /* waits without a free block after which the writer counts as blocked */
 #define STALL_DOUBLINGS 4
 #define WAIT_NS 1000000000ull
-#define HELP_ROUNDS 4096 /* of 128 KiB: a bound in case two CPUs keep producing */
-#define ASK_AFTER 32	 /* shares, a quarter of a ring: then check if the helped thread runs */
+#define HELP_ROUNDS 4096 /* rounds of 128 KiB; a bound in case two CPUs keep producing */
+#define ASK_AFTER 32 /* shares (a quarter of a ring) until it checks if the helped thread runs */
 #define STORM_LEAST ((size_t)1 << 20)
-#define STORM_BYTES 300 /* bytes per microsecond; a lower rate is no storm */
+#define STORM_BYTES 300 /* bytes per microsecond; a lower rate is not a storm */
 #define WATCH_US 10000	/* if no share fills up for that long, the storm is over */
 
 struct mt_drain {
@@ -54,7 +54,7 @@ struct mt_drain {
 	bool running;
 	int wake; /* eventfd */
 	_Atomic enum mt_priority priority;
-	_Atomic uint64_t asked, done; /* flush numbers */
+	_Atomic uint64_t asked, done; /* numbers of the last flushes */
 	_Atomic bool stop, unpinned;
 	_Atomic uint64_t wakes, cpu_ns;
 	int answered; /* eventfd, written when done changes; writing never blocks */
@@ -103,8 +103,8 @@ static bool report_stream(struct mt_stream *stream)
 }
 
 /*
- * Called before samples are filtered by name: the thread may have got its name on another CPU just
- * before.
+ * Drains the rare rings of all CPUs before samples are filtered by name, because a thread may have
+ * been named on another CPU just before.
  */
 static bool deliver_names(void *context)
 {
@@ -134,10 +134,10 @@ static bool is_storm(struct mt_drain *drain, const struct mt_stream *stream)
 }
 
 /*
- * True if the samples of the storm ring can wait for the buddy. Only in a storm: otherwise the
- * buddy fetches from this CPU's caches, which costs more than draining here. Not if a filter needs
- * the names in the rare ring first. Not without real-time priority, which is needed to catch up if
- * the buddy does not come.
+ * True if the samples of the storm ring can wait for the buddy. False outside a storm, because the
+ * buddy would fetch from this CPU's caches, which costs more than draining here. False if a filter
+ * needs the names in the rare ring first. False without real-time priority, which is needed to
+ * catch up if the buddy does not come.
  */
 static bool leave_to_buddy(struct mt_drain *drain, const struct mt_stream *stream)
 {
@@ -151,13 +151,13 @@ static bool leave_to_buddy(struct mt_drain *drain, const struct mt_stream *strea
 	return true;
 }
 
-/* True if records remain in the ring and should soon be tried again. */
+/* True if records remain in the ring and draining should soon be tried again. */
 static bool is_held_up(enum mt_stream_result result)
 {
 	return result == MT_STREAM_STALLED || result == MT_STREAM_UNREPORTED;
 }
 
-/* Drains the rings after a wake-up; false if they should be tried again. */
+/* Drains the rings after a wake-up; false if draining should be tried again. */
 static bool drain_due(struct mt_drain *drain)
 {
 	bool whole = true;
@@ -172,7 +172,7 @@ static bool drain_due(struct mt_drain *drain)
 	return whole;
 }
 
-/* Empties its rings; false if they should be tried again. */
+/* Empties all rings of the drain; false if draining should be tried again. */
 static bool drain_all(struct mt_drain *drain)
 {
 	bool whole = true;
@@ -210,11 +210,11 @@ static bool anything_worth_help(const struct mt_drain *drain)
 }
 
 /*
- * Polls while no ring has a share, if the helped thread has not run since it was woken: a storm
- * inside one system call keeps that thread off its CPU, and only this thread drains the rings. If
- * it slept, its CPU might go idle, and an idle virtual CPU can take longer to wake up than a ring
- * takes to fill. True if there is a share. False: sleep, because the helped thread runs or nothing
- * arrives.
+ * Polls while no ring has a share, if the helped thread has not run since it was woken. A storm
+ * inside one system call keeps the helped thread off its CPU, and only this thread drains the
+ * rings. If this thread slept, its CPU might go idle, and an idle virtual CPU can take longer to
+ * wake up than a ring takes to fill. Returns true if there is a share. Returns false if this thread
+ * should sleep, because the helped thread runs or nothing arrives.
  */
 static bool watch_storm(struct mt_drain *drain)
 {
@@ -272,9 +272,8 @@ static bool spin_for_block(struct mt_drain *drain)
 
 /*
  * Waits for a free block. While the writer makes progress, a real-time drain occupies the CPU for a
- * moment: that stops the producer, so the ring does not overflow. If the writer makes no progress
- * (the output blocks), sleeps for longer and longer times: records are lost, but the host stays
- * usable.
+ * moment, which stops the producer, so the ring does not overflow. If the writer makes no progress
+ * (the output blocks), sleeps longer each time; records are then lost, but the host stays usable.
  */
 static void wait_for_block(struct mt_drain *drain)
 {
@@ -345,7 +344,7 @@ static int stream_fd(const struct mt_drain *drain, size_t class)
 
 /*
  * The watermark of a ring wakes both threads that poll it, but the kernel reports the event to only
- * one of them. If the buddy gets it but cannot drain everything, it wakes the other one.
+ * one of them. If the buddy gets the event but cannot drain everything, it wakes the other thread.
  */
 static void pass_on(const struct mt_drain *drain, const struct pollfd *fds)
 {
@@ -423,8 +422,8 @@ struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT
 }
 
 /*
- * Starts the thread with a small stack: there is one for each CPU of the host, and all of it is
- * locked.
+ * Starts the thread with a small stack, because there is one thread for each CPU of the host, and
+ * all of a stack is locked.
  */
 static int start(struct mt_drain *drain)
 {

@@ -34,7 +34,7 @@ struct mt_error *mt_drain_start(struct mt_drain *drain, struct mt_drain *buddy_o
 void mt_drain_flush(struct mt_drain *drain);
 
 /*
- * Waits for the flush that was requested last, until that time of CLOCK_MONOTONIC (ns): one
+ * Waits for the flush that was requested last, until `until` (CLOCK_MONOTONIC, ns), so that one
  * deadline may serve many drains. False if the flush is not done by then.
  */
 bool mt_drain_wait(struct mt_drain *drain, uint64_t until);
@@ -51,21 +51,23 @@ void mt_drain_pin_again(struct mt_drain *drain);
  */
 void mt_drain_stop(struct mt_drain *drain);
 
-/* Allocates the memory that its streams need. Call on any thread except the drain's. */
+/* Allocates the memory that the drain's streams need. Call on any thread except the drain's. */
 void mt_drain_grow(struct mt_drain *drain);
 
 /* Stops the thread if it runs. NULL-safe. */
 void mt_drain_destroy(struct mt_drain *drain);
 
-/* Adds the counts of its streams so far. */
+/* Adds the counts of the drain's streams so far. */
 void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *sum);
 
 /* Number of samples of one event (index in the plan) in all drains so far. */
 uint64_t mt_drains_event_samples(struct mt_drain *const *drains, size_t count, uint32_t event);
 
-/* Adds the counts of one class; false if it has no ring. And how often the thread woke up. */
+/* Adds the counts of one class; false if the drain has no ring of that class. */
 bool mt_drain_class_counts(const struct mt_drain *drain, enum mt_event_class class,
 			   struct mt_stream_counts *sum);
+
+/* Number of times that the thread woke up. */
 uint64_t mt_drain_wakes(const struct mt_drain *drain);
 
 /* CPU time that the thread used, ns; call after mt_drain_stop(). */

@@ -54,7 +54,8 @@ static int open_owner(const struct mt_event_set *opened, int cpu, size_t ring_si
 }
 
 /*
- * Requested size of a ring of that class. If the budget is short, the storm ring gets most of it.
+ * Returns the requested size of a ring of that class. If the budget is short, the storm ring gets
+ * most of it.
  */
 static size_t ring_want(const struct mt_event_set *opened, enum mt_event_class class)
 {
@@ -114,8 +115,8 @@ static struct mt_error *open_rings(struct mt_event_set *opened)
 }
 
 /*
- * Opens all rings with the largest size that the mlock budget allows for all of them: if the first
- * ones took the whole budget, the last ones would get none.
+ * Opens all rings with the largest size that the mlock budget allows for all of them, because the
+ * first rings could otherwise take the whole budget and leave none for the last ones.
  */
 static struct mt_error *open_rings_that_fit(struct mt_event_set *opened)
 {
@@ -141,7 +142,10 @@ static bool cpu_is_offline(const struct mt_event_set *opened, int cpu)
 	return fd < 0 && (errno == ENODEV || errno == EINVAL);
 }
 
-/* Events with variants begin at the plan's start level; other events have no level. */
+/*
+ * Allocates the tables. Events with variants begin at the plan's start level; other events have no
+ * level.
+ */
 static bool init_tables(struct mt_event_set *opened)
 {
 	const struct mt_plan *plan = opened->plan;
@@ -158,8 +162,8 @@ static bool init_tables(struct mt_event_set *opened)
 }
 
 /*
- * True if an event is to be enabled: one variant of each event is. Marks and seeds are enabled
- * while their event is not thinned.
+ * True if an event is to be enabled. One variant of each event is enabled. Marks and seeds are
+ * enabled while their event is not thinned.
  */
 static bool is_on(const struct mt_event_set *opened, uint32_t event)
 {
@@ -244,7 +248,10 @@ static struct mt_error *adopt(struct mt_event_set *opened, const struct mt_event
 	return mt_map64_put(opened->next_ids, id, event) ? NULL : mt_error_nomem();
 }
 
-/* The fd of a member's group leader on that CPU: the one opened last. -1: there is none. */
+/*
+ * Returns the fd of the group leader of a member on that CPU, which is the leader opened last; -1
+ * if there is none.
+ */
 static int find_leader(const struct mt_event_set *opened, const struct mt_event_set_cpu *cpu,
 		       uint32_t leader)
 {
@@ -256,7 +263,10 @@ static int find_leader(const struct mt_event_set *opened, const struct mt_event_
 	return -1;
 }
 
-/* An error if the target belongs to another user, which explains the failure; otherwise NULL. */
+/*
+ * Returns an error if the target belongs to another user, which explains the failure; otherwise
+ * NULL.
+ */
 static struct mt_error *owner_error(pid_t tid)
 {
 	struct stat status;
@@ -300,21 +310,22 @@ static struct mt_error *open_one_error(const struct mt_event_set *opened, uint32
 
 /*
  * True if a probe cannot be set in the code at that address: the owner of the file may have changed
- * it since its symbols were read. When all processes' allocators are probed, that one is skipped.
+ * it since its symbols were read. If the allocators of all processes are probed, such a file is
+ * skipped.
  */
 static bool is_of_code(int error)
 {
 	return error == EINVAL || error == KERNEL_ENOTSUPP || error == ENOEXEC || error == EIO;
 }
 
-/* Opens one event on one CPU for one task (or all: -1). *gone: the task no longer exists. */
+/* Opens one event on one CPU for one task (-1: all tasks). *gone: the task no longer exists. */
 static struct mt_error *open_one(struct mt_event_set *opened, const struct mt_event_set_cpu *cpu,
 				 uint32_t event, pid_t tid, bool on_exec, bool *gone)
 {
 	const struct mt_planned_event *planned = &opened->plan->events.items[event];
 	bool member = is_member(opened, event);
 	struct perf_event_attr attr = planned->attr;
-	/* names and maps of all tasks, because a task may move into the cgroup later */
+	/* the side-band reports all tasks, because a task may move into the cgroup later */
 	struct mt_perf_place place = {
 		.pid = tid,
 		.cgroup = planned->role != MT_ROLE_SIDEBAND ? opened->cgroup : -1,
@@ -323,7 +334,7 @@ static struct mt_error *open_one(struct mt_event_set *opened, const struct mt_ev
 	};
 	int fd;
 
-	if (planned->left_out || (member && place.group < 0)) /* its CPU was unplugged meanwhile */
+	if (planned->left_out || (member && place.group < 0)) /* the CPU was unplugged meanwhile */
 		return NULL;
 	if (mt_is_stopping())
 		return mt_stop_error();
@@ -368,7 +379,7 @@ struct mt_error *mt_event_set_add_task(struct mt_event_set *opened, pid_t tid, b
 /* A pass over /proc/PID/task. */
 struct pass {
 	struct mt_event_set *opened;
-	size_t threads, added; /* listed, and opened because they were not open yet */
+	size_t threads, added; /* threads listed; threads opened in this pass */
 	struct mt_error *err;
 };
 
@@ -391,7 +402,7 @@ static void add_thread(void *context, pid_t tid)
 	pass->err = mt_event_set_add_task(pass->opened, tid, false);
 }
 
-/* The error that there are too few descriptors for every thread, CPU and event, with a hint. */
+/* Returns the error of too few descriptors for every thread, CPU and event, with a hint. */
 static struct mt_error *too_many_files(const struct mt_event_set *opened, size_t threads)
 {
 	size_t each = opened->cpus.count * opened->plan->events.count;
@@ -404,7 +415,10 @@ static struct mt_error *too_many_files(const struct mt_event_set *opened, size_t
 		(unsigned long long)mt_limits_files(), threads * each + SPARE_FILES);
 }
 
-/* Checks the limit first, because opening thousands of files only to fail takes long. */
+/*
+ * True if the limit on open files suffices. Checked first, because opening thousands of files only
+ * to fail takes long.
+ */
 static bool fits_files(const struct mt_event_set *opened, size_t threads)
 {
 	return (opened->events.count + threads * opened->cpus.count * opened->plan->events.count) +
@@ -485,8 +499,8 @@ static struct mt_map64 *copy_ids(const struct mt_event_set *opened)
 }
 
 /*
- * Starts a new map for events that are about to be opened, because drains read the current one. The
- * new map replaces it when it is complete.
+ * Starts a new map for events that are about to be opened, because drains read the current map. The
+ * new map replaces the current one when it is complete.
  */
 static bool begin_ids(struct mt_event_set *opened)
 {
@@ -507,8 +521,9 @@ enum {
 };
 
 /*
- * One field of the data from read(): 0 is the count, 2 the lost records. 0 if there is no such
- * field. In a group, the number of events comes first, then the leader.
+ * Returns one field of the data from read(): field 0 is the count, field 2 the lost records.
+ * Returns 0 if there is no such field. In a group, the number of events comes first, then the
+ * leader.
  */
 static uint64_t read_field(const struct mt_event_set *opened, const struct mt_event_set_event *e,
 			   size_t field)
@@ -522,7 +537,10 @@ static uint64_t read_field(const struct mt_event_set *opened, const struct mt_ev
 		       : 0;
 }
 
-/* Closes the events of a CPU (NULL: all) and of an event (MT_EVENT_NONE: all). */
+/*
+ * Closes the open events of one CPU (NULL: of all) and of one planned event (MT_EVENT_NONE: of
+ * all).
+ */
 static void close_events(struct mt_event_set *opened, const int *cpu, uint32_t event)
 {
 	size_t kept = 0;

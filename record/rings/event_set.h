@@ -30,7 +30,7 @@ struct mt_event_set_event {
 	int fd;
 	uint32_t event; /* index in the plan */
 	int cpu;
-	uint64_t id; /* the kernel's */
+	uint64_t id; /* the id that the kernel gave */
 };
 
 /* Counts of events that were closed, by index in the plan. */
@@ -42,7 +42,8 @@ struct mt_event_set {
 	MT_ARRAY(struct mt_event_set_cpu) cpus;
 	MT_ARRAY(struct mt_event_set_event) events;
 	/*
-	 * Kernel event id -> index in the plan. Load the pointer for each use: the map is replaced.
+	 * Kernel event id -> index in the plan. Load the pointer for each use, because the map may
+	 * be replaced.
 	 */
 	_Atomic(struct mt_map64 *) ids;
 	struct mt_map64 *next_ids;	     /* ids with events being opened; mostly equal to ids */
@@ -61,9 +62,10 @@ struct mt_event_set {
 };
 
 /*
- * Opens the rings of these CPUs except offline ones. ring_size is for storm events; less is taken
- * if the mlock limit does not allow it. 0: no rings, for events that only count; then CPU -1 means
- * all CPUs of a task. Borrows plan and features. Call mt_event_set_deinit() even after a failure.
+ * Opens the rings of these CPUs except offline ones. ring_size is that of storm rings, reduced if
+ * the mlock limit does not allow it; 0: no rings, for events that only count. Without rings, CPU -1
+ * means all CPUs of a task. Borrows plan and features. Call mt_event_set_deinit() even after a
+ * failure.
  */
 struct mt_error *mt_event_set_init(const struct mt_plan *plan,
 				   const struct mt_perf_features *features,
@@ -74,8 +76,8 @@ struct mt_error *mt_event_set_init(const struct mt_plan *plan,
 struct mt_error *mt_event_set_add_cpus(struct mt_event_set *opened);
 
 /*
- * Opens every event on one thread and its future children; on_exec: enabled by its execve. A thread
- * that has ended is no error.
+ * Opens every event on one thread and its future children; on_exec: the thread's execve enables the
+ * events. It is not an error if the thread has ended.
  */
 struct mt_error *mt_event_set_add_task(struct mt_event_set *opened, pid_t tid, bool on_exec);
 
@@ -86,8 +88,8 @@ struct mt_error *mt_event_set_add_task(struct mt_event_set *opened, pid_t tid, b
 struct mt_error *mt_event_set_add_process(struct mt_event_set *opened, pid_t pid);
 
 /*
- * Opens and enables all events of a CPU again; place is its index in `cpus`. When a CPU goes
- * offline the kernel closes its events, and does not open them when it comes back.
+ * Opens and enables all events of a CPU again; place is the index of the CPU in `cpus`. When a CPU
+ * goes offline, the kernel closes its events, and does not open them again when the CPU comes back.
  */
 struct mt_error *mt_event_set_reopen_cpu(struct mt_event_set *opened, size_t place);
 

@@ -17,9 +17,9 @@
 /* An event that has variants. */
 struct governed {
 	uint32_t event;		 /* index of the full variant */
-	bool small_dumps, thins; /* it has such variants */
+	bool small_dumps, thins; /* the event has such variants */
 	struct mt_throttle throttle;
-	uint64_t samples; /* of all its variants, at the last tick */
+	uint64_t samples; /* of all variants of the event, at the last tick */
 };
 
 struct mt_governor {

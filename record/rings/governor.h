@@ -1,5 +1,5 @@
 /*
- * Applies the decisions of throttle.h: measures at every tick the cost of recording, switches
+ * Applies the decisions of throttle.h: measures the cost of recording at every tick, switches
  * events between their variants, and reports each switch.
  */
 #ifndef MT_RECORD_RINGS_GOVERNOR_H
@@ -42,7 +42,7 @@ void mt_governor_tick(struct mt_governor *governor, uint64_t now_ns);
 
 /*
  * Puts WEIGHT records for the whole recording into state: how many events a sample of each thinning
- * variant represents, which is the kernel's count divided by the number of samples.
+ * variant represents, that is, the kernel's count divided by the number of samples.
  */
 void mt_governor_settle(const struct mt_governor *governor, struct mt_state *state);
 

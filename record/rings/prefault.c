@@ -23,20 +23,20 @@
 #define PID_BITS 22 /* PID_MAX_LIMIT */
 #define SEEN_BITS 14
 #define QUEUE 256
-#define RATE 250 /* holes examined in a second: each costs a read of /proc/PID/maps */
+#define RATE 250 /* holes examined per second, because each costs a read of /proc/PID/maps */
 #define JOIN_US 1000000
 
 struct counters {
 	_Atomic uint64_t faulted_in, ends, refused, put_off;
 };
 
-/* A hole is one number: the page number above the pid. */
+/* A hole is one number: the page number in the high bits, the pid in the low bits. */
 struct mt_prefault {
 	_Atomic uint64_t seen[1 << SEEN_BITS]; /* direct-mapped */
 	_Atomic uint64_t queue[QUEUE];	       /* 0: free */
 	_Atomic unsigned next;
 	struct mt_wake_thread thread;
-	bool reads_text; /* the kernel answers no query */
+	bool reads_text; /* the kernel does not answer PROCMAP_QUERY */
 	time_t second;	 /* the second of the current budget */
 	unsigned looked;
 	struct counters counts;
@@ -129,7 +129,7 @@ static enum mt_prefault_answer goes_on(struct mt_prefault *prefault, pid_t pid, 
 }
 
 /*
- * Reads a byte of the page, unless the page is a file's: the file system may be served by the
+ * Reads a byte of the page, unless the page is of a file, whose file system may be served by the
  * target or any other process. If that process does not answer, not even SIGKILL ends the read.
  */
 static void look_at(struct mt_prefault *prefault, uint64_t hole)
@@ -198,7 +198,7 @@ struct mt_error *mt_prefault_create(struct mt_prefault **out)
 
 void mt_prefault_destroy(struct mt_prefault *prefault)
 {
-	/* a page that the thread reads may never arrive (userfaultfd): then its data stays */
+	/* a page that the thread reads may never arrive (userfaultfd); then the data stays */
 	if (prefault && mt_wake_thread_stop(&prefault->thread, JOIN_US))
 		free(prefault);
 }

@@ -8,10 +8,13 @@
 #define STORM_SMALL ((size_t)8 << 20)
 #define RARE_SMALL ((size_t)1 << 20) /* mappings, names, forks: thousands of records */
 #define SIZE_MIN ((size_t)256 << 10)
-#define ALL_SHARE 32 /* part of the host's memory, */
+#define ALL_SHARE 32 /* rings of all CPUs take at most 1/32 of the host's memory */
 #define ALL_MAX ((uint64_t)1 << 30)
 
-/* The largest dump that events of that class request. Seeds do not count: they are too few. */
+/*
+ * Returns the largest dump that events of that class request. Seeds do not count, because they are
+ * few.
+ */
 static size_t largest_dump(const struct mt_plan *plan, enum mt_event_class class)
 {
 	size_t largest = 0;
@@ -61,7 +64,7 @@ size_t mt_rings_size_for(const struct mt_plan *plan, size_t cpus, uint64_t memor
 	uint64_t most = memory / ALL_SHARE < ALL_MAX ? memory / ALL_SHARE : ALL_MAX;
 	size_t size = mt_ring_size(plan, MT_CLASS_STORM);
 
-	/* without control pages */
+	/* the division drops the control pages */
 	while (size / 2 >= SIZE_MIN &&
 	       mt_rings_bytes(plan, size) / SIZE_MIN * (uint64_t)SIZE_MIN * cpus > most)
 		size /= 2;

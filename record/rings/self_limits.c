@@ -29,7 +29,7 @@
 #define UNWINDING                                                                                 \
 	(10 * MIB)	     /* rules, stack images, a block, maps of processes, headers of files \
 			      */
-#define TABLES_MIN (6 * MIB) /* a compiler's or a browser's largest library has 5 to 15 */
+#define TABLES_MIN (6 * MIB) /* the largest library of a compiler or a browser has 5 to 15 MiB */
 #define HOLD_MIN (4 * MIB)
 #define IMAGE ((uint64_t)MT_STACK_SLOT_SIZE)
 #define IMAGES_MIN 4

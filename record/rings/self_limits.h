@@ -32,12 +32,12 @@ struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams,
 				       const struct mt_memory_use *use);
 
 /*
- * Makes malloc return freed blocks of 128 KiB and more to the system: by default each of several
- * arenas keeps its largest size. Call before there are threads.
+ * Makes malloc return freed blocks of 128 KiB and more to the system, because by default each of
+ * several arenas keeps its largest size. Call before there are threads.
  */
 void mt_self_limits_bound_heap(void);
 
-/* Bytes of private memory of this process now: without files and rings. */
+/* Bytes of private memory of this process now, without files and rings. */
 uint64_t mt_self_limits_memory(void);
 
 /*
@@ -53,18 +53,20 @@ bool mt_self_limits_lock_memory(void);
  */
 bool mt_self_limits_have_memory(void);
 
-/* Makes the stacks of threads that are started from now on small: all of a stack is locked. */
+/*
+ * Makes the stacks of threads that are started from now on small, because all of a stack is locked.
+ */
 void mt_self_limits_bound_stacks(void);
 
 /*
- * Switches NUMA balancing off for this process: the kernel unmaps pages at intervals to learn from
- * the faults which node uses them. Children inherit the setting: fork before.
+ * Switches NUMA balancing off for this process. NUMA balancing unmaps pages at intervals, to learn
+ * from the faults which node uses them. Children inherit the setting, so fork them before.
  */
 void mt_self_limits_stay_local(void);
 
 /*
  * Lowers oom_score_adj of this process as far as permitted and returns the new value. Children
- * inherit it: fork before.
+ * inherit the value, so fork them before.
  */
 int mt_self_limits_spare_from_oom(void);
 

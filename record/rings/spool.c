@@ -1,9 +1,9 @@
 /*
  * The block pool and the queue share one mutex. Blocks are mapped populated, so that using one
  * faults no page. A drain never maps blocks: a real-time drain that needs the lock of the address
- * space waits for the thread that holds it, which may have a low priority, and its ring overflows
- * meanwhile. Waiting threads are woken through semaphores for the same reason: signalling a
- * condition variable can block until threads woken earlier have run. Only a few blocks are
+ * space waits for the thread that holds it, which may have a low priority, and the drain's ring
+ * overflows meanwhile. Waiting threads are woken through semaphores for the same reason: signalling
+ * a condition variable can block until threads woken earlier have run. Only a few blocks are
  * allocated at the start: most recordings use few, and allocating a page costs more than a sample.
  */
 #include "record/rings/spool.h"
@@ -20,10 +20,12 @@
 #include "formats/base/pool.h"
 #include "formats/chunks/chunk.h"
 
-#define LEAST 16 /* the bound is never lower */
-/* Free blocks to keep ready until the pool is complete: mapping one may wait up to 0.2 s for the
- * lock of the address space, and 8 blocks were full by then: 3 of 25 recordings of an allocator
- * lost samples. */
+#define LEAST 16 /* blocks; the bound is never lower */
+/*
+ * Free blocks to keep ready until the pool is complete. Mapping a block may wait up to 0.2 s for
+ * the lock of the address space, and drains had filled 8 blocks by then: with 8, 3 of 25 recordings
+ * of an allocator lost samples.
+ */
 #define AHEAD 24
 
 struct mt_spool {
@@ -37,7 +39,7 @@ struct mt_spool {
 	size_t free_count, queue_first, queue_count, queue_peak, waiting;
 	size_t bare_count; /* blocks whose memory was freed */
 	bool complete;
-	unsigned alarm_percent; /* queued blocks in percent */
+	unsigned alarm_percent; /* queued blocks, in percent, from which alarm is called */
 	void (*alarm)(void *context);
 	void *alarm_context;
 	void (*want)(void *context); /* or NULL */
@@ -153,7 +155,8 @@ void mt_spool_set_want(struct mt_spool *spool, void (*want)(void *context), void
 }
 
 /*
- * Allocates a few blocks at the start: a thread must not wait for a block if no memory ever comes.
+ * Allocates a few blocks at the start, because a thread must not wait for a block if no memory ever
+ * comes.
  */
 static bool reserve(struct mt_spool *spool)
 {
@@ -206,7 +209,7 @@ static struct mt_block *take_locked(struct mt_spool *spool)
 	return spool->free_count ? spool->free[--spool->free_count] : NULL;
 }
 
-/* The function to call when few blocks are free, or none. */
+/* The function to call if few blocks are free; want NULL: no function. */
 struct wanting {
 	void (*want)(void *context);
 	void *context;

@@ -31,7 +31,7 @@ void mt_spool_set_want(struct mt_spool *spool, void (*want)(void *context), void
 void mt_spool_grow(struct mt_spool *spool);
 
 /*
- * Lowers the bound to `blocks` less than the present number of blocks, at least 16, and frees free
+ * Lowers the bound to the present number of blocks minus `blocks`, but not below 16, and frees free
  * blocks. Do not call on a thread that others wait for.
  */
 void mt_spool_shrink(struct mt_spool *spool, size_t blocks);
@@ -42,7 +42,7 @@ bool mt_spool_has_free(struct mt_spool *spool);
 /* A free block, to be pushed or released; NULL if all are in use. Does not wait. */
 struct mt_block *mt_spool_take(struct mt_spool *spool);
 
-/* The same, waiting for a free block. */
+/* Like mt_spool_take(), but waits for a free block. */
 struct mt_block *mt_spool_take_wait(struct mt_spool *spool);
 
 /*
@@ -56,8 +56,8 @@ void mt_spool_set_alarm(struct mt_spool *spool, unsigned percent, void (*alarm)(
 void mt_spool_push(struct mt_spool *spool, struct mt_block *block);
 
 /*
- * The oldest queued block, waiting for one; NULL if the spool is closed and empty. Return it with
- * mt_spool_release().
+ * Returns the oldest queued block; waits until there is one. NULL if the spool is closed and empty.
+ * The caller returns the block with mt_spool_release().
  */
 struct mt_block *mt_spool_pop(struct mt_spool *spool);
 void mt_spool_release(struct mt_spool *spool, struct mt_block *block);

@@ -33,8 +33,8 @@ bool mt_state_begin(struct mt_state *state);
 struct mt_block *mt_state_block(struct mt_state *state);
 
 /*
- * A WEIGHT that holds for the whole recording: a sample of the event represents numerator /
- * denominator events.
+ * Puts a WEIGHT for the whole recording: a sample of the event represents numerator / denominator
+ * events.
  */
 void mt_state_put_weight(struct mt_state *state, uint32_t event, uint64_t numerator,
 			 uint64_t denominator);
@@ -43,8 +43,8 @@ void mt_state_put_weight(struct mt_state *state, uint32_t event, uint64_t numera
 void mt_state_flush(struct mt_state *state);
 
 /*
- * Puts one record with its encoder (mt_task_put, ...). False if it does not fit an empty block: the
- * record is dropped.
+ * Puts one record with its encoder (mt_task_put, ...). False if the record does not fit an empty
+ * block and was dropped.
  */
 #define mt_state_put(state, put, record)           \
 	((put)(mt_state_block(state), (record)) || \

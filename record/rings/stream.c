@@ -27,21 +27,21 @@
 #include "record/rings/task_filter.h"
 #include "record/rings/wake_thread.h"
 
-/* After that many bytes, room is given back to the kernel. Also a buddy's share. */
+/* Bytes after which room is given back to the kernel; also the size of a buddy's share. */
 #define GIVE_BACK ((size_t)128 << 10)
 #define IMAGES_FIRST 4 /* stack images allocated at the start */
 #define LOSSES_MAX 256 /* intervals kept between two flushes; further losses widen the last one */
 #define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* size of one record, coded, in the worst case */
 /*
- * Bound on the decoded bytes of a chunk: FORMAT.md allows twice that, and a reader holds it in
- * memory.
+ * Bound on the decoded bytes of a chunk, which a reader keeps in memory. FORMAT.md allows twice
+ * that.
  */
 #define CODED_FROM_MAX ((size_t)8 << 20)
 
 #define HOLD_SPIN_NS 4000000 /* a virtual CPU may be descheduled for that long */
 #define HOLD_SLEEP_US 100
 
-/* In the fields of a tracepoint: */
+/* Offset of common_flags in the fields of a tracepoint, and flags there. */
 #define COMMON_FLAGS 2
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
@@ -64,7 +64,7 @@ struct mt_stream {
 	struct mt_ring *ring;
 	const struct mt_stream_config *config;
 	uint32_t number;
-	uint32_t only_software; /* its software event if it is the only one; else MT_EVENT_NONE */
+	uint32_t only_software; /* the only software event; MT_EVENT_NONE: none or several */
 	size_t id_offset;
 	uint64_t last_id; /* cached, because most records of a ring are of one event */
 	uint32_t last_event;
@@ -103,9 +103,9 @@ static bool try_hold(struct mt_stream *stream)
 }
 
 /*
- * A thread on another CPU holds a stream for microseconds. Spinning keeps the producer off this
- * CPU. If it takes much longer, sleeps: the other thread may wait for a thread that has to run
- * here.
+ * Waits until the stream is free, and holds it. A thread on another CPU holds a stream for
+ * microseconds, so this spins, which keeps the producer off this CPU. After some time this sleeps,
+ * because the other thread may wait for a thread that has to run here.
  */
 static void hold(struct mt_stream *stream)
 {
@@ -158,8 +158,9 @@ static struct mt_block *block_with_room(struct mt_stream *stream)
 }
 
 /*
- * Since 6.2 the kernel prepares a software event's sample once for all who opened that event. If
- * another recorder runs too, our records may have its id. They are still ours.
+ * Finds the event of a record whose id is not ours. Since Linux 6.2 the kernel prepares a software
+ * event's sample once for all who opened that event. So a record in our ring may have the id of
+ * another recorder's event.
  */
 static bool foreign_event(const struct mt_stream *stream, uint32_t *event)
 {
@@ -251,8 +252,8 @@ static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *
 
 /*
  * If the kernel prepares a software event's sample once for all who opened it, an event and its
- * seed record the same fault as two equal samples with one id. Counts the second one for the other
- * event.
+ * seed record the same fault as two equal samples with one id. The second sample is then counted
+ * for the other event.
  */
 static uint32_t distinguish(struct mt_stream *stream, uint32_t event, uint32_t tid, uint64_t time)
 {
@@ -268,7 +269,7 @@ static uint32_t distinguish(struct mt_stream *stream, uint32_t event, uint32_t t
 }
 
 /*
- * True if an interrupt hit the tracepoint, not the thread that it interrupted: common_flags has
+ * True if the tracepoint was hit in an interrupt, not by the interrupted thread. common_flags shows
  * this since Linux 2.6.
  */
 static bool in_interrupt(const struct mt_planned_event *planned, const uint8_t *record, size_t size)
@@ -327,7 +328,7 @@ static bool take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 	time = mt_get_le64(record + planned->time_offset);
 	pid = mt_get_le32(record + planned->pid_offset);
 	tid = mt_get_le32(record + planned->pid_offset + 4);
-	/* memory of other processes is often freed by RCU in an interrupt, which may hit us */
+	/* memory of other processes is often freed by RCU in an interrupt of the recorder */
 	own = pid == (uint32_t)stream->config->self && !in_interrupt(planned, record, size);
 	verdict = judge(stream, own, tid, time);
 	if (verdict == MT_TASK_UNKNOWN)
@@ -405,7 +406,7 @@ static bool take_record(struct mt_stream *stream, const struct perf_event_header
 		       : take_other(stream, header);
 }
 
-/* Gives room back to the kernel. If stack images are short, asks for more here, which is early. */
+/* Gives room back to the kernel. If few stack images are left, requests more here, early enough. */
 static void give_back(struct mt_stream *stream)
 {
 	mt_ring_give_back(stream->ring);
@@ -413,7 +414,7 @@ static void give_back(struct mt_stream *stream)
 		mt_wake_thread_ask(stream->config->ahead);
 }
 
-/* Takes the next record. MT_STREAM_EMPTY: there may be another one. */
+/* Takes the next record. MT_STREAM_EMPTY: there may be another record. */
 static enum mt_stream_result take_next(struct mt_stream *stream)
 {
 	struct mt_ring *ring = stream->ring;

@@ -40,17 +40,17 @@ struct mt_stream_config {
 struct mt_stream_counts {
 	uint64_t samples;   /* samples of role-0 events, put into blocks */
 	uint64_t records;   /* all records put into blocks */
-	uint64_t raw_bytes; /* bytes of these as the kernel wrote them */
+	uint64_t raw_bytes; /* bytes of these records as the kernel wrote them */
 	uint64_t lost;	    /* records lost, by the kernel's LOST records */
 	uint64_t own;	    /* samples of the recorder itself, dropped */
 	uint64_t left_out;  /* samples dropped by the task filter */
 	uint64_t coded;	    /* bytes put into blocks */
 	uint64_t passes;    /* passes that found records */
-	uint64_t ring_peak; /* most bytes in the ring at a pass; in a sum: the maximum */
-	uint64_t malformed; /* records that make no sense */
+	uint64_t ring_peak; /* most bytes in the ring at a pass; sums keep the maximum */
+	uint64_t malformed; /* invalid records */
 	uint64_t stalls;    /* passes that found no free block */
 	uint64_t helped;    /* passes by a buddy */
-	unsigned images;    /* stack images allocated; in a sum: the maximum */
+	unsigned images;    /* stack images allocated; sums keep the maximum */
 };
 
 enum mt_stream_result {
@@ -76,14 +76,14 @@ void mt_stream_before(struct mt_stream *stream, void (*before)(void *context), v
 
 /*
  * Pushes the records of `stream` that samples of other rings need, after draining a share of its
- * ring: the kernel wrote them on the CPU where a thread ran before. Never waits: if another thread
+ * ring. The kernel wrote them on the CPU where a thread ran before. Never waits: if another thread
  * holds the stream, that thread will push them.
  */
 void mt_stream_notify(struct mt_stream *stream);
 
 /*
- * Sets the function that is called before records of `stream` are drained: it passes all earlier
- * records of every ring to the filter. If it returns false, the records stay in the ring:
+ * Sets the function that is called before records of `stream` are drained. The function passes all
+ * earlier records of every ring to the filter. If it returns false, the records stay in the ring:
  * MT_STREAM_UNREPORTED.
  */
 void mt_stream_set_listener(struct mt_stream *stream, bool (*listener)(void *context),
@@ -95,8 +95,8 @@ void mt_stream_set_listener(struct mt_stream *stream, bool (*listener)(void *con
 enum mt_stream_result mt_stream_drain(struct mt_stream *stream);
 
 /*
- * True if the ring has a buddy's share, 128 KiB, or more; true if it has a quarter of the ring and
- * 4 MiB or more, or half of a smaller ring.
+ * True if the ring has a buddy's share (128 KiB) or more. True if the ring is a quarter full with
+ * at least 4 MiB, or a smaller ring is half full.
  */
 bool mt_stream_worth_help(const struct mt_stream *stream);
 bool mt_stream_pressing(const struct mt_stream *stream);
@@ -123,8 +123,8 @@ void mt_stream_grow(struct mt_stream *stream);
 int mt_stream_fd(const struct mt_stream *stream);
 
 /*
- * Number of samples of one event (index in the plan) so far, with the recorder's own. Callable at
- * any time.
+ * Number of samples of one event (index in the plan) so far, including the recorder's own samples.
+ * Callable at any time.
  */
 uint64_t mt_stream_event_samples(const struct mt_stream *stream, uint32_t event);
 

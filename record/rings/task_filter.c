@@ -1,7 +1,7 @@
 /*
  * A cache of the verdicts on 64 Ki threads, eight per set. Slots are atomic words, so that drains
- * never wait for one another. If two threads write a slot at once, it holds one of the two values.
- * An evicted thread is looked up in /proc again.
+ * never wait for one another. If two threads write a slot at the same time, the slot gets one of
+ * the two values. An evicted thread is looked up in /proc again.
  *
  * Records of one CPU arrive nearly in order, but names in the rare ring are read before earlier
  * samples of the storm ring. So a slot keeps the verdict before its last change, and the time of
@@ -65,7 +65,7 @@ struct question {
 		FREE,
 		TAKEN, /* being written */
 		ASKED,
-		DONE, /* the asker frees a record's question; a sample's becomes FREE at once */
+		DONE, /* only if about a record: answered, to be freed by the asker */
 	} state;
 	uint32_t tid;
 	uint64_t time;
@@ -204,7 +204,7 @@ static struct slot *find(struct mt_task_filter *filter, uint32_t tid)
 	return NULL;
 }
 
-/* The thread's slot; otherwise an empty one, or the one whose look-up is oldest. */
+/* Returns the thread's slot; otherwise an empty slot, or the slot with the oldest look-up. */
 static struct slot *slot_for(struct mt_task_filter *filter, uint32_t tid)
 {
 	struct slot *set = filter->slots[mt_hash64(tid) % SETS], *own = find(filter, tid);
@@ -259,7 +259,9 @@ static void learn(struct mt_task_filter *filter, uint32_t tid, uint64_t facts, u
 	atomic_store(&slot->word, word);
 }
 
-/* TASK_FITS for a target, or a descendant of one as far as /proc still lists its parents. */
+/*
+ * Returns TASK_FITS for a target, or a descendant of one as far as /proc still lists its parents.
+ */
 static uint64_t task_flag(const struct mt_task_filter *filter, uint32_t tid,
 			  const struct mt_task_facts *found)
 {

@@ -37,13 +37,13 @@ struct mt_error *mt_task_filter_create(const char *comm, const char *user,
 				       struct mt_task_filter **out);
 
 /*
- * From now on also drops samples of all but these processes, threads, and their future children.
+ * From now on, keeps only samples of these processes and threads, and of their future children.
  * Call before there are other threads. False out of memory.
  */
 bool mt_task_filter_only(struct mt_task_filter *filter, const struct mt_number_list *pids,
 			 const struct mt_number_list *tids);
 
-/* The user whose threads it keeps; false: threads of all users. */
+/* Gets the user whose threads are kept; false: threads of all users are kept. */
 bool mt_task_filter_user(const struct mt_task_filter *filter, uint32_t *uid);
 
 void mt_task_filter_destroy(struct mt_task_filter *filter);
@@ -55,9 +55,9 @@ void mt_task_filter_destroy(struct mt_task_filter *filter);
 struct mt_error *mt_task_filter_start(struct mt_task_filter *filter);
 
 /*
- * Looks up a thread before samples of it arrive: it may have ended when they do. If all existing
- * threads are looked up, only later ones can be unknown. Allocates memory, so drains must not call
- * it.
+ * Looks up a thread before samples of it arrive, because the thread may have ended by then. If all
+ * existing threads are looked up, only later ones can be unknown. Allocates memory, so drains must
+ * not call it.
  */
 void mt_task_filter_meet(struct mt_task_filter *filter, uint32_t tid, uint64_t time);
 

@@ -1,4 +1,4 @@
-/* The thread reads an eventfd; `asked` saves the system call while it is awake. */
+/* The thread reads an eventfd. While the thread is awake, `asked` saves writing to the eventfd. */
 #include "record/rings/wake_thread.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@ struct mt_error;
 struct mt_wake_thread {
 	void (*work)(void *context);
 	void *context;
-	bool is_urgent; /* of the drains' priority */
+	bool is_urgent; /* runs with the priority of drains */
 	bool is_running;
 	_Atomic bool asked, stop, ended;
 	int wake; /* eventfd */

@@ -15,9 +15,9 @@
 #include "record/rings/state_writer.h"
 
 #define CGROUPS_MAX 512
-#define LIMITED_MAX 256		     /* of these, cgroups without a known target */
+#define LIMITED_MAX 256		     /* of CGROUPS_MAX, those without a known target */
 #define DEPTH_MAX 16		     /* of directories: one is open for each level */
-#define LOOKS_MAX 4096		     /* directories, about 50 ms */
+#define LOOKS_MAX 4096		     /* directories that are read; takes about 50 ms */
 #define LIMIT 1			     /* index into sources */
 #define NO_LIMIT ((uint64_t)1 << 62) /* version 1 prints about 2^63 for no limit */
 
@@ -114,8 +114,8 @@ size_t mt_cgroup_gauges_find(struct mt_cgroup_gauges *gauges, pid_t pid)
 }
 
 /*
- * Finds the number of a file, or of its line that begins with the key: directly after the key, or
- * after "total=". "max" means no limit.
+ * Finds the number in a file, or in the line of the file that begins with the key: directly after
+ * the key, or after "total=". "max" means no limit.
  */
 static bool find_value(const char *text, const char *key, uint64_t *value)
 {

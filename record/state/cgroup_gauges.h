@@ -40,7 +40,7 @@ size_t mt_cgroup_gauges_find(struct mt_cgroup_gauges *gauges, pid_t pid);
 
 /*
  * Adds the cgroups of the host that have a limit, because a process that is moved into one later
- * may end before anybody reads its cgroup. They count as due.
+ * may end before anybody reads its cgroup. These cgroups are due.
  */
 void mt_cgroup_gauges_add_limited(struct mt_cgroup_gauges *gauges);
 

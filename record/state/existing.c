@@ -59,8 +59,8 @@ bool mt_existing_is_kernels(const char *stat)
 }
 
 /*
- * The name of a thread from its stat, in place. Older kernels escape some characters there: then
- * the name comes from the comm file, and *comm keeps its text.
+ * The name of a thread from its stat, in place. Older kernels escape some characters in stat; then
+ * the name is taken from the comm file, and *comm owns the text of that file.
  */
 static struct mt_text name_of(char *stat, pid_t pid, pid_t tid, char **comm)
 {
@@ -196,8 +196,8 @@ static char *put_lines(struct mt_state *state, char *line, const struct mt_map_r
 }
 
 /*
- * Puts the maps as the kernel returns them: each read() is consistent, and has a time before and
- * after it.
+ * Puts the maps as the kernel returns them. The lines of one read() are consistent; they get the
+ * times before and after it.
  */
 static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
 		     map_put_fn put)
@@ -245,7 +245,7 @@ void mt_existing_name(struct mt_state *state, pid_t pid, bool arguments)
 	(void)put_leader(state, pid, arguments, &leader);
 }
 
-/* A list of processes that grows. Only the first `given` can be met again as a child. */
+/* A list of processes that grows. Only the first `given` processes can also appear as a child. */
 struct family {
 	struct mt_number_list *pids;
 	size_t given;

@@ -29,7 +29,7 @@ void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pi
 bool mt_existing_each(void (*each)(void *context, pid_t pid), void *context);
 
 /*
- * Adds the children of the listed processes, and theirs, as far as the kernel lists them
+ * Adds all descendants of the listed processes, as far as the kernel lists them
  * (CONFIG_PROC_CHILDREN). self: the recorder, which is left out. False out of memory.
  */
 bool mt_existing_add_children(struct mt_number_list *pids, pid_t self);

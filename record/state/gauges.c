@@ -21,7 +21,7 @@
 
 #define GAUGES_DETAILED 50
 #define OPEN_MAX 1024 /* statm files kept open; further ones are opened at each reading */
-#define ROLLUP_MAX ((uint64_t)4 << 30) /* resident bytes: walking more would block the process */
+#define ROLLUP_MAX ((uint64_t)4 << 30) /* resident bytes; walking more would block the process */
 #define STAT_MAJOR_FAULTS 12	       /* field number in /proc/PID/stat */
 
 /* The lines of /proc/PID/status that are written, and two values from other files. */
@@ -62,7 +62,7 @@ struct mt_gauges {
 	struct process recorder;
 };
 
-/* Writes values of one process that are in one text. */
+/* State while the values of one process in one text are written. */
 struct reading {
 	struct mt_gauges *gauges;
 	struct process *process;
@@ -179,7 +179,10 @@ static void put_value(struct reading *reading, enum value which, uint64_t value)
 	put_named(reading, value_names[which], value);
 }
 
-/* The recorder's values go to the host's: it is not one of the reported processes. */
+/*
+ * Begins to write values of a process. Those of the recorder are written among the host's, because
+ * the recorder is not a reported process.
+ */
 static struct reading begin_reading(struct mt_gauges *gauges, struct process *process)
 {
 	bool own = process == &gauges->recorder;
@@ -206,7 +209,7 @@ static char *read_file(struct reading *reading, const char *file)
 
 /* ---- Reading one process ---- */
 
-/* False if the process has ended. */
+/* Reads statm. False if the process has ended. */
 static bool read_statm(struct process *process)
 {
 	MT_CLEANUP_CLOSE int once = process->statm < 0 ? open_statm(process->pid) : -1;
@@ -273,7 +276,7 @@ static void put_rollup(struct mt_gauges *gauges, struct process *process)
 
 static void put_detail(struct mt_gauges *gauges, struct process *process)
 {
-	size_t cgroup = mt_cgroup_gauges_find(&gauges->cgroups, process->pid); /* it may move */
+	size_t cgroup = mt_cgroup_gauges_find(&gauges->cgroups, process->pid); /* may change */
 
 	put_status(gauges, process);
 	put_major_faults(gauges, process);
@@ -303,7 +306,7 @@ enum size {
 
 static const char *const size_names[SIZES] = {"Rss", "Dirty", "Swap", "AnonHugePages"};
 
-/* Lines of a mapping that are summed up. */
+/* Lines of a mapping, and the value to which each line is added. */
 static const struct {
 	const char *line;
 	enum size size;
@@ -361,8 +364,8 @@ static void add_line(const char *line, struct mapping *mapping)
 }
 
 /*
- * Writes the mappings of one process in /proc/PID/smaps, in order of address, until it is done or
- * the clock is past `end`: the kernel walks the pages of each.
+ * Writes the mappings of one process in /proc/PID/smaps, in order of address, until all are written
+ * or the clock is past `end`, because the kernel walks the pages of each mapping.
  */
 static void put_mappings(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
 			 uint64_t start_time, uint64_t end)
@@ -395,8 +398,8 @@ static void put_mappings(struct mt_state *state, const struct mt_clock *clock, p
 /* ---- All of them ---- */
 
 /*
- * Reads the sizes of all targets, and removes processes that have ended or are no target. A process
- * without memory is a kernel thread or is exiting.
+ * Reads the sizes of all targets, and removes processes that have ended or are not targets. A
+ * process without memory is a kernel thread or is exiting.
  */
 static void read_sizes(struct mt_gauges *gauges)
 {

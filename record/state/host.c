@@ -104,7 +104,10 @@ char *mt_host_quote(int argc, char *const *argv)
 	return out && !fclose(out) ? line : NULL;
 }
 
-/* With --strip leaves out the command's arguments, because they are memory of a target. */
+/*
+ * Puts the command line. With --strip leaves out the command's arguments, because they are memory
+ * of a target.
+ */
 static void put_command(struct mt_state *state, const struct mt_record_options *options, int argc,
 			char **argv)
 {
@@ -116,7 +119,7 @@ static void put_command(struct mt_state *state, const struct mt_record_options *
 		put_info(state, "command", line);
 }
 
-/* The kernel's build id from its notes: name size, descriptor size, type, "GNU\0", bytes. */
+/* Puts the kernel's build id from its notes: name size, descriptor size, type, "GNU\0", bytes. */
 static void put_kernel_build_id(struct mt_state *state)
 {
 	size_t size = 0;
@@ -158,7 +161,7 @@ static void put_cgroup(struct mt_state *state)
 		put_info(state, "cgroup", found);
 }
 
-/* "pid 1,2" */
+/* Puts a list, as in "pid 1,2". */
 static void put_list(struct mt_state *state, const char *key, const char *before,
 		     const struct mt_number_list *list)
 {

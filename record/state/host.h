@@ -39,7 +39,7 @@ void mt_host_describe_choice(struct mt_state *head, const struct mt_target_choic
  */
 void mt_host_begin(struct mt_state *state, uint64_t start, pid_t command);
 
-/* One CLOCK record: the same moment on every clock. */
+/* Puts one CLOCK record: the same moment on every clock. */
 void mt_host_anchor(struct mt_state *state, const struct mt_clock *clock);
 
 /*

@@ -20,12 +20,12 @@ struct line {
 };
 
 struct source {
-	const char *path, *prefix; /* a value's name: the prefix and the file's name for it */
+	const char *path, *prefix; /* a value's name is prefix and the name in the file */
 	/* Reads one line of the file. False if the line is not wanted or malformed. */
 	bool (*read)(const char *text, struct line *out);
 };
 
-/* "MemFree:   123 kB", or "HugePages_Total:   0" without a unit. */
+/* Reads "MemFree:   123 kB", or "HugePages_Total:   0" without a unit. */
 static bool read_meminfo(const char *text, struct line *out)
 {
 	size_t length = strcspn(text, ":\n");
@@ -39,7 +39,10 @@ static bool read_meminfo(const char *text, struct line *out)
 	return true;
 }
 
-/* "pgscan_direct 123", of the lines about faults, reclaim, swap, compaction, huge pages and OOM. */
+/*
+ * Reads "pgscan_direct 123", of the lines about faults, reclaim, swap, compaction, huge pages and
+ * OOM.
+ */
 static bool read_vmstat(const char *text, struct line *out)
 {
 	static const char *const wanted[] = {
@@ -60,7 +63,7 @@ static bool read_vmstat(const char *text, struct line *out)
 	return false;
 }
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123": microseconds. */
+/* Reads "some avg10=0.00 avg60=0.00 avg300=0.00 total=123": microseconds. */
 static bool read_pressure(const char *text, struct line *out)
 {
 	size_t length = strcspn(text, " \n");
@@ -72,7 +75,7 @@ static bool read_pressure(const char *text, struct line *out)
 	return true;
 }
 
-/* "0.12 0.34 ...": the load of the last minute, in hundredths. */
+/* Reads "0.12 0.34 ...": the load of the last minute, in hundredths. */
 static bool read_loadavg(const char *text, struct line *out)
 {
 	*out = (struct line){"1", 1, (uint64_t)(strtod(text, NULL) * 100 + 0.5)};
@@ -80,8 +83,8 @@ static bool read_loadavg(const char *text, struct line *out)
 }
 
 /*
- * "/dev/sda2   partition   1048572   123   -2": the kernel escapes blanks in the name. `column`:
- * index of the number after the name.
+ * Reads "/dev/sda2   partition   1048572   123   -2"; the kernel escapes blanks in the name.
+ * `column`: index of the number after the name.
  */
 static bool read_swaps(const char *text, int column, struct line *out)
 {

@@ -29,7 +29,7 @@ bool mt_tracefs_lacks_files(const struct mt_tracefs *tracefs);
 struct mt_tracepoint {
 	uint64_t id;
 	char *format; /* text of the format file; the caller frees it */
-	bool refused; /* this user may not read its fields */
+	bool refused; /* this user may not open the tracepoint */
 };
 
 /*

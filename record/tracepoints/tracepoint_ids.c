@@ -179,7 +179,7 @@ static bool set_text(char **slot, const char *text)
 	return *slot;
 }
 
-/* Parses one line. False if the line is not of this format. */
+/* Parses one line. False if the line is not valid. */
 static bool parse_line(char *line, char **rest, struct mt_tracepoint_ids *ids)
 {
 	if (!*line || *line == '#')

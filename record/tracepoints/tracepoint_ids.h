@@ -1,7 +1,8 @@
 /*
- * A list of tracepoint ids as a text file. `mtrec --check --tracepoint-ids FILE` writes it as root
- * for users who cannot read tracefs. It also caches the result of a scan. Ids are valid for one
- * build of the kernel; ids of modules and probes are valid for one boot. The file names both.
+ * A list of tracepoint ids as a text file. `mtrec --check --tracepoint-ids FILE`, run as root,
+ * writes the file for users who cannot read tracefs. mtrec also keeps the ids that a scan found in
+ * such a file. Ids are valid for one build of the kernel; ids of modules and probes are valid for
+ * one boot. So the file names the kernel build and the boot.
  *
  *	# mtrec tracepoint ids 1
  *	kernel 6.1.0-13-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.55-1
@@ -44,21 +45,21 @@ const struct mt_tracepoint_id *mt_tracepoint_ids_find(const struct mt_tracepoint
 /* Sets kernel and boot of the list to the running ones. */
 void mt_tracepoint_ids_sign(struct mt_tracepoint_ids *ids);
 
-/* Return true if the list was signed under the running kernel, and in this boot. */
+/* Return true if the list was made under the running kernel build; in the running boot. */
 bool mt_tracepoint_ids_same_kernel(const struct mt_tracepoint_ids *ids);
 bool mt_tracepoint_ids_same_boot(const struct mt_tracepoint_ids *ids);
 
 /* Writes the list in the format above. */
 void mt_tracepoint_ids_write(const struct mt_tracepoint_ids *ids, FILE *to);
 
-/* Parses that format; modifies text. `what` names the text in messages. Deinitialise *out. */
+/* Parses the format above; modifies text. `what` names the text in messages. Deinitialise *out. */
 struct mt_error *mt_tracepoint_ids_parse(const char *what, char *text,
 					 struct mt_tracepoint_ids *out);
 struct mt_error *mt_tracepoint_ids_read(const char *path, struct mt_tracepoint_ids *out);
 
 /*
- * Replaces the file atomically, with permissions `mode`. If path is not a regular file
- * (/dev/stdout), writes into it.
+ * Replaces the file atomically, with permissions `mode`. A path that is not a regular file
+ * (/dev/stdout) is written in place.
  */
 struct mt_error *mt_tracepoint_ids_save(const struct mt_tracepoint_ids *ids, const char *path,
 					unsigned mode);

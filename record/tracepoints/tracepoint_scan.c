@@ -65,9 +65,9 @@ bool mt_syscall_number(const char *name, long *number)
 /* An id whose event counted a call. */
 struct answer {
 	uint16_t id;
-	long call;   /* number of the first call */
+	long call;   /* number of the first call that the event counted */
 	bool enter;  /* the first argument was MARKER */
-	bool others; /* it counted several calls: raw_syscalls */
+	bool others; /* it counted more than one kind of call: raw_syscalls */
 };
 
 struct scan {
@@ -130,8 +130,8 @@ static void read_answers(struct scan *scan)
 }
 
 /*
- * Makes a call with arguments that fail. brk succeeds and does nothing. shmat succeeds if a segment
- * of that id exists, which stays attached as long as this process lives.
+ * Makes a call with arguments that make it fail. brk succeeds and does nothing. shmat succeeds if a
+ * segment of that id exists, which stays attached as long as this process lives.
  */
 static long make_call(const struct call *call)
 {
@@ -141,7 +141,7 @@ static long make_call(const struct call *call)
 /*
  * Calls that are never tried. remap_file_pages writes a warning into the kernel's log. shmctl would
  * remove a segment whose id is MARKER. munlockall has no argument, so its two tracepoints look
- * alike. The ledger of a process is complete without the others.
+ * alike. The ledger of a process is complete without the remaining calls.
  */
 static const long untried[] = {
 	SYS_remap_file_pages, SYS_shmctl, SYS_munlockall, SYS_mlockall, SYS_shmget,
@@ -149,7 +149,10 @@ static const long untried[] = {
 	SYS_move_pages,
 };
 
-/* Returns false also if the kernel or a seccomp filter refuses the call before its tracepoints. */
+/*
+ * Returns true if a call is to be tried. Returns false also if the kernel or a seccomp filter
+ * refuses the call before its tracepoints.
+ */
 static bool is_tried(const struct call *call)
 {
 	for (size_t i = 0; i < sizeof(untried) / sizeof(*untried); i++) {
@@ -275,7 +278,7 @@ static void try_neighbours(struct scan *scan)
 	end_batch(scan);
 }
 
-/* Tries all ids, or every second of those that open: the other id of a pair is adjacent. */
+/* Tries all ids, or every second of those that open, because the other id of a pair is adjacent. */
 static void try_all(struct scan *scan, bool every_second)
 {
 	unsigned unknown = 0, batches = scan->batches;
@@ -299,7 +302,7 @@ static void try_all(struct scan *scan, bool every_second)
 	try_neighbours(scan);
 }
 
-/* CAP_PERFMON would open every tracepoint of the kernel, not only those of system calls. */
+/* Drops capabilities, because CAP_PERFMON would open every tracepoint, not only system calls. */
 static void drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

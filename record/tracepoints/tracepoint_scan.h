@@ -18,8 +18,9 @@ struct mt_tracepoint_ids;
 
 /*
  * Tries the ids of `candidates` (NULL: none). If calls of the table are still missing and
- * `everywhere` is true, tries all ids. *out: the proven ids, unsigned. *hold: a descriptor that
- * keeps the child waiting; the caller closes it to end the child. Call it before any thread starts.
+ * `everywhere` is true, tries all ids. *out: the proven ids, without kernel and boot. *hold: a
+ * descriptor that keeps the child waiting; the caller closes it to end the child. Call it before
+ * any thread starts.
  */
 struct mt_error *mt_tracepoint_scan(const struct mt_perf_features *features,
 				    const struct mt_tracepoint_ids *candidates, bool everywhere,

@@ -12,7 +12,7 @@ struct perf_event_attr;
 /* A defined probe. */
 struct mt_defined_probe {
 	const char *name;  /* name in tracefs: "group:name" */
-	const char *alias; /* for the user */
+	const char *alias; /* name for the user */
 	bool entry;	   /* entry event that accompanies a return probe */
 	bool is_stepped;   /* the kernel single-steps the instruction at the probe */
 };
@@ -41,7 +41,7 @@ struct mt_allocator_probe {
 /* Selects the functions to probe; borrowed for a call. */
 struct mt_allocator_choice {
 	bool allocators;			 /* functions of the targets' allocators */
-	const char *const *gives, *const *frees; /* the user's own (allocators.h) */
+	const char *const *gives, *const *frees; /* functions that the user names (allocators.h) */
 	size_t gives_count, frees_count;
 };
 
@@ -50,7 +50,9 @@ struct mt_tracepoint_source {
 	void *context;
 	struct mt_error *(*find)(void *context, const char *name, struct mt_tracepoint *out);
 	const char *pmu_root; /* directory that describes PMUs; NULL: MT_PMU_ROOT */
-	/* Returns true if the events can be counted as a group led by the first; NULL: true. */
+	/*
+	 * Returns true if the events can be counted as a group led by the first; NULL: always true.
+	 */
 	bool (*together)(void *context, const struct perf_event_attr *attrs, size_t count);
 	void *together_context;
 	/*
@@ -59,10 +61,10 @@ struct mt_tracepoint_source {
 	struct mt_error *(*each)(void *source, bool (*each)(void *context, const char *name),
 				 void *context);
 	/*
-	 * Defines the probes of a word of -e and calls each(out, probe) for every one; find then
-	 * finds their names. The entry of the function precedes a return probe; its fields report
-	 * the stack slot that the probe overwrites (unwind/return_slots.h). *note: a note for the
-	 * user, which the caller frees, or NULL. NULL: no probes.
+	 * Defines the probes of a word of -e and calls each(out, probe) for every probe; find then
+	 * finds their names. The function's entry event precedes a return probe; the fields of the
+	 * entry event report the stack slot that the probe overwrites (unwind/return_slots.h).
+	 * *note: a note for the user, which the caller frees, or NULL. NULL: no probes.
 	 */
 	struct mt_error *(*probe)(void *probes, const char *text, size_t length,
 				  mt_take_probe *each, void *out, char **note);

@@ -168,13 +168,16 @@ static char *cache_path(void)
 	return mt_format("%s/tracepoint-ids", directory);
 }
 
-/* At paranoid -1 every tracepoint opens, not only system calls, so a scan proves nothing. */
+/*
+ * Returns true if a scan can prove ids. At perf_event_paranoid -1 it cannot, because every
+ * tracepoint opens, not only those of system calls.
+ */
 static bool may_scan(void)
 {
 	return mt_read_number("/proc/sys/kernel/perf_event_paranoid", 2) >= 0;
 }
 
-/* Proves the ids of the list or the cache, and scans for the others. */
+/* Proves the ids of the list or the cache, and scans for the remaining ids. */
 static void scan(struct mt_tracepoints *tracepoints)
 {
 	MT_CLEANUP_FREE char *cache = cache_path();
@@ -218,7 +221,7 @@ static struct mt_error *give(const struct mt_tracepoints *tracepoints, const cha
 	return NULL;
 }
 
-/* Explains why the list of ids did not give the name; empty without a list. */
+/* Explains why the list of ids has no usable id for the name; empty if there is no list. */
 static const char *what_list_says(const struct mt_tracepoints *tracepoints, const char *name)
 {
 	if (!tracepoints->ids_file)
@@ -276,7 +279,7 @@ static struct mt_error *find_by_name(struct mt_tracepoints *tracepoints, const c
 	return find_otherwise(tracepoints, name, out);
 }
 
-/* Takes the id from the user. If the kernel's id is known, both must agree. */
+/* Uses the id that the user gave. If the kernel's id is known, the two must be equal. */
 static struct mt_error *find_by_number(struct mt_tracepoints *tracepoints, const char *name,
 				       const char *number, struct mt_tracepoint *out)
 {
@@ -305,7 +308,10 @@ static struct mt_error *find_by_number(struct mt_tracepoints *tracepoints, const
 	return NULL;
 }
 
-/* Every user may open system calls for own tasks; other tracepoints require privileges. */
+/*
+ * Returns true if this user may not open the id. Every user may open system calls for own tasks;
+ * other tracepoints require privileges.
+ */
 static bool is_refused(const struct mt_tracepoints *tracepoints, uint64_t id)
 {
 	struct perf_event_attr attr = mt_perf_attr(PERF_TYPE_TRACEPOINT, id);

@@ -22,9 +22,9 @@ struct mt_tracepoints;
 struct mt_trials;
 
 /*
- * ids_file: the list of --tracepoint-ids, or NULL; fails if it cannot be read or another kernel
- * wrote it. Borrows features, trials and ids_file. Opens tracefs only; the other sources are used
- * on demand. Events opened to test permission go to trials.
+ * ids_file: the list of --tracepoint-ids, or NULL; fails if the list cannot be read or is of
+ * another kernel. Borrows features, trials and ids_file. Opens only tracefs; the other sources are
+ * used on demand. Events opened to test permission go to trials.
  */
 struct mt_error *mt_tracepoints_create(const struct mt_perf_features *features,
 				       struct mt_trials *trials, const char *ids_file,
