@@ -99,7 +99,7 @@ static struct mt_table *table_of(struct mt_recording_tables *tables, const char 
 	return NULL;
 }
 
-/* Replaces each table of now by its comparison with the base. */
+/* Replaces each table of `now` by its comparison with the base. */
 static struct mt_error *compare(struct mt_alongside *alongside)
 {
 	size_t count;

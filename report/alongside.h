@@ -32,8 +32,8 @@ void mt_alongside_destroy(struct mt_alongside *alongside);
 struct mt_error *mt_alongside_finish(struct mt_alongside *alongside);
 
 /*
- * Whether gauges cover the selection: the host's if nothing is selected, else those of the selected
- * processes. False for NULL.
+ * Whether there are gauges of the selection: those of the host if nothing is selected, else those
+ * of the selected processes. False for NULL.
  */
 bool mt_alongside_is_gauged(const struct mt_alongside *alongside);
 

@@ -20,7 +20,7 @@
 #include "report/stacks/frames.h"
 #include "report/tables/facts.h"
 
-#define LOOK_MS 200 /* how often a file's size is looked at */
+#define LOOK_MS 200 /* interval between checks of the file's size */
 
 struct mt_follow {
 	struct mt_follow_options options;
@@ -30,7 +30,7 @@ struct mt_follow {
 	bool last; /* the input is complete */
 	uint64_t due;
 	unsigned long updates;
-	FILE *out; /* standard output, of a listing; NULL before it begins */
+	FILE *out; /* standard output, if the report is a listing; NULL before the listing begins */
 	enum mt_follow_end why;
 	int status;
 };
@@ -46,8 +46,8 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Waits until the input may have grown or the next update is due. Stops when the reader of a
- * listing has closed it.
+ * Waits until the input may have grown or the next update is due. Ends the report if the reader of
+ * a listing has closed the pipe.
  */
 static void sleep_for_more(struct mt_follow *follow)
 {
@@ -66,7 +66,7 @@ static struct mt_error *name_input(const struct mt_follow *follow, struct mt_err
 	return mt_error_context(err, "%s", named ? follow->options.path : "standard input");
 }
 
-/* Whether the first chunk is complete, or never will be. */
+/* Whether the first chunk is complete, or will never be completed. */
 static bool has_begun(const struct mt_follow *follow)
 {
 	uint8_t bytes[MT_CHUNK_HEADER_SIZE];
@@ -93,14 +93,14 @@ static struct mt_error *grow(struct mt_follow *follow)
 
 /* ---- Updates ---- */
 
-/* Ends the session's reading; mt_follow_why() gives the reason. */
+/* Ends the session's reading; mt_follow_why() returns the reason. */
 static struct mt_error *leave(struct mt_follow *follow, enum mt_follow_end why)
 {
 	follow->why = why;
 	return mt_error_create(MT_ERR_NOT_FOUND, "reading has ended");
 }
 
-/* Handles the exit of an update's child; true if another update is due. */
+/* Handles the exit of an update's child. True if another update is due. */
 static bool take_status(struct mt_follow *follow, pid_t child)
 {
 	int status;
@@ -120,7 +120,7 @@ static void set_due(struct mt_follow *follow)
 	follow->due = follow->due + interval > now ? follow->due + interval : now + interval;
 }
 
-/* *end in the child. */
+/* Forks for an update. Sets *end in the child. */
 static struct mt_error *update(struct mt_follow *follow, struct mt_session *session, bool *end)
 {
 	struct mt_frames *frames = mt_session_frames(session);
@@ -143,7 +143,7 @@ static struct mt_error *update(struct mt_follow *follow, struct mt_session *sess
 	return NULL;
 }
 
-/* The interval is over. *end: a listing has shown its number of intervals. */
+/* Called when the interval is over. Sets *end if a listing has shown the requested intervals. */
 static struct mt_error *take_turn(struct mt_follow *follow, struct mt_session *session,
 				  const struct mt_reader_news *news, bool *end)
 {
@@ -154,7 +154,7 @@ static struct mt_error *take_turn(struct mt_follow *follow, struct mt_session *s
 	return NULL;
 }
 
-/* The recording has ended. A listing continues from its position; sums are made from the whole. */
+/* At the recording's end, a listing continues here; sums are made from the whole recording. */
 static struct mt_error *take_end(struct mt_follow *follow, const struct mt_reader_news *news,
 				 bool *end)
 {

@@ -28,9 +28,9 @@ struct mt_session_growth;
 struct mt_follow_options {
 	const char *path;   /* borrowed; "-": standard input */
 	double interval;    /* seconds */
-	unsigned long most; /* updates; 0: until the recording ends */
-	bool listing;	    /* rows appear as records arrive, and nothing is forked */
-	/* Borrowed; not 0: the report ends with the data so far. */
+	unsigned long most; /* maximum number of updates; 0: no limit */
+	bool listing;	    /* rows appear as records arrive; no child is forked */
+	/* Borrowed. When *stop is not 0, the report ends with the data read so far. */
 	const volatile sig_atomic_t *stop;
 };
 
@@ -38,18 +38,18 @@ struct mt_follow_options {
 struct mt_error *mt_follow_create(const struct mt_follow_options *options, struct mt_follow **out);
 void mt_follow_destroy(struct mt_follow *follow);
 
-/* The next session's way to wait for growth; borrowed. */
+/* How the next session waits for the recording to grow. Borrowed. */
 const struct mt_session_growth *mt_follow_growth(struct mt_follow *follow);
 
 /* Call before the output is written to `to`: begins an update on standard output. */
 void mt_follow_begin(struct mt_follow *follow, const struct mt_facts *facts, FILE *to);
 
 /*
- * The reason why a session's reading ended, with or without an error. An error of MT_FOLLOW_ANEW
- * and MT_FOLLOW_ENOUGH only ends the reading, and must not be printed.
+ * The reason why a session's reading ended, with or without an error. With MT_FOLLOW_ANEW and
+ * MT_FOLLOW_ENOUGH, the error only ends the reading, and must not be printed.
  */
 enum mt_follow_end {
-	MT_FOLLOW_LAST,	  /* all was read: this is the last report */
+	MT_FOLLOW_LAST,	  /* the whole recording was read: this is the last report */
 	MT_FOLLOW_UPDATE, /* in a child, which exits after its report */
 	MT_FOLLOW_ANEW,	  /* open another session */
 	MT_FOLLOW_ENOUGH, /* all updates were shown, or one of them failed */

@@ -79,12 +79,12 @@ static enum status fail(struct mt_error *err)
 	return status;
 }
 
-/* Progress, on a terminal, once the work has taken a while. */
+/* Progress, shown on a terminal once the work has taken a while. */
 struct progress {
 	struct timespec began;
-	long shown_ms; /* when it was last drawn; 0: never */
+	long shown_ms; /* when the progress was last drawn; 0: never */
 	double last, most;
-	int passes, passed; /* recordings read one after the other; two of a comparison */
+	int passes, passed; /* recordings to read (two for a comparison), and those read */
 };
 
 static long elapsed_ms(const struct progress *progress)
@@ -97,7 +97,8 @@ static long elapsed_ms(const struct progress *progress)
 }
 
 /*
- * Records are nearly in order of time, but records on state are not: the value shown never falls.
+ * Records are nearly in order of time, but records on state are not. So the value is kept from
+ * falling.
  */
 static void note_progress(struct progress *progress, double done)
 {
@@ -161,7 +162,7 @@ static struct mt_error *check_output_path(const struct mt_report_options *option
 	return NULL;
 }
 
-/* Also ends the line. */
+/* Prints a line without control characters. */
 static void print_clean_line(const char *text)
 {
 	mt_text_print_clean(text, stderr);
@@ -175,7 +176,7 @@ static void print_remark(void *context, const char *remark)
 	print_clean_line(remark);
 }
 
-/* Limits of the figures: in front of a text, or on standard error if the output is data. */
+/* Prints limits of the figures: before a report in text, on standard error for data. */
 static void print_limits(const struct mt_report_options *options, const struct mt_view *view,
 			 const struct mt_facts *facts, FILE *to)
 {
@@ -191,7 +192,7 @@ static void print_limits(const struct mt_report_options *options, const struct m
 		print_remark(NULL, text);
 }
 
-/* Limits of a comparison: the base may have been shorter, or had fewer events. */
+/* Prints the limits of a comparison: the base may have been shorter, or had fewer events. */
 static void print_scale(const struct mt_report_options *options, const struct mt_view *view,
 			const struct mt_table *table, FILE *to)
 {
@@ -210,7 +211,7 @@ static void print_scale(const struct mt_report_options *options, const struct mt
 		print_remark(NULL, text);
 }
 
-/* Figures that the output had no room for. A table without figures leaves nothing out. */
+/* Prints which figures the output left out. A table without figures leaves nothing out. */
 static void print_remainder(const struct mt_remainder *remainder, const char *output,
 			    const struct mt_table *table, size_t value)
 {
@@ -253,7 +254,7 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 	return err;
 }
 
-/* One line a report, so that a reader of --follow sees the end of each report. */
+/* Writes a report on one line, so that a reader of --follow sees where each report ends. */
 static struct mt_error *write_json_line(const struct mt_report_options *options,
 					const struct mt_view *view, struct mt_table *table,
 					FILE *to)
@@ -276,8 +277,8 @@ struct sides {
 	struct mt_baseline *baseline;
 	struct mt_follow *follow; /* --follow, borrowed; or NULL */
 	bool gauged;		  /* the output shows gauges of the selection */
-	bool none;		  /* no row */
-	bool empty;		  /* ... and they are no answer */
+	bool none;		  /* the table has no row */
+	bool empty;		  /* there is no answer: the events or the time were not recorded */
 };
 
 static void sides_deinit(struct sides *sides)
@@ -286,7 +287,7 @@ static void sides_deinit(struct sides *sides)
 	mt_session_destroy(sides->session);
 }
 
-/* The base's; or NULL. */
+/* The facts of the base, or NULL. */
 static const struct mt_facts *base_facts(const struct sides *sides)
 {
 	return sides->baseline ? mt_session_facts(mt_baseline_session(sides->baseline)) : NULL;
@@ -310,7 +311,7 @@ static bool has_rows(const struct mt_report_options *options, const struct sides
 	return !sides->empty && (options->analysis->states || sides->gauged || selected(sides));
 }
 
-/* Sets sides->empty if the analysis has no row, and the recording lacks the events for it. */
+/* Sets sides->none if the table has no row, and sides->empty if that is not an answer. */
 static struct mt_error *check_rows(const struct mt_report_options *options, struct mt_table *table,
 				   struct sides *sides)
 {
@@ -358,7 +359,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 	bool json_line;
 
 	err = err ? err : mt_alongside_finish(alongside);
-	if (!err && !sides->follow) /* otherwise the time may come later */
+	if (!err && !sides->follow) /* with --follow, the recording may still reach the time */
 		err = mt_nothing_at_times(options, mt_session_facts(sides->session),
 					  base_facts(sides));
 	if (err)
@@ -394,7 +395,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 	return mt_outfile_commit(&out);
 }
 
-/* Remarks that a data output cannot contain. */
+/* Prints remarks that a data output cannot contain. */
 static void print_remarks(const struct mt_facts *facts)
 {
 	uint64_t lost = mt_facts_lost_all(facts), incomplete = mt_facts_incomplete(facts),
@@ -431,7 +432,7 @@ static void print_remarks(const struct mt_facts *facts)
 				     "stood just before; --by process marks them\n");
 }
 
-/* Names fall back to the symbol if debug information is damaged or partly missing. */
+/* Reports damaged or partly missing debug information. Names then fall back to the symbol. */
 static void print_lines_problem(const struct mt_session *session)
 {
 	const char *path, *problem = mt_session_lines_problem(session, &path);
@@ -498,7 +499,7 @@ static unsigned int online_cpus(void)
 	return count < 1 ? 1 : count > MT_POOL_MAX ? MT_POOL_MAX : (unsigned int)count;
 }
 
-/* Remarks on both recordings, and the resulting exit status. */
+/* Prints remarks on both recordings, and returns the exit status. */
 static enum status conclude(const struct mt_report_options *options, const struct sides *sides)
 {
 	const struct mt_facts *facts = mt_session_facts(sides->session), *base = base_facts(sides);
@@ -557,8 +558,8 @@ static struct mt_session_options session_options_of(const struct mt_report_optio
 }
 
 /*
- * Whether --follow ends a session before the recording's end. *status is not set if all of it was
- * read.
+ * True if --follow ends a session before the end of the recording. *status is only set if the
+ * session did not read the whole recording.
  */
 static bool leave_early(struct mt_follow *follow, struct mt_error *err, enum status *status)
 {
@@ -566,7 +567,7 @@ static bool leave_early(struct mt_follow *follow, struct mt_error *err, enum sta
 	case MT_FOLLOW_UPDATE:
 		*status = err ? fail(err) : STATUS_OK;
 		fflush(stderr);
-		_exit(*status); /* the memory is the parent's */
+		_exit(*status); /* this memory is a copy of the parent's */
 	case MT_FOLLOW_ANEW:
 	case MT_FOLLOW_ENOUGH:
 		mt_error_destroy(err);
@@ -579,7 +580,7 @@ static bool leave_early(struct mt_follow *follow, struct mt_error *err, enum sta
 
 static enum status run(const struct mt_report_options *options, struct mt_follow *follow);
 
-/* Folded stacks with two counts a line are both sides of a comparison. */
+/* Folded stacks with two counts per line are both sides of a comparison. */
 static enum status run_pairs(const struct mt_report_options *options)
 {
 	struct mt_report_options both = *options;
@@ -593,7 +594,7 @@ static enum status run_pairs(const struct mt_report_options *options)
 	return run(&both, NULL);
 }
 
-/* Folded stacks contain nothing on memory. */
+/* Folded stacks contain no data on memory. */
 static struct mt_error *check_reported(const struct mt_report_options *options,
 				       const struct mt_session *session)
 {
@@ -658,7 +659,7 @@ static void set_stop(int signal_number)
 	stop = 1;
 }
 
-/* The first ^C ends the report in order, the second one at once. */
+/* The first ^C ends the report after the data read so far, the second one ends it immediately. */
 static enum status follow(const struct mt_report_options *options)
 {
 	MT_CLEANUP(mt_follow_destroy_p) struct mt_follow *follow = NULL;
@@ -805,7 +806,7 @@ static enum status copy(const struct mt_report_options *options)
 	return STATUS_OK;
 }
 
-/* --help and --version. */
+/* Prints the answer to --help or --version. */
 static enum status answer(const struct mt_report_options *options)
 {
 	if (options->help)
@@ -815,7 +816,7 @@ static enum status answer(const struct mt_report_options *options)
 	return fflush(stdout) ? STATUS_OUTPUT : STATUS_OK;
 }
 
-/* Ends the program on any thread and in a signal handler. */
+/* Ends the program. May be called on any thread and in a signal handler. */
 static void end_with(const char *text)
 {
 	ssize_t unused = write(STDERR_FILENO, text, strlen(text));
@@ -825,7 +826,7 @@ static void end_with(const char *text)
 	_exit(STATUS_UNREADABLE);
 }
 
-/* Files are mapped: a file that is truncated or fails meanwhile ends the report. */
+/* SIGBUS: an input file is mapped, and was truncated or cannot be read. Ends the report. */
 static void unreadable(int signal_number)
 {
 	(void)signal_number;
@@ -846,7 +847,7 @@ int main(int argc, char **argv)
 
 	mt_memory_tune();
 	mt_memory_set_end(out_of_memory);
-	/* Names are UTF-8 in any environment: this gives their widths. */
+	/* Names are UTF-8 in any environment; a UTF-8 locale has the widths of their characters. */
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		setlocale(LC_CTYPE, "");
 	signal(SIGBUS, unreadable);

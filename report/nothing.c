@@ -11,7 +11,7 @@
 #include "report/tables/facts.h"
 #include "report/tables/text.h"
 
-/* Seconds. */
+/* The length of the longest recording in seconds. */
 static double longest_of(const struct mt_facts *facts)
 {
 	double longest = 0;
@@ -26,7 +26,8 @@ static double longest_of(const struct mt_facts *facts)
 }
 
 /*
- * Seconds of the longest recording if a span that begins at `begins` begins after its end; else 0.
+ * If the span begins at or after the end of the longest recording, returns the length of that
+ * recording in seconds, else 0. The span begins at `begins`.
  */
 static double ends_before(const struct mt_facts *facts, const struct mt_timespan *time,
 			  double begins)
@@ -53,7 +54,7 @@ static struct mt_error *check_span(const char *option, const struct mt_timespan 
 			   : NULL;
 }
 
-/* Whether a recording contains the moment; its end may be given as printed, rounded. */
+/* Whether a recording contains the moment. The recording's rounded end counts as inside. */
 static bool has_moment(const struct mt_facts_recording *recording, const struct mt_at *at)
 {
 	double length = (double)(recording->end - recording->start) / 1e9;
@@ -107,8 +108,9 @@ static bool has_event(const struct mt_facts *facts, const char *alias, size_t le
 }
 
 /*
- * Whether one of these words, or a member of one that is a group, was recorded. A colon is a part
- * of a word, "kmem:kmalloc", except at its end. No group is a member of itself.
+ * Whether an event with one of these names, or a member of a group with one of these names, was
+ * recorded. A colon is part of a name, as in "kmem:kmalloc", except at its end. No group is a
+ * member of itself.
  */
 static bool was_recorded(const struct mt_facts *facts, const char *words)
 {
@@ -174,7 +176,7 @@ void mt_nothing_explain(const struct mt_report_options *options, const struct mt
 		!selected ? "no samples in it"
 		: given	  ? "no sample matches the selectors"
 			  : "no sample of the events that were asked about");
-	/* A time that begins after the end is a sufficient reason. */
+	/* A time that begins after the end of the recording is a sufficient reason. */
 	if (longest > 0) {
 		fprintf(to, "%s--time begins at %g s, and the recording ends at %.3f s\n", prefix,
 			options->selection.time.from, longest);

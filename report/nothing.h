@@ -1,6 +1,6 @@
 /*
- * A report without rows: whether it is an answer, and if not, the reason, with the options and
- * events that would have shown something.
+ * Decides whether a report without rows is an answer. If not, explains the reason, and names
+ * options and events that would have shown something.
  */
 #ifndef MT_REPORT_NOTHING_H
 #define MT_REPORT_NOTHING_H
@@ -12,19 +12,19 @@ struct mt_error;
 struct mt_facts;
 struct mt_report_options;
 
-/* Seconds of the longest recording if --time begins after its end; else 0. */
+/* The length of the longest recording in seconds if --time begins after that, else 0. */
 double mt_nothing_ends_before_time(const struct mt_report_options *options,
 				   const struct mt_facts *facts);
 
 /*
- * A usage error if a moment or a span of the options is outside of the recordings. base: or NULL.
+ * A usage error if a moment or a span of the options is outside the recordings. `base` may be NULL.
  */
 struct mt_error *mt_nothing_at_times(const struct mt_report_options *options,
 				     const struct mt_facts *facts, const struct mt_facts *base);
 
 /*
- * Whether a table without rows is no answer: no event of the analysis was recorded, or the
- * selectors left none. base: the other recording of a comparison, or NULL.
+ * Whether a table without rows is not an answer, because no event of the analysis was recorded, or
+ * the selectors left none. `base` is the other recording of a comparison, or NULL.
  */
 bool mt_nothing_to_analyse(const struct mt_report_options *options, const struct mt_facts *facts,
 			   const struct mt_facts *base);

@@ -18,7 +18,7 @@
 
 enum {
 	BUFFER_SIZE = 256 << 10,
-	NAMES_TRIED = 16, /* mode of a complete file */
+	NAMES_TRIED = 16, /* temporary names to try */
 };
 
 static struct mt_error *failed(const char *path, int errnum)
@@ -49,7 +49,7 @@ static ssize_t write_all(void *cookie, const char *bytes, size_t size)
 	return out->errnum ? 0 : (ssize_t)size;
 }
 
-/* A name derived from path that no file has. */
+/* Derives a name from `path` that no file has. */
 static char *temporary_name(const char *path)
 {
 	char *name = mt_format("%s.XXXXXX", path);
@@ -63,8 +63,8 @@ static char *temporary_name(const char *path)
 }
 
 /*
- * A file without a name in path's folder, which vanishes if this process is killed; -1 if the file
- * system cannot create one.
+ * Opens a file without a name in the folder of `path`. The file vanishes if this process is killed.
+ * Returns -1 if the file system cannot create one.
  */
 static int open_nameless(const char *path)
 {
@@ -91,8 +91,8 @@ static struct mt_error *open_temporary(struct mt_outfile *out)
 }
 
 /*
- * Links a nameless file under its temporary name. Chooses another name if a file has taken that
- * name since: such a file belongs to another program.
+ * Links a nameless file under its temporary name. Chooses another name if a file of that name
+ * exists by now: that file belongs to another program.
  */
 static void name_file(struct mt_outfile *out)
 {
@@ -113,7 +113,7 @@ static void name_file(struct mt_outfile *out)
 	out->nameless = false;
 }
 
-/* A link stays, for example /dev/stdout; the file that it leads to is kept and replaced. */
+/* Opens the output. Follows a link, such as /dev/stdout, and replaces the file that it leads to. */
 static struct mt_error *open_fd(struct mt_outfile *out)
 {
 	struct stat st;
@@ -123,7 +123,7 @@ static struct mt_error *open_fd(struct mt_outfile *out)
 		out->target = realpath(out->path, NULL);
 	if (!out->path) {
 		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	} else if (there && !out->target) { /* or a file that was deleted */
+	} else if (there && !out->target) { /* also if the path leads to a file that was deleted */
 		out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
 	} else {
 		if (!out->target)

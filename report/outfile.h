@@ -12,7 +12,7 @@ struct mt_error;
 struct mt_outfile {
 	FILE *file;	  /* stream for the caller to write to; NULL once closed */
 	int fd;		  /* descriptor under the stream */
-	int errnum;	  /* errno of the first failed write; 0 without one */
+	int errnum;	  /* errno of the first failed write; 0 if none failed */
 	const char *path; /* as given, borrowed; NULL for standard output */
 	char *target;	  /* file to replace, links resolved; NULL: path is written directly */
 	char *temporary;  /* temporary name in target's folder; NULL: path is written directly */
@@ -33,7 +33,7 @@ struct mt_error *mt_outfile_open(const char *path, struct mt_outfile *out);
  */
 struct mt_error *mt_outfile_commit(struct mt_outfile *out);
 
-/* Removes the temporary file of the output that is open, for a program that ends at once. */
+/* Removes the temporary file of the open output, for a program that ends immediately. */
 void mt_outfile_unlink_open(void);
 
 /* Closes the output and removes the temporary file. Does nothing after a commit. */

@@ -12,7 +12,7 @@
 #include "report/names/naming.h"
 #include "report/session/session.h"
 
-/* https://no-color.org: any text except an empty one. */
+/* NO_COLOR, set and not empty, disables colours: https://no-color.org. */
 static bool wants_colour(void)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");

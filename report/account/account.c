@@ -69,7 +69,7 @@ static void settle(struct mt_account *account, uint64_t start, uint64_t end)
 		mt_extents_remove(account->doubts, start, end, NULL);
 }
 
-/* The removed pieces are then in account->scratch. */
+/* The removed parts are then in account->scratch. */
 void mt_account_take(struct mt_account *account, uint64_t start, uint64_t end)
 {
 	account->scratch.count = 0;
@@ -211,7 +211,7 @@ static bool same_thing(const struct mt_region_attrs *a, const struct mt_region_a
 	return (a->flags & MT_REGION_SHARED) == (b->flags & MT_REGION_SHARED);
 }
 
-/* Known pieces take the new protection; gaps between them are new mappings. */
+/* Gives the new protection to known pieces; gaps between them are new mappings. */
 static void fill_in(struct mt_account *account, const struct mt_found *found,
 		    const struct mt_region_attrs *attrs)
 {
@@ -256,7 +256,8 @@ void mt_account_found(struct mt_account *account, const struct mt_found *found)
 	struct mt_region_attrs attrs = attrs_of(account, found);
 
 	/*
-	 * Without an event for the end of exec, a region that grew has a record of its whole range.
+	 * Without an event for the end of exec, a region that grew has one record, of its whole
+	 * range.
 	 */
 	if (found->exec && attrs.kind == MT_REGION_FILE)
 		replace(account, found, &attrs);
@@ -282,7 +283,7 @@ static void confirm(struct mt_account *account, const struct mt_reading_piece *p
 		if (was.start >= was.end || !same_thing(known, attrs))
 			continue;
 		mt_account_add(account, at, was.start, attrs, piece->time, piece->origin);
-		/* Only the call shows that a region is a thread's stack. */
+		/* Only the mmap call shows that a region is a thread's stack. */
 		if (known->kind != MT_REGION_THREAD_STACK || known->prot != attrs->prot)
 			was.attrs = line->attrs;
 		mt_extents_insert(account->regions, &was);
@@ -329,8 +330,8 @@ static void report_gone(struct mt_account *account, const struct mt_reading_piec
 }
 
 /*
- * Notes a line of the heap. The heap may have several lines and ends where the last one does.
- * Before a second reading, the result of a brk call is newer than the reading.
+ * Takes the heap's end from a line of the heap. The heap may have several lines and ends where the
+ * last one does. Before a second reading, the result of a brk call is newer than the reading.
  */
 static void note_heap(struct mt_account *account, uint64_t end, bool again)
 {

@@ -51,18 +51,18 @@ struct mt_account {
 	struct mt_extents *doubts;
 	uint64_t brk; /* the last call's result; 0: unknown */
 	uint64_t brk_time;
-	/* Range in which brk may have been when a fork copied it; empty: brk is known. */
+	/* Range in which brk may have been when a fork copied it; empty if brk is known. */
 	struct mt_range brk_copied;
 	uint64_t shm_span; /* size of the largest attached segment */
-	uint64_t forked;   /* time of the space's fork; older regions are inherited. 0: never */
+	uint64_t forked;   /* time of the space's fork, 0: none; older regions are inherited */
 	bool has_first;
 	bool unforked;	    /* some regions are MT_REGION_NOT_FORKED */
-	bool moves_checked; /* mremap as in Linux 6.17 and later; set by the creator */
+	bool moves_checked; /* mremap checks as in Linux 6.17 and later; set by the creator */
 	uint32_t first;	    /* attributes of the first mapping that exec made of a file */
 	mt_extent_list scratch;
 };
 
-/* Borrows both. */
+/* Borrows both arguments. */
 struct mt_account *mt_account_create(struct mt_attr_table *attr_table,
 				     const struct mt_account_sink *sink);
 /* The account of a child forked at `time`. */
@@ -80,7 +80,7 @@ struct mt_call_origins {
 void mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
 		     const struct mt_call_origins *origins);
 
-/* A mapping that no call made: a grown stack, exec, one of the kernel's own. */
+/* A mapping that no call made: growth of a stack, a mapping by exec, or one of the kernel's own. */
 struct mt_found {
 	uint64_t time;
 	uint64_t start, end, offset;

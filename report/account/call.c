@@ -51,7 +51,7 @@ static const char *after(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) ? NULL : text + length;
 }
 
-/* The name may be followed by a filter. Events for failed calls are in no account. */
+/* A filter may follow the name. Accounts ignore events of failed calls. */
 static enum mt_vm_call_kind kind_by_name(const char *name)
 {
 	size_t length = strcspn(name, "/");
@@ -215,7 +215,7 @@ static bool mmap_partial(const struct mt_vm_call *call)
 
 /*
  * With a fixed destination, kernels before Linux 6.17 unmap the destination before they check the
- * rest, so EINVAL may follow that. Errors in the arguments alone are detected before.
+ * other arguments, so EINVAL may come after that. Some errors in the arguments are detected before.
  */
 static bool mremap_partial(const struct mt_vm_call *call)
 {
@@ -274,7 +274,7 @@ size_t mt_vm_call_ranges(const struct mt_vm_call *call, struct mt_range out[MT_V
 	case MT_VM_MMAP:
 		return add_range(out, 0, failed ? args[0] : result, mt_vm_call_mmap_length(call));
 	case MT_VM_MREMAP:
-		/* With length 0, mremap maps the same pages a second time. */
+		/* With an old length of 0, mremap maps the same pages a second time. */
 		count = add_range(out, count, args[0], args[1] ? mt_page_up(args[1]) : PAGE);
 		if (failed && !(args[3] & MREMAP_FIXED))
 			return count;

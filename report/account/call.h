@@ -1,7 +1,7 @@
 /*
  * System calls that change an address space, decoded from their records: kind, arguments and
- * result. The record of a call's entry has the arguments; without one they come from the registers
- * at the exit, which on x86-64 still hold them.
+ * result. The arguments come from the record of the call's entry. If there is none, they come from
+ * the registers at the exit, which still hold them on x86-64.
  */
 #ifndef MT_REPORT_ACCOUNT_CALL_H
 #define MT_REPORT_ACCOUNT_CALL_H
@@ -13,7 +13,7 @@
 struct mt_attr;
 struct mt_sample;
 
-/* Name ending of an event that records only calls that failed with ENOMEM. */
+/* The end of the name of an event that records only calls that failed with ENOMEM. */
 #define MT_FAILED_CALLS "/ret == -12/"
 
 enum mt_vm_call_kind {
@@ -28,16 +28,16 @@ enum mt_vm_call_kind {
 	MT_VM_SHMAT,
 	MT_VM_SHMDT,
 	MT_VM_REMAP_FILE_PAGES,
-	/* Only known to have been called; their effects are not followed. */
+	/* Calls that are recorded, but whose effects are not followed. */
 	MT_VM_PROCESS_MADVISE,
 	MT_VM_IO_URING_SETUP,
-	/* For events without a filter: samples have the call's number. The ledger ignores them. */
+	/* An event without a filter: samples have the call's number. The ledger ignores it. */
 	MT_VM_BY_NUMBER,
 };
 
 enum {
 	MT_VM_ARGUMENTS = 6,
-	MT_VM_RANGES = 3, /* most ranges that one call changes */
+	MT_VM_RANGES = 3, /* maximum number of ranges that one call changes */
 };
 
 struct mt_vm_call {
@@ -45,12 +45,12 @@ struct mt_vm_call {
 	uint64_t args[MT_VM_ARGUMENTS];
 	int64_t result;
 	uint64_t enter, time, exit; /* time: when the call took effect */
-	/* From the MMAP2 record inside the call; file 0: none. */
+	/* From the MMAP2 record inside the call. `file` is 0 if there is no such record. */
 	uint32_t file;	     /* file id in the ledger's attribute table */
 	uint64_t start, end; /* the whole mapping that the call's range became part of */
 	/*
 	 * The call's records are complete: each mapping that the call made or changed has a record.
-	 * `end` is the highest end of these mappings, 0 without any.
+	 * `end` is the highest end of these mappings, 0 if there are none.
 	 */
 	bool reported;
 };
@@ -73,17 +73,17 @@ enum mt_vm_call_moment {
  */
 enum mt_vm_call_moment mt_vm_call_moment(const char *name, enum mt_vm_call_kind *kind);
 
-/* The call of a sample: its event's call, or for MT_VM_BY_NUMBER the call of its number. */
+/* The call of a sample: its event's, or for MT_VM_BY_NUMBER the one whose number it has. */
 enum mt_vm_call_kind mt_vm_call_kind_in(enum mt_vm_call_kind of_event,
 					const struct mt_sample *sample);
 
-/* Reads the arguments from an entry's sample; missing ones are 0. */
+/* Reads the arguments from an entry's sample; arguments that the sample lacks are 0. */
 void mt_vm_call_enter(const struct mt_sample *sample, uint64_t args[MT_VM_ARGUMENTS]);
 
 /* The kernel's id of the address space whose lock a sample records; 0: unknown. */
 uint64_t mt_vm_call_locked(const struct mt_sample *sample);
 
-/* Reads the result from an exit's sample; false if it has none. */
+/* Reads the result from an exit's sample; false if the sample has none. */
 bool mt_vm_call_result(const struct mt_sample *sample, int64_t *result);
 
 /* Reads the arguments from the registers of an exit's sample; false without 64-bit registers. */
@@ -97,12 +97,12 @@ static inline bool mt_vm_call_failed(int64_t result)
 }
 
 /*
- * The ranges that a call may have changed, failed calls included; none for brk and shmdt, which
- * depend on the regions. mremap's source range is first. Returns their number.
+ * Lists the ranges that a call may have changed, even if it failed; none for brk and shmdt, which
+ * depend on the regions. mremap's source range is first. Returns the number of ranges.
  */
 size_t mt_vm_call_ranges(const struct mt_vm_call *call, struct mt_range out[MT_VM_RANGES]);
 
-/* Rounded to whole pages; mt_page_up() saturates at the last page. */
+/* Round up or down to whole pages; mt_page_up() saturates at the last page. */
 uint64_t mt_page_up(uint64_t bytes);
 uint64_t mt_page_down(uint64_t bytes);
 

@@ -14,7 +14,7 @@
 int64_t mt_call_number(const char *name)
 {
 	const char *filter = strchr(name, '/');
-	bool more = filter && filter[1] == '('; /* && and the user's filter */
+	bool more = filter && filter[1] == '('; /* && and the user's filter follow */
 	const char *digits = filter ? filter + 1 + more + strlen(FILTER) : NULL;
 	char *end;
 	long number;

@@ -10,11 +10,11 @@
 
 struct mt_sample;
 
-/* The number in an event name's filter; -1 without one. */
+/* The number in an event name's filter; -1 if there is none. */
 int64_t mt_call_number(const char *name);
 
 /*
- * The number in a sample of a raw_syscalls:* event; -1 without a number, or for a 32-bit program.
+ * The number in a sample of a raw_syscalls:* event; -1 if there is none, or for a 32-bit program.
  */
 int64_t mt_call_number_in(const struct mt_sample *sample);
 

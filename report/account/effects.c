@@ -1,4 +1,4 @@
-/* Applies each call, also a failed one, to an address space as the kernel does. */
+/* Applies each call, even a failed one, to an address space as the kernel does. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,14 +51,14 @@ static void grow_heap(struct mt_account *account, const struct mt_vm_call *call,
 					     .kind = MT_REGION_HEAP};
 	uint64_t to = mt_page_up((uint64_t)call->result);
 
-	/* A mapping that is known there was unmapped by an unseen call. */
+	/* A known mapping in this range was unmapped by an unseen call. */
 	mt_account_remove(account, from, to, call->time, origins->lost);
 	mt_account_add(account, from, to, &heap, call->time, origin);
 }
 
 /*
- * The result is the heap's new end. Without lost records this call made the difference to the last
- * result; otherwise the difference belongs to lost calls.
+ * The result is the heap's new end. If no records were lost (`its`), this call made the difference
+ * to the last result; otherwise the difference belongs to lost calls.
  */
 static void move_brk(struct mt_account *account, const struct mt_vm_call *call,
 		     const struct mt_call_origins *origins, bool its)
@@ -71,15 +71,15 @@ static void move_brk(struct mt_account *account, const struct mt_vm_call *call,
 	if (to > from)
 		grow_heap(account, call, from, origins, origin);
 	/*
-	 * The child of a fork while another thread moved the heap's end: fork copies brk before it
+	 * The space was forked while another thread moved the heap's end: fork copies brk before it
 	 * takes the lock under which it copies the mappings.
 	 */
 	mt_account_doubt(account, account->brk_copied.start, account->brk_copied.end, call->time);
 }
 
 /*
- * A call that does not move brk changes nothing. If it returns another end than the known one, a
- * call that ran at the same time has most likely moved brk; its record comes earlier or later.
+ * A call that does not move brk changes nothing. If its result is not the known end, a call that
+ * ran at the same time has most likely moved brk; that call's record comes earlier or later.
  */
 static void doubt_answer(struct mt_account *account, const struct mt_vm_call *call)
 {
@@ -143,7 +143,7 @@ static struct mt_region_attrs mmap_attrs(const struct mt_account *account,
 
 /*
  * A file on hugetlbfs is mapped in whole huge pages, and the flags of the call do not show that.
- * The MMAP2 record inside the call has the real end. Use it up to the next known mapping.
+ * The MMAP2 record inside the call has the real end, which is used up to the next known mapping.
  */
 static uint64_t end_in_file(const struct mt_account *account, const struct mt_vm_call *call,
 			    uint64_t start, uint64_t end)
@@ -170,7 +170,7 @@ static void mmap_effect(struct mt_account *account, const struct mt_vm_call *cal
 	if (__builtin_add_overflow(start, mt_vm_call_mmap_length(call), &end))
 		return;
 	end = end_in_file(account, call, start, end);
-	/* Without MAP_FIXED the range is free, so a known mapping there was unmapped unseen. */
+	/* Without MAP_FIXED the range was free, so unseen calls unmapped known mappings. */
 	mt_account_remove(account, start, end, call->time, fixed ? origins->origin : origins->lost);
 	mt_account_add(account, start, end, &attrs, call->time, origins->origin);
 }
@@ -277,7 +277,7 @@ static void put_moved(struct mt_account *account, const struct mt_vm_call *call,
 	mt_array_deinit(&moved);
 }
 
-/* MREMAP_DONTUNMAP: the old range stays mapped, and is empty. */
+/* MREMAP_DONTUNMAP: the old range stays mapped, and becomes empty. */
 static void copy_range(struct mt_account *account, const struct mt_vm_call *call,
 		       const struct move *move, const struct mt_call_origins *origins)
 {
@@ -340,7 +340,7 @@ static void move_range(struct mt_account *account, const struct mt_vm_call *call
 		grow(account, call, move, origins);
 }
 
-/* Doubtful ranges move with the memory. A doubtful last byte makes the grown part doubtful. */
+/* Moves doubts with the memory. A doubtful last byte makes the grown part doubtful. */
 static void move_doubts(struct mt_account *account, const struct mt_vm_call *call,
 			const struct move *move, const mt_extent_list *doubts)
 {
@@ -366,7 +366,7 @@ static bool is_segment(const struct mt_account *account, const struct mt_region_
 
 /*
  * If several regions are moved at once, mremap moves the regions before the first one that cannot
- * move: a System V segment. Other files that choose their own addresses are not recognized.
+ * be moved. This recognizes System V segments, but no other files that choose their own addresses.
  */
 static void move_until_refused(struct mt_account *account, const struct mt_vm_call *call,
 			       struct move *move, const struct mt_call_origins *origins)
@@ -392,7 +392,7 @@ static void move_until_refused(struct mt_account *account, const struct mt_vm_ca
 	failed_effect(account, call);
 }
 
-/* A second mapping over the first one: the kernel had unmapped the first one by then. */
+/* A second mapping that covers the first one fails after the kernel has unmapped the first one. */
 static void duplicate_refused(struct mt_account *account, const struct mt_vm_call *call,
 			      const struct move *move, const struct mt_call_origins *origins)
 {
@@ -409,7 +409,7 @@ static void duplicate_refused(struct mt_account *account, const struct mt_vm_cal
 
 /*
  * Linux 6.17 and later check the source before they unmap the destination. They also move several
- * regions, one after the other.
+ * regions, one at a time.
  */
 static void refused_move(struct mt_account *account, const struct mt_vm_call *call,
 			 const struct mt_call_origins *origins)
@@ -457,7 +457,7 @@ static void mremap_effect(struct mt_account *account, const struct mt_vm_call *c
 
 /* ---- mprotect, madvise ---- */
 
-/* The end of the mappings without a hole from start on, at most `end`. */
+/* The first address from `start` on that is not mapped, at most `end`. */
 static uint64_t first_hole(const struct mt_account *account, uint64_t start, uint64_t end)
 {
 	while (start < end) {
@@ -473,7 +473,7 @@ static uint64_t first_hole(const struct mt_account *account, uint64_t start, uin
 typedef void change_attrs(struct mt_region_attrs *attrs, uint64_t how);
 
 /*
- * When memory without access gets access, it counts as reserved by this call: the heap of a
+ * When memory without access gets access, it counts as reserved by this call, because the heap of a
  * thread's arena is 64 MiB of address space, and grows by mprotect.
  */
 static void report_access(struct mt_account *account, const struct mt_extent *was,
@@ -504,7 +504,7 @@ static void change_all_attrs(struct mt_account *account, uint64_t start, uint64_
 			     change_attrs *change, uint64_t how)
 {
 	mt_extent_list pieces = {0};
-	/* Doubts stay: the call shows the protection, not whether the range is mapped. */
+	/* Doubts remain: the call shows the protection, not whether the range is mapped. */
 
 	mt_extents_remove(account->regions, start, end, &pieces);
 	for (size_t i = 0; i < pieces.count; i++) {
@@ -537,7 +537,7 @@ static void set_forked(struct mt_region_attrs *attrs, uint64_t forked)
 }
 
 /*
- * If the place of a hole is doubtful, the end of a call that stopped at the hole is doubtful, too.
+ * If it is doubtful where a hole is, the end of a call that stopped at the hole is doubtful, too.
  */
 static void doubt_after(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time)
 {
@@ -548,8 +548,8 @@ static void doubt_after(struct mt_account *account, uint64_t start, uint64_t end
 }
 
 /*
- * At a hole, or at a region that cannot be changed, mprotect has changed the regions before. Each
- * region that it changed has left a record.
+ * mprotect stops at a hole, or at a region that cannot be changed. It has then changed the regions
+ * before that, and each region that it changed has a record.
  */
 static void mprotect_effect(struct mt_account *account, const struct mt_vm_call *call,
 			    const struct mt_call_origins *origins)
@@ -579,7 +579,7 @@ static void mprotect_effect(struct mt_account *account, const struct mt_vm_call 
 	doubt_after(account, start, end, call->time);
 }
 
-/* Only advice on forks counts here. madvise skips holes and then returns ENOMEM. */
+/* Only advice on forks matters here. madvise skips holes and then returns ENOMEM. */
 static void madvise_effect(struct mt_account *account, const struct mt_vm_call *call,
 			   const struct mt_call_origins *origins)
 {
@@ -596,7 +596,7 @@ static void madvise_effect(struct mt_account *account, const struct mt_vm_call *
 
 /* ---- System V shared memory ---- */
 
-/* The size is the segment's size, which only the MMAP2 record has. */
+/* The size is that of the segment, which only the MMAP2 record has. */
 static void shmat_effect(struct mt_account *account, const struct mt_vm_call *call,
 			 const struct mt_call_origins *origins)
 {
@@ -674,7 +674,7 @@ static void shmdt_effect(struct mt_account *account, const struct mt_vm_call *ca
 
 /* ---- remap_file_pages ---- */
 
-/* As an mmap of another part of the same file at the same address. */
+/* The effect is that of an mmap of another part of the same file at the same address. */
 static void remap_effect(struct mt_account *account, const struct mt_vm_call *call,
 			 const struct mt_call_origins *origins)
 {

@@ -1,11 +1,11 @@
 /*
- * A sorted array split into leaves of some kilobytes: a lookup is two binary searches, a change
- * moves entries of one leaf. Copies share leaves and copy one before they change it.
+ * A sorted array split into leaves of at most 4 KiB: a lookup is two binary searches, a change
+ * moves entries of one leaf. Copies share leaves; a shared leaf is copied before it is changed.
  */
 #include "report/account/extents.h"
 
 enum {
-	LEAF_EXTENTS = 120, /* with the head, below 4 KiB */
+	LEAF_EXTENTS = 120, /* a leaf with its header is below 4 KiB */
 	LEAF_FIRST = 15,    /* for a small space; most spaces are small */
 };
 
@@ -15,14 +15,14 @@ struct leaf {
 	struct mt_extent regions[];
 };
 
-/* A leaf that is not empty, with its first address in the entry: a search reads few cache lines. */
+/* A leaf, which is never empty, and the first address in it. So a search reads few cache lines. */
 struct entry {
 	uint64_t start;
 	struct leaf *leaf;
 };
 
 struct mt_extents {
-	MT_ARRAY(struct entry) leaves; /* none empty */
+	MT_ARRAY(struct entry) leaves; /* none is empty */
 	size_t count;		       /* regions */
 };
 
@@ -78,7 +78,7 @@ static struct leaf *new_leaf(uint32_t capacity)
 	return leaf;
 }
 
-/* The first region that ends above address; without one, a leaf after the last. */
+/* The first region that ends above address; if there is none, a leaf after the last. */
 static struct place find(const struct mt_extents *regions, uint64_t address)
 {
 	size_t below = mt_array_split(regions->leaves.count, at,
@@ -102,7 +102,7 @@ const struct mt_extent *mt_extents_after(const struct mt_extents *regions, uint6
 		       : NULL;
 }
 
-/* Makes a leaf private to this copy, with room for one more region if `room`. */
+/* Makes a leaf private to this copy. If `room`, makes room for one more region. */
 static struct leaf *make_writable(struct mt_extents *regions, size_t i, bool room)
 {
 	struct leaf *leaf = regions->leaves.items[i].leaf, *mine;
@@ -137,7 +137,7 @@ static void drop_leaf(struct mt_extents *regions, size_t i)
 		(regions->leaves.count - i) * sizeof(struct entry));
 }
 
-/* Halves a full leaf; a leaf that grows at its end keeps nearly all its entries. */
+/* Halves a full leaf. A leaf that grows at its end keeps nearly all its entries. */
 static void split(struct mt_extents *regions, struct place *at)
 {
 	struct leaf *leaf = regions->leaves.items[at->leaf].leaf, *right;
@@ -175,7 +175,8 @@ static bool alike(const struct mt_extent *a, const struct mt_extent *b)
 	       a->origin == b->origin;
 }
 
-/* Extends the region before or after the place; false if neither has the same fields. */
+/* Extends an adjacent region by `region`. False if none has the same time, attributes and origin.
+ */
 static bool join(struct mt_extents *regions, struct place at, const struct mt_extent *region)
 {
 	struct leaf *leaf = regions->leaves.items[at.leaf].leaf;
@@ -207,7 +208,7 @@ void mt_extents_insert(struct mt_extents *regions, const struct mt_extent *regio
 		regions->count = 1;
 		return;
 	}
-	/* Append to the left leaf: a space that grows upwards fills its leaves. */
+	/* Append to the left leaf, so that a space that grows upwards fills its leaves. */
 	if (at.leaf && !at.region)
 		at = (struct place){at.leaf - 1, regions->leaves.items[at.leaf - 1].leaf->count};
 	if (!join(regions, at, region))
@@ -224,7 +225,7 @@ static void deliver(mt_extent_list *list, const struct mt_extent *region, uint64
 	reported->end = end < region->end ? end : region->end;
 }
 
-/* Removes a range inside one region that touches neither end of it. */
+/* Removes a range that lies strictly inside one region. */
 static void punch(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end)
 {
 	struct leaf *leaf = make_writable(regions, at.leaf, false);
@@ -237,7 +238,7 @@ static void punch(struct mt_extents *regions, struct place at, uint64_t start, u
 	insert_at(regions, at, &right);
 }
 
-/* Removes the range from one leaf; *more if the range continues after it. */
+/* Removes the range from one leaf. Sets *more if the range continues after that leaf. */
 static void clear_leaf(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end,
 		       bool *more)
 {

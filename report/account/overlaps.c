@@ -6,7 +6,7 @@
 #include "formats/base/memory.h"
 
 enum {
-	CALLS_KEPT = 64, /* all ranges of a call that outlasts these are doubtful */
+	CALLS_KEPT = 64, /* if more calls end during one call, all its ranges are doubtful */
 };
 
 #define PERIOD_NS 5000000000ull /* changes by calls of this period are kept as one range */
@@ -102,7 +102,7 @@ static void follow_move(const struct mt_timed_call *call, const uint32_t origins
 		sink->moved(sink->context, &call->moved, call->to, origins);
 }
 
-/* Follows the moves by all calls from number `from` on. */
+/* Follows moves of doubtful ranges by all calls from number `from` on. */
 static void follow_moves(const struct mt_overlaps *overlaps, uint64_t from,
 			 const uint32_t origins[2], const struct mt_overlap_sink *sink)
 {
@@ -123,7 +123,7 @@ static uint64_t latest_dropped(const struct mt_overlaps *overlaps)
 static void compare_all(const struct mt_overlaps *overlaps, const struct mt_timed_call *call,
 			const struct mt_overlap_sink *sink)
 {
-	/* A long call: calls that ran at the same time have left the ring. */
+	/* After a long call, the calls that ran at the same time may have left the ring. */
 	bool whole = !call->ordered && latest_dropped(overlaps) > call->enter;
 	uint64_t first = whole ? oldest(overlaps) : overlaps->count;
 	uint32_t origins[2] = {call->origin, call->origin};

@@ -19,7 +19,7 @@ struct mt_timed_call {
 	uint64_t enter, exit;
 	int32_t tid;
 	uint32_t origin;
-	bool ordered; /* its place in the order is known */
+	bool ordered; /* the call's place in the order is known */
 	bool brk;
 	size_t count; /* ranges; 0: the call changed nothing */
 	struct mt_range ranges[MT_VM_RANGES];

@@ -1,7 +1,7 @@
 /*
- * Kinds of memory (file, heap, stack, ...), by the names that the kernel gives mappings, and the
- * region of an address. Regions come from /proc/PID/maps and MMAP records. munmap leaves no record,
- * so the last mapping at an address counts as still mapped. The ledger is more exact.
+ * Kinds of memory (file, heap, stack, ...), by the kernel's names of mappings, and the region of an
+ * address. Regions come from /proc/PID/maps and MMAP records. munmap leaves no record, so the last
+ * mapping at an address counts as still mapped. The ledger is more exact.
  */
 #ifndef MT_REPORT_ACCOUNT_REGIONS_H
 #define MT_REPORT_ACCOUNT_REGIONS_H
@@ -26,7 +26,7 @@ enum mt_region_kind {
 /* The kind of a mapping, by its name. */
 enum mt_region_kind mt_region_kind_of(const char *name, bool shared);
 
-/* "heap", "thread stack". */
+/* The kind as text: "heap", "thread stack". */
 const char *mt_region_kind_name(enum mt_region_kind kind);
 
 /* The name to show: the file's, or "[heap]", "[anon]" without one. */

@@ -1,6 +1,6 @@
 /*
- * The analyses: each makes a table from a session. One file, a line here and one in the table of
- * report/cli/registry.c add an analysis.
+ * The analyses: each makes a table from a session. To add an analysis, add a file, a line here, and
+ * a line in the table of report/cli/registry.c.
  */
 #ifndef MT_REPORT_ANALYSES_ANALYSES_H
 #define MT_REPORT_ANALYSES_ANALYSES_H

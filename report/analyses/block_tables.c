@@ -2,7 +2,7 @@
  * --blocks: the live blocks of allocators, by the path that allocated them. --blocks --all:
  * allocated and freed blocks, live blocks, and the calls that are anomalies. --temporary: blocks
  * that their thread freed before it allocated another one, which are heaptrack's temporary
- * allocations. --kernel-memory: memory that the kernel's own allocators gave and that was not
+ * allocations. --kernel-memory: memory that the kernel's own allocators returned and that was not
  * freed, by cache and kernel stack.
  */
 #include "report/analyses/block_tables.h"
@@ -163,8 +163,8 @@ enum {
 	LIVE_BYTES,
 	LIVE_BLOCKS,
 	LIVE_USABLE,
-	LIVE_AGE,  /* of the oldest */
-	LIVE_LAST, /* time of its allocation or last resize, since the recording's start */
+	LIVE_AGE,  /* age of the oldest block */
+	LIVE_LAST, /* time of the last allocation or resize, since the recording's start */
 	LIVE_FAILED,
 	LIVE_VALUES
 };
@@ -251,7 +251,7 @@ const struct mt_analysis mt_analysis_blocks = {
 	.run = run,
 };
 
-/* ---- The kernel ---- */
+/* ---- The kernel's allocators ---- */
 
 enum {
 	KERNEL_BYTES, /* with the allocator's overhead, as /proc/slabinfo counts */

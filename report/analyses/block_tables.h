@@ -1,4 +1,4 @@
-/* The rows of --blocks, for a caller that keeps the account of blocks: mt_block_rows_create(). */
+/* The rows of --blocks, for a caller that keeps the accounts of blocks: mt_block_rows_create(). */
 #ifndef MT_REPORT_ANALYSES_BLOCK_TABLES_H
 #define MT_REPORT_ANALYSES_BLOCK_TABLES_H
 

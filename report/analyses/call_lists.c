@@ -22,7 +22,7 @@
 
 enum {
 	COLUMNS_MOST = 16,
-	WORDS = 256, /* bytes of flags in words */
+	WORDS = 256, /* bytes for flags as text */
 };
 
 /* Columns that both listings begin with. */
@@ -104,9 +104,9 @@ struct call_list {
 	/* Fills the listing's own columns. */
 	void (*fill)(struct call_list *list, const struct mt_session_sample *sample,
 		     const struct listed_call *call);
-	struct mt_map64 entered; /* by tid: index of its arguments */
+	struct mt_map64 entered; /* tid to index of the call in entries */
 	MT_ARRAY(struct listed_call) entries;
-	struct mt_map64 breaks; /* by recording and space: the last end of the heap */
+	struct mt_map64 breaks; /* recording and space to the latest end of the heap */
 	uint64_t keys[COLUMNS_MOST];
 };
 
@@ -138,7 +138,7 @@ static void set_text(struct call_list *list, size_t column, const char *text)
 
 /* ---- mmap, munmap, mremap ---- */
 
-/* The mapping at the address, from the kernel's record within the call. */
+/* The name of the mapping at the address, from the kernel's record within the call. */
 static const char *name_of(const struct call_list *list, const struct mt_session_sample *sample,
 			   const struct listed_call *call)
 {
@@ -236,7 +236,7 @@ static void fill_brk(struct call_list *list, const struct mt_session_sample *sam
 	list->keys[BRK_DELTA] = known ? now - old : (uint64_t)INT64_MIN;
 	list->keys[BRK_ASKED] = asked;
 	list->keys[BRK_STACK_ID] = sample->stack;
-	/* brk fails by leaving the end unchanged. A call with 0 only asks for the end. */
+	/* brk fails by leaving the end unchanged. A call with 0 only queries the end. */
 	set_text(list, BRK_ERROR, call->have_arguments && asked && now != asked ? "ENOMEM" : "");
 	mt_map64_put(&list->breaks, space, now);
 }
@@ -267,7 +267,7 @@ static void complete(struct call_list *list, uint64_t tid, struct listed_call *c
 }
 
 /*
- * Whether the sample is the exit of a call of the list. An enter's arguments are kept until the
+ * Whether the sample is the exit of a call of the list. Keeps the arguments of an entry until the
  * exit.
  */
 static bool take_call(struct call_list *list, const struct mt_session_sample *sample,

@@ -1,6 +1,6 @@
 /*
  * --growth: by how much each stack changed the mapped memory: bytes added minus bytes removed by
- * brk, mmap and related calls. Over a space's life the sum is the change of its size.
+ * brk, mmap and related calls. Over the life of a space, the sum is the change of the space's size.
  */
 #include "report/analyses/growth.h"
 
@@ -12,12 +12,12 @@
 struct growth {
 	struct mt_ledger_run run; /* first */
 	bool held;		  /* a return counts against the reserver, not the returning call */
-	struct mt_value lost; /* low: lost records that unmapped memory; high: that mapped memory */
+	struct mt_value lost;	  /* bytes that lost calls unmapped (low) and mapped (high) */
 };
 
 /*
- * The origin that a change counts for. With growth->held, memory that one call returns and another
- * one reserved counts for the latter, so the sum is the memory that its path still holds.
+ * The origin that a change counts for. With growth->held, memory that one call returns counts for
+ * the call that had reserved it. So the sum of a path is the memory that it still holds.
  */
 static const struct mt_origin *account_of(const struct growth *growth,
 					  const struct mt_ledger *ledger,
@@ -55,7 +55,7 @@ static void add_change(void *context, const struct mt_ledger *ledger,
 	add_bytes(context, ledger, post, post->change->sign != 0);
 }
 
-/* The total of mapped memory stays the same. */
+/* Counts memory for the call that gave it access. The total of mapped memory stays the same. */
 static void add_access(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {

@@ -1,4 +1,4 @@
-/* --growth; for the summary from the same ledger run as verdicts on that memory. */
+/* --growth; for the summary, made in the same run of a ledger as the verdicts on that memory. */
 #ifndef MT_REPORT_ANALYSES_GROWTH_H
 #define MT_REPORT_ANALYSES_GROWTH_H
 
@@ -8,9 +8,9 @@ struct mt_session;
 struct mt_verdicts;
 
 /*
- * --growth of a session that another caller reads to its end. The verdicts listen to the same
- * ledger, and returned memory counts against the call that had reserved it: each path's value is
- * its part of the growth that is still held. All arguments are borrowed until the listener is
+ * Makes --growth of a session that another caller reads to its end. The verdicts listen to the same
+ * ledger. Returned memory counts against the call that had reserved it, so each path's value is its
+ * part of the growth that is still held. All arguments are borrowed until the listener is
  * destroyed.
  */
 struct mt_listener *mt_growth_listen(struct mt_session *session,

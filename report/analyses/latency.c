@@ -33,7 +33,7 @@ static const struct mt_value_column value_columns[VALUES] = {
 struct duration_table {
 	const struct mt_duration_rule *rules;
 	size_t count;
-	const char *pages; /* the end's field that counts them, or NULL */
+	const char *pages; /* field of the end event that counts pages, or NULL */
 };
 
 /* Reads every duration into the rows. */
@@ -143,7 +143,7 @@ static struct mt_listener *listen(const struct mt_analysis *analysis, struct mt_
 	return &begin(analysis, session, request, analysis->rows, alongside)->listener;
 }
 
-/* "BEGIN,END" or "BEGIN,END,FIELD": cuts the copy. */
+/* Parses "BEGIN,END" or "BEGIN,END,FIELD". Cuts `words`, a copy of `given`. */
 static struct mt_error *parse_rule(char *words, const char *given, struct mt_duration_rule *out)
 {
 	out->begin = strsep(&words, ",");

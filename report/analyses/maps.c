@@ -1,8 +1,9 @@
 /*
  * --maps: each mapping of each process at a moment, as in /proc/PID/maps, with its memory, as pmap
- * -x. Resident, dirty and swapped bytes are the kernel's, if /proc/PID/smaps was read within a
- * second of the moment; a row is then a mapping of smaps. Otherwise adjacent regions of different
- * calls stay separate, which /proc may merge. Touched pages come from recorded page faults.
+ * -x shows it. Resident, dirty and swapped bytes are the kernel's, if /proc/PID/smaps was read
+ * within a second of the moment; a row is then a mapping of smaps. Otherwise adjacent regions of
+ * different calls are separate rows, though /proc may merge them. Touched pages come from recorded
+ * page faults.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -47,7 +48,7 @@ static const struct mt_key_column key_columns[KEYS] = {
 
 enum {
 	VALUE_BYTES,
-	VALUE_RESIDENT, /* from here to VALUE_HUGE: of smaps */
+	VALUE_RESIDENT, /* from here to VALUE_HUGE: from smaps */
 	VALUE_DIRTY,
 	VALUE_SWAPPED,
 	VALUE_HUGE,
@@ -142,7 +143,7 @@ static void add_row(const struct mappings *mappings, uint64_t *keys, struct mt_v
 	mt_sum_table_add(maps->groups, keys, values);
 }
 
-/* A row for a part of the region; line: its reading from smaps, or NULL. */
+/* Adds a row for a part of the region. `line` is the reading of the part from smaps, or NULL. */
 static void add_part(const struct mappings *mappings, const struct mt_extent *region,
 		     uint64_t start, uint64_t end, const struct mt_mapping_reading *line)
 {
@@ -179,7 +180,7 @@ static void add_part(const struct mappings *mappings, const struct mt_extent *re
 		values);
 }
 
-/* A range whose mapping, if any, is unknown. */
+/* Adds a row for a range whose mapping, if any, is unknown. */
 static void add_doubt(const struct mappings *mappings, const struct mt_extent *range)
 {
 	struct mt_value values[VALUES];
@@ -213,7 +214,7 @@ static bool fill(const struct mt_extents *regions, const struct mt_extent *regio
 
 /*
  * Adds the rows of one region: divided, or joined with the following regions, like the kernel's
- * mappings. *done: the end of the addresses that have a row.
+ * mappings. Sets *done to the end of the addresses that have a row.
  */
 static void add_region(const struct mappings *mappings, const struct mt_extent *region,
 		       uint64_t *done)
@@ -235,7 +236,7 @@ static void add_region(const struct mappings *mappings, const struct mt_extent *
 	}
 }
 
-/* The requested moment; `time` is that of the last event before it. */
+/* The requested moment. `time` is the time of the last event before that. */
 static uint64_t moment_of(const struct maps *maps, const struct mt_ledger_space *space,
 			  uint64_t time)
 {
@@ -280,7 +281,7 @@ static bool reports_pages(void *context, uint32_t recording)
 {
 	(void)context;
 	(void)recording;
-	return false; /* touched pages are found by their addresses, which counts lack */
+	return false; /* touched pages are found by address, and counts have no addresses */
 }
 
 static struct mt_error *run(const struct mt_analysis *analysis, struct mt_session *session,
@@ -318,7 +319,7 @@ static struct mt_error *run(const struct mt_analysis *analysis, struct mt_sessio
 		return err;
 	}
 	*out = mt_sum_table_table(maps.groups);
-	(*out)->quiet_values = ~maps.known; /* what no row has */
+	(*out)->quiet_values = ~maps.known; /* the values that no row has */
 	return NULL;
 }
 

@@ -1,7 +1,7 @@
 /*
  * --verdict: how the memory of each path develops over time, with slope, confidence and evidence.
- * --leaks: the verdicts that come from blocks: paths whose blocks stay live, by the age of the
- * blocks, and the memory that the allocator has mapped for them.
+ * --leaks: the verdicts on paths whose blocks stay live, by the age of the blocks, with the memory
+ * that the allocator has mapped for them.
  */
 #include <math.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static const struct mt_value_column value_columns[VALUES] = {
 	[VALUE_CONFIDENCE] = {"confidence", "%"},
 };
 
-/* Rounds to whole bytes; NAN stays. */
+/* Rounds to whole bytes; NAN stays NAN. */
 static double whole(double value)
 {
 	return fabs(value) < 1e15 ? (double)(int64_t)(value + (value < 0 ? -0.5 : 0.5)) : value;

@@ -73,7 +73,7 @@ static void add_space(void *context, const struct mt_ledger *ledger,
 		add_region(context, ledger, space, region, time);
 }
 
-/* --timeline: changes, counted for the call that had reserved the memory. */
+/* For --timeline: adds a change, counted for the call that had reserved the memory. */
 static void add_change(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post)
 {

@@ -26,8 +26,8 @@
 #define OFF "figures are off"
 
 /*
- * A rule applies if `missing` was not recorded, `present` was, and `absent` was not; NULL: always
- * true.
+ * A rule applies if `missing` was not recorded, `present` was, and `absent` was not. A name that is
+ * NULL is not checked.
  */
 struct rule {
 	unsigned int needs;
@@ -57,7 +57,7 @@ static const struct rule rules[] = {
 static const char *const sources[] = {"brk",  "mmap", "munmap",	   "mremap",
 				      FAULTS, COUNTS, ALLOCATIONS, FREES};
 
-/* The parts that events have in an account of blocks. */
+/* Operations on blocks that events record. */
 static const struct {
 	const char *what;
 	enum mt_block_operation operation;
@@ -67,7 +67,7 @@ static const struct {
 	{FREES, MT_BLOCK_FREE},
 };
 
-/* Whether the event is recorded: a page event by its name, else the exits of a system call. */
+/* Whether the event records `what`: an operation on blocks, page events, or exits of a call. */
 static bool records(const struct mt_facts_event *event, const char *what)
 {
 	enum mt_vm_call_kind kind, wanted;
@@ -88,7 +88,7 @@ static bool records(const struct mt_facts_event *event, const char *what)
 	return mt_vm_call_moment(event->name, &kind) == MT_MOMENT_EXIT && kind == wanted;
 }
 
-/* The event that records `what`, a sample rather than a mark; NULL: none. */
+/* The event that records `what`. A sample is preferred to a mark. NULL if there is none. */
 static const struct mt_facts_event *find(const struct mt_facts *facts, const char *what)
 {
 	const struct mt_facts_event *found = NULL;
@@ -112,8 +112,8 @@ static bool holds(const struct rule *rule, const struct mt_facts *facts)
 }
 
 /*
- * Limited by -c, -F, a size limit or a filter. The filter of raw_syscalls that names the call
- * leaves none of its calls out.
+ * True if -c, -F, a size limit or a filter limited the event. The filter of raw_syscalls that names
+ * the call leaves none of its calls out.
  */
 static bool is_in_part(const struct mt_facts_event *event)
 {
@@ -135,7 +135,7 @@ static unsigned int needs_of(const char *source)
 }
 
 enum {
-	EVENTS_MOST = 8, /* under one limit */
+	EVENTS_MOST = 8, /* events of one limit */
 	LIMITS_MOST = 8,
 };
 
@@ -166,7 +166,7 @@ static void add(struct limits *limits, const char *event, const char *how, const
 	limit->events[limit->count++] = event;
 }
 
-/* "munmap and mremap were not recorded: ..." */
+/* Prints a limit: "munmap and mremap were not recorded: ...". */
 static void print(const struct limit *limit, FILE *to)
 {
 	for (size_t i = 0; i < limit->count; i++)
@@ -190,7 +190,7 @@ static void add_parts(unsigned int needs, const struct mt_facts *facts, struct l
 	}
 }
 
-/* mtrec -i: the side-band follows children and later threads, for names; samples do not. */
+/* True for mtrec -i: children and later threads are in the side-band, but not in samples. */
 static bool left_out_children(const struct mt_facts *facts)
 {
 	bool followed = false, alone = false;
@@ -205,7 +205,7 @@ static bool left_out_children(const struct mt_facts *facts)
 	return followed && alone;
 }
 
-/* Marks count in full, but their callers are unknown. */
+/* Adds limits for marks, which count in full, but whose callers are unknown. */
 static void add_stackless(unsigned int needs, const struct mt_facts *facts, struct limits *limits)
 {
 	static const char *const growing[] = {"brk", "mmap"};
@@ -219,7 +219,7 @@ static void add_stackless(unsigned int needs, const struct mt_facts *facts, stru
 	}
 }
 
-/* Data of recorded processes that mtrec's choice of CPUs, threads and names left out. */
+/* Adds limits if the choice of CPUs, threads or names left out data of recorded processes. */
 static void add_choices(unsigned int needs, const struct mt_facts *facts, struct limits *limits)
 {
 	bool cpus = false, names = false, threads = false;
@@ -246,7 +246,7 @@ static void add_choices(unsigned int needs, const struct mt_facts *facts, struct
 		add(limits, "what threads of other names did", "not recorded", OFF);
 }
 
-/* The limits of block sizes. text: position of the limit's words. */
+/* Adds the limits of block sizes. `text` gets the words, which `limits` borrows. */
 static void add_sizes(const struct mt_facts *facts, struct limits *limits, char *text, size_t size)
 {
 	uint64_t least = UINT64_MAX, most = 0, low, high;

@@ -9,7 +9,7 @@
 
 struct mt_facts;
 
-/* The subject of an analysis's figures. */
+/* What the figures of an analysis are about. */
 enum mt_needs {
 	MT_NEEDS_GROWTH = 1, /* mappings, and their removal */
 	MT_NEEDS_MAPS = 2,   /* the mappings at a moment */
@@ -19,8 +19,9 @@ enum mt_needs {
 };
 
 /*
- * The limits of figures with these needs, one line to be freed; NULL if there are none: "mmap was
- * not recorded: heap only". NULL also for recordings without any event that the figures come from.
+ * Describes the limits of figures with these needs on one line: "mmap was not recorded: heap only".
+ * The caller frees it. NULL if there are none, or if no event that the figures come from was
+ * recorded.
  */
 char *mt_preconditions_describe(unsigned int needs, const struct mt_facts *facts);
 

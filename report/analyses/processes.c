@@ -1,7 +1,7 @@
 /*
  * --processes: each process's memory at the beginning and at the end, by the kernel's counts. A
- * process that began later had none before. For a process that ended with the recording the peak
- * counts, and the paths of such a process are those of its peak.
+ * process that began later had none before. A process that ended with the recording counts with its
+ * peak, and its paths are those of the peak.
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@ enum {
 	VALUE_MAPPED, /* change of the mapped size */
 	VALUE_MAPPED_NOW,
 	VALUE_SWAPPED,
-	VALUE_COUNT,  /* of processes; only the largest peak of several is known */
+	VALUE_COUNT,  /* number of processes; if several, only their largest peak is known */
 	VALUE_FILES,  /* part of VALUE_CHANGE, pages of files */
 	VALUE_HUGE,   /* part of VALUE_CHANGE, anonymous huge pages */
 	VALUE_CLOSED, /* part of VALUE_MAPPED, address space without access, from a ledger */
@@ -59,8 +59,8 @@ enum life {
 	LIFE_STAYED,
 	LIFE_BEGAN,
 	LIFE_ENDED,
-	LIFE_ENDED_LAST,    /* with the recording, as its command does: shown at its peak */
-	LIFE_ENDED_LARGEST, /* earlier, and none grew as much: the summary shows it at its peak */
+	LIFE_ENDED_LAST,    /* ended with the recording, as its command does: shown at its peak */
+	LIFE_ENDED_LARGEST, /* ended earlier, and none grew as much: shown at its peak */
 };
 
 static const char *const lives[] = {
@@ -71,7 +71,7 @@ static const char *const lives[] = {
 	[LIFE_ENDED_LARGEST] = "ended largest",
 };
 
-/* The change of a part; 0 for processes that ended, whose change is the one to their peak. */
+/* The change of a part; 0 for processes that ended, which VALUE_CHANGE shows at their peak. */
 static struct mt_value part_of(const struct mt_gauged_process *process, enum mt_process_gauge part)
 {
 	bool known = !process->ended && process->series[part].count;
@@ -80,7 +80,7 @@ static struct mt_value part_of(const struct mt_gauged_process *process, enum mt_
 				    : 0);
 }
 
-/* For a part of the time, the peak is not used, because it may be outside of it. */
+/* With --time, the peak is not used, because it may be outside the selected time. */
 static enum life life_of(const struct mt_session *session, const struct mt_gauged_process *process)
 {
 	if (process->ended &&
@@ -182,7 +182,7 @@ static void add_process(struct mt_session *session, struct mt_row_keys *keys,
 	mt_row_keys_add(keys, &facts, values);
 }
 
-/* For processes that ended with others, only the peak of their sizes is known. */
+/* Adds a row for processes of which no sizes but the largest peak are known. */
 static void add_brief(struct mt_session *session, struct mt_row_keys *keys,
 		      const struct mt_brief_processes *brief)
 {

@@ -14,7 +14,7 @@ struct mt_verdicts;
 
 /* Additional data of --processes for the summary. */
 struct mt_process_more {
-	/* The part of the mapped growth that is address space without access; or NULL. */
+	/* For the part of the mapped growth that is address space without access; or NULL. */
 	const struct mt_verdicts *ledger;
 	/* A process that ended early, and is shown at its peak; or NULL. */
 	const struct mt_gauged_process *ended_largest;
@@ -24,13 +24,13 @@ struct mt_process_more {
 double mt_process_peak(const struct mt_gauged_process *process);
 
 /*
- * The process with the largest peak among processes that ended before the recording's last moments,
- * if no other process grew as much; else NULL. Borrowed from the gauges.
+ * The process that grew most to its peak, among processes that ended before the recording's last
+ * moments, if no other process grew as much; else NULL. Borrowed from the gauges.
  */
 const struct mt_gauged_process *mt_process_ended_largest(const struct mt_session *session,
 							 const struct mt_gauge_log *gauges);
 
-/* The table of --processes from gauges that were read. */
+/* The table of --processes from gauges that the caller has read. */
 struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
 				  const struct mt_process_more *more,
 				  const struct mt_analysis_request *request, struct mt_table **out);

@@ -1,6 +1,6 @@
 /*
  * --resident: pages touched and not given back, by toucher and by reserver. A process that ended or
- * called exec counts as of the moment before.
+ * called exec counts with the pages that it had just before.
  */
 #include <stdio.h>
 
@@ -25,7 +25,8 @@ static const struct mt_value_column value_columns[VALUES] = {
 };
 
 /*
- * From 6.2 on the kernel reports each change of its counts; earlier kernels every 64th of a thread.
+ * From 6.2 on the kernel reports each change of its counts; earlier kernels report every 64th
+ * change by a thread.
  */
 static bool reports_each(void *context, uint32_t recording)
 {
@@ -44,8 +45,8 @@ static bool reports_each(void *context, uint32_t recording)
 struct resident {
 	struct mt_ledger_run run; /* first */
 	struct mt_residence *residence;
-	bool huge;			/* huge pages alone */
-	struct mt_resident_apart apart; /* has: NULL, nothing is left out */
+	bool huge;			/* only huge pages are shown */
+	struct mt_resident_apart apart; /* `has` is NULL: nothing is left out */
 };
 
 /* A process that ended and is shown nevertheless. */
@@ -87,7 +88,7 @@ static void add_holding(struct resident *resident, const struct mt_ledger *ledge
 	if (!toucher->selected || ended_early(resident, holding->space) ||
 	    is_apart(resident, ledger, holding))
 		return;
-	if (holding->space->unseen) /* any part of it may have been given back unseen */
+	if (holding->space->unseen) /* unseen calls may have given back any part of the memory */
 		*(holding->pages > 0 ? &bytes.low : &bytes.high) = 0;
 	mt_memory_values(bytes, mt_value_exact((double)holding->count), values);
 	values[VALUE_SWAPPED] = mt_value_exact((double)holding->swapped * PAGE);
@@ -104,7 +105,7 @@ static void add_holding(struct resident *resident, const struct mt_ledger *ledge
 	mt_row_keys_add(resident->run.grouping, &facts, values);
 }
 
-/* --timeline: changes, counted for the path that had touched the memory. */
+/* For --timeline: adds a change, counted for the path that had touched the memory. */
 static void add_change(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
 		       uint64_t time)
 {
@@ -134,7 +135,7 @@ static void set_up(struct mt_ledger_run *run)
 	mt_residence_listen(resident->residence, &run->options);
 }
 
-/* Memory held at the end. */
+/* Adds rows for the memory held at the end. */
 static void end(struct mt_ledger_run *run)
 {
 	struct resident *resident = (struct resident *)run;

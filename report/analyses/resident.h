@@ -13,7 +13,7 @@ struct mt_resident_apart {
 	void *context;
 };
 
-/* `listener`: that of mt_analysis_resident, before its end. */
+/* Leaves out that memory. `listener` is that of mt_analysis_resident. Call before its end(). */
 void mt_resident_leave_out(struct mt_listener *listener, const struct mt_resident_apart *apart);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * --samples: as sums, how often each event, thread name and stack was sampled; as a listing, a row
  * for each sample. --counts: how often each event occurred. --faults and --files: page faults by
- * mode and stack, or by the file mapped at the address. Minor and major faults are separate if they
- * were recorded separately.
+ * mode and stack, or by the file mapped at the address. Minor and major faults have separate rows
+ * if they were recorded as separate events.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +92,7 @@ struct sample_list {
 	struct event_strings event;
 	uint64_t keys[LIST_COLUMNS];
 	struct mt_value values[MT_SAMPLE_VALUES];
-	MT_ARRAY(struct mt_trace_format *) formats; /* by event, NULL: not read yet */
+	MT_ARRAY(struct mt_trace_format *) formats; /* by event; NULL: not read yet */
 	char detail[DETAIL];
 };
 
@@ -108,7 +108,7 @@ static uint64_t number_or_none(int64_t number)
 	return number < 0 ? UINT64_MAX : (uint64_t)number;
 }
 
-/* Text of a tracepoint's fields, or NULL. */
+/* The text of a tracepoint's fields, or NULL. */
 static const char *describe(struct sample_list *list, const struct mt_session_sample *sample)
 {
 	const char *text = mt_session_facts(list->session)->events.items[sample->event].format;

@@ -37,7 +37,7 @@ static const struct mt_key_column key_columns[KEYS] = {
 	[KEY_HELPS] = {"what would help", MT_KEY_STRING},
 };
 
-/* The remedy for a stack that ended this way. */
+/* The remedy for a stack that ended for this reason. */
 static const char *const helps[MT_END_REASONS] = {
 	[MT_END_NO_REGS] = "record user stacks: mtrec does, perf record --call-graph dwarf",
 	[MT_END_NO_DUMP] = "record stack dumps: mtrec does, perf record --call-graph dwarf",
@@ -68,7 +68,7 @@ struct image_counts {
 
 struct counts {
 	struct mt_session *session;
-	MT_ARRAY(struct image_counts) images; /* by image + 1; 0 is no image */
+	MT_ARRAY(struct image_counts) images; /* [0]: without an image; else by image + 1 */
 };
 
 static struct image_counts *counts_of(struct counts *counts, uint32_t image)

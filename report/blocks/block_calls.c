@@ -16,10 +16,10 @@
 #include "unwind/cfi/dump.h"
 
 enum {
-	DEPTH_MOST = 8, /* functions that a thread is in at once, nested */
+	DEPTH_MOST = 8, /* maximum number of nested functions of a thread */
 	REG_SP = 7,	/* PERF_REG_X86_SP */
 	ERRNO_MOST = 4095,
-	FLAG_MAPPED = 2, /* glibc's flag before a block: it has a mapping of its own */
+	FLAG_MAPPED = 2, /* glibc's flag in front of a block: it has a mapping of its own */
 	FLAGS = 7,
 	ONE_IN_MOST = 1 << 20,
 };
@@ -29,15 +29,15 @@ struct entry {
 	uint32_t function;
 	bool has_asked;
 	uint64_t asked, old, out, time;
-	uint64_t was; /* as old, but kept if old is freed meanwhile; 0: old is to be freed */
+	uint64_t was; /* as `old`, but stays if the block is freed; 0: the block is not resized */
 };
 
 struct thread {
 	struct entry entries[DEPTH_MOST]; /* in order of time */
 	size_t depth;
-	uint64_t freed; /* the address freed last, if nothing happened since; 0: none */
+	uint64_t freed; /* the last freed address, if nothing else happened since; 0: none */
 	uint32_t freed_by;
-	uint64_t failed; /* time of the last failure, if nothing happened since; 0: none */
+	uint64_t failed; /* time of the last failure, if nothing else happened since; 0: none */
 };
 
 struct mt_block_calls {
@@ -220,7 +220,9 @@ static void take_enter(struct thread *thread, const struct mt_block_event *event
 	thread->entries[thread->depth++] = entry;
 }
 
-/* Notes that a block was freed: open calls do not free it again. True if one of them resizes it. */
+/*
+ * Marks a block as freed, so that open calls do not free it again. True if one of them resizes it.
+ */
 static bool forget_old(struct thread *thread, uint64_t address)
 {
 	bool resizes = false;
@@ -272,7 +274,7 @@ static uint64_t usable_bytes(uint64_t word)
 	return word > alongside ? word - alongside : 0;
 }
 
-/* The effect of a function that returned `value`; sets the address given->address. */
+/* The effect of a function that returned `value`. Sets given->address. */
 static enum mt_block_effect effect_of(const struct mt_block_event *event, const struct entry *entry,
 				      uint64_t value, const struct mt_attr *attr,
 				      const struct mt_sample *sample, struct mt_block_given *given)

@@ -19,7 +19,7 @@ struct mt_sample;
 struct mt_strings;
 
 enum mt_block_operation {
-	MT_BLOCK_NONE, /* no part in an account of blocks */
+	MT_BLOCK_NONE, /* not used by accounts of blocks */
 	MT_BLOCK_ALLOC,
 	MT_BLOCK_ENTER,
 	MT_BLOCK_FREE,
@@ -29,12 +29,12 @@ enum mt_block_operation {
 enum mt_block_operation mt_block_operation_of(const char *account);
 
 /*
- * How many blocks a recorded block represents, by an event's `account`: 1 in so many is recorded,
- * chosen by address.
+ * How many blocks a recorded block represents, by an event's `account`. Recorded blocks are chosen
+ * by address.
  */
 uint32_t mt_block_one_in(const char *account);
 
-/* The bytes of the blocks that an event with that `account` was limited to. False: no limit. */
+/* The sizes in bytes that an event with that `account` was limited to. False: no limit. */
 bool mt_block_sizes(const char *account, uint64_t *least, uint64_t *most);
 
 /* The calls that an event records. All zero: no call of an allocator. */
@@ -83,7 +83,7 @@ void mt_block_calls_set_sampled(struct mt_block_calls *calls);
  *    read from the sample's stack dump. If blocks are sampled, blocks that are not chosen are left
  *    out.
  * 3. If a call fails because a call inside it failed, the failure counts once, for the inner call.
- * 4. If no bytes were requested, a return of NULL is no failure, and frees `old`.
+ * 4. If no bytes were requested, a return of NULL is not a failure, and frees `old`.
  * 5. If a thread frees a block in two functions in a row, the block is freed once.
  * 6. Blocks of a size that the event leaves out have no effect, and neither have failures to
  *    allocate them, but a block that the call freed is still freed. The size is the requested one,

@@ -14,7 +14,7 @@
 
 enum {
 	FREED_MOST = 1 << 15, /* addresses in each generation */
-	GROWTHS_MOST = 32,    /* for each block, a power of two: a verdict needs twelve */
+	GROWTHS_MOST = 32,    /* of each block; a power of two. A verdict needs twelve */
 	DOUBT_NS = 1000000,   /* typical disorder between records of two threads */
 	IN_DOUBT = 1,	      /* bit 0 of a time in `replaced` */
 };
@@ -139,7 +139,7 @@ bool mt_block_map_freed_within(struct mt_block_map *map, uint64_t address, uint6
 	return true;
 }
 
-/* Marks the free of an address that was returned without a free as possibly the missing one. */
+/* If this free may be the one that was missing when the address was returned again, notes that. */
 static void note_doubt(struct mt_block_map *map, const struct mt_block *block,
 		       const struct mt_block_freeing *freeing)
 {
@@ -150,7 +150,7 @@ static void note_doubt(struct mt_block_map *map, const struct mt_block *block,
 		mt_map64_put(&map->replaced, block->address, time | IN_DOUBT);
 }
 
-/* The kind of a free at an address without a live block. */
+/* The kind of a free at an address where no block is live. */
 static enum mt_block_freed freed_again(struct mt_block_map *map, uint64_t address, uint64_t *before)
 {
 	uint64_t time;
@@ -190,7 +190,7 @@ static void merge_growths(struct mt_block_sizes *sizes)
 	sizes->count--;
 }
 
-/* The capacity doubles with the count. */
+/* Appends a growth. The capacity doubles with the count. */
 static void add_growth(struct mt_block_sizes **out, uint64_t time, uint64_t bytes)
 {
 	struct mt_block_sizes *sizes = *out;
@@ -240,7 +240,7 @@ static void begin_resizing(struct mt_block_map *map, struct mt_block *block, int
 		(struct resizing){block->address, block->time, block->bytes, MT_TAKE(block->sizes)};
 }
 
-/* If the block is the result of a resizing by its thread, it gets the history of the old block. */
+/* If the block results from a resizing by its thread, it gets the history of the old block. */
 static void end_resizing(struct mt_block_map *map, struct mt_block *block,
 			 const struct mt_block_given *given)
 {
@@ -303,7 +303,7 @@ bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *gi
 	return replaces;
 }
 
-/* Remembers a freed address. */
+/* Keeps a freed address. */
 static void remember(struct mt_block_map *map, uint64_t address, uint32_t origin)
 {
 	if (map->freed[0].count >= FREED_MOST) {

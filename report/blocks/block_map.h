@@ -11,7 +11,7 @@
 
 struct mt_block_map;
 
-/* Bytes that a block grew by at a time, and still has. */
+/* Bytes by which a block grew at one time, and which it still has. */
 struct mt_block_growth {
 	uint64_t time, bytes;
 };
@@ -19,7 +19,7 @@ struct mt_block_growth {
 /* The history of a block that was resized, as by realloc. */
 struct mt_block_sizes {
 	uint64_t last;	  /* ns; time of the last resize */
-	uint32_t resized; /* times */
+	uint32_t resized; /* how many times */
 	uint32_t count;
 	struct mt_block_growth growths[]; /* in order; those nearest in time are merged */
 };
@@ -78,8 +78,8 @@ void mt_block_map_destroy(struct mt_block_map *map);
 bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *given);
 
 /*
- * True if the missing free at an address that was returned again is the free by a function which
- * was called at `enter` and returns now, as realloc.
+ * True if the missing free at an address that was returned again is the free by a function
+ * (realloc) that was called at `enter` and returns now.
  */
 bool mt_block_map_freed_within(struct mt_block_map *map, uint64_t address, uint64_t enter);
 
@@ -94,7 +94,7 @@ struct mt_block_freeing {
 };
 
 /*
- * Frees the block at an address. *origin: of the block that is or was live there;
+ * Frees the block at an address. Sets *origin to that of the block that is or was live there,
  * MT_BLOCK_NO_ORIGIN if no block was seen.
  */
 enum mt_block_freed mt_block_map_free(struct mt_block_map *map,
@@ -106,13 +106,13 @@ const struct mt_block *mt_block_map_at(const struct mt_block_map *map, uint64_t 
 size_t mt_block_map_count(const struct mt_block_map *map);
 
 /*
- * Calls `deliver` for each live block, or with at_peak for each block that was live at the peak and
- * was not replaced before it.
+ * Calls `deliver` for each live block. With at_peak, calls it for each block that was live at the
+ * peak and was not replaced before that.
  */
 void mt_block_map_each(const struct mt_block_map *map, bool at_peak,
 		       void (*deliver)(void *context, const struct mt_block *block), void *context);
 
-/* ns; 0 without blocks. */
+/* The time of the peak, ns; 0 if there were no blocks. */
 uint64_t mt_block_map_peak_time(const struct mt_block_map *map);
 
 #endif

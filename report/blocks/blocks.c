@@ -33,7 +33,7 @@ struct mt_block_account {
 	bool forked;		  /* frees of unknown blocks may be of the parent's blocks */
 	bool closed;		  /* its end is queued */
 	struct mt_block_map *map; /* NULL after it was delivered */
-	struct mt_map64 anomaly[MT_BLOCK_ANOMALIES]; /* origin to calls */
+	struct mt_map64 anomaly[MT_BLOCK_ANOMALIES]; /* origin to number of calls */
 };
 
 /* Anomalous frees of a thread that has done nothing else since. */
@@ -54,7 +54,7 @@ enum queued_kind {
 /* An effect on an account, which the session defers. */
 struct queued {
 	enum queued_kind kind;
-	bool execed; /* END */
+	bool execed; /* of QUEUED_END: by exec */
 	uint64_t time;
 	struct mt_block_account *account;
 	int32_t tid; /* CALL, LAST */
@@ -68,7 +68,7 @@ struct mt_blocks {
 	struct mt_observer observer;
 	struct mt_origins *origins;
 	MT_ARRAY(struct mt_block_event) events;		/* by index in facts->events */
-	MT_ARRAY(struct mt_kernel_event) kernel_events; /* with options->kernel: likewise */
+	MT_ARRAY(struct mt_kernel_event) kernel_events; /* the same with options->kernel */
 	/* Of the present recording: */
 	struct mt_block_calls *calls;
 	struct mt_losses losses;
@@ -79,7 +79,7 @@ struct mt_blocks {
 	struct mt_map64 last_given; /* tid to address of its last allocated block; with `gone` */
 	uint64_t now, at;
 	bool begun, frozen;
-	uint32_t one_in; /* the most blocks that one represents */
+	uint32_t one_in; /* maximum number of blocks that one recorded block represents */
 	bool limited;	 /* blocks of some sizes are left out */
 	/* Of all recordings: */
 	uint64_t lost;
@@ -129,7 +129,7 @@ void mt_blocks_destroy(struct mt_blocks *blocks)
 	free(blocks);
 }
 
-/* The account `id`: of a space, or one of the kernel's accounts. */
+/* The account `id`, which is that of a space or one of the kernel's. */
 static struct mt_block_account *account_of(struct mt_blocks *blocks, const struct mt_space *space,
 					   uint64_t id, uint32_t recording)
 {
@@ -167,8 +167,8 @@ static void settle_free(struct mt_blocks *blocks, const struct pending_free *fre
 }
 
 /*
- * Removes the pending frees of a thread, or of an account if it is not NULL. `count`: counts them
- * first.
+ * Removes the pending frees of a thread, or of an account if that is not NULL. If `count`, counts
+ * them first.
  */
 static void end_pending(struct mt_blocks *blocks, int32_t tid,
 			const struct mt_block_account *account, bool count)
@@ -186,7 +186,7 @@ static void end_pending(struct mt_blocks *blocks, int32_t tid,
 	blocks->pending.count = kept;
 }
 
-/* Ends the pending frees of a thread that did something else, or ended. */
+/* Ends the pending frees of a thread that did something else, or that ended. */
 static void end_frees(struct mt_blocks *blocks, int32_t tid, bool count)
 {
 	if (blocks->pending.count && mt_map64_remove(&blocks->pending_of, (uint32_t)tid))
@@ -299,7 +299,7 @@ static void compare_with_last(const struct mt_blocks *blocks, const struct queue
 				mt_origins_get(blocks->origins, block->origin)->stack;
 }
 
-/* Reports the end of the block at an address. */
+/* Reports that the block at an address has ended. */
 static void report_gone(struct mt_blocks *blocks, const struct queued *queued, uint64_t address,
 			bool freed)
 {
@@ -368,7 +368,7 @@ static void apply_free(struct mt_blocks *blocks, const struct queued *queued)
 	if (freed == MT_FREED_UNKNOWN && account->forked)
 		return;
 	if (blocks->one_in > 1 || blocks->limited)
-		return; /* most blocks that are freed were not chosen */
+		return; /* if blocks are sampled, most freed blocks were not chosen */
 	/*
 	 * The block may have been allocated in between: in bulk, at an address that no sample
 	 * shows, in a lost record, or by a child of vfork, if its first allocation was not seen
@@ -385,7 +385,7 @@ static void apply_free(struct mt_blocks *blocks, const struct queued *queued)
 
 /*
  * Applies the free by realloc. Before realloc returned, another thread may have got the address and
- * freed it again: then this is the missing free.
+ * freed it again. Then the free by realloc is the one that was missing.
  */
 static void apply_old(struct mt_blocks *blocks, struct queued *queued)
 {
@@ -514,8 +514,8 @@ static bool is_ours(const struct mt_blocks *blocks, uint32_t event)
 }
 
 /*
- * The kernel names the event that first found room again in a shared buffer, so any event may have
- * lost the records.
+ * The kernel reports the loss with the event that first found room again in a shared buffer, so any
+ * event may have lost the records.
  */
 static void take_loss(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
@@ -531,7 +531,7 @@ static void take_loss(struct mt_blocks *blocks, const struct mt_observed *observ
 	mt_losses_add(&blocks->losses, loss->from, loss->to);
 }
 
-/* The account of a call, and the kernel's object cache, a string id. */
+/* The account of a call, and the kernel's object cache as a string id. */
 struct place {
 	uint64_t space; /* id of a struct mt_space; for the kernel's accounts, ids above those */
 	uint32_t cache;
@@ -656,7 +656,7 @@ static void take(struct mt_blocks *blocks, const struct mt_observed *observed)
 		take_loss(blocks, observed);
 	else if (observed->kind == MT_OBSERVED_SAMPLE)
 		take_sample(blocks, observed);
-	else if (observed->kind == MT_OBSERVED_KERNEL && !kernel) /* kernel: without spaces */
+	else if (observed->kind == MT_OBSERVED_KERNEL && !kernel) /* only for spaces */
 		take_kernel(blocks, observed);
 }
 
@@ -741,7 +741,7 @@ static bool notes_probes(const struct mt_facts *facts, const char *path)
 	return false;
 }
 
-/* A started program may load an allocator that mtrec did not know of at the start. */
+/* The path of an allocator without probes, which a program loaded later; NULL if there is none. */
 static const char *unprobed_allocator(const struct mt_session *session)
 {
 	const struct mt_facts *facts = mt_session_facts(session);

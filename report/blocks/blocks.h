@@ -55,12 +55,12 @@ enum mt_block_anomaly {
 
 struct mt_blocks_options {
 	struct mt_at at;
-	bool alongside; /* the session gives the same samples as before; else only allocations */
-	bool kernel;	/* blocks of the kernel's allocators, not of programs': one space */
+	bool alongside; /* does not restrict the session to samples of allocations */
+	bool kernel;	/* blocks of the kernel's allocators, in one space, not those of programs */
 	/*
 	 * `block` is called for each block of a space, and `anomaly` with the number of anomalies
-	 * by each origin, when the space or the recording ends, or the requested moment has come.
-	 * `doubtful`: the block's free may be in lost records. Both may be NULL.
+	 * by each origin, when the space or the recording ends, or at the requested moment.
+	 * `doubtful`: the block's free may be in lost records. Both callbacks may be NULL.
 	 */
 	void (*block)(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
@@ -84,7 +84,7 @@ struct mt_blocks_options {
 struct mt_blocks *mt_blocks_begin(struct mt_session *session,
 				  const struct mt_blocks_options *options);
 /*
- * Adds calls that are missing in the accounts to the session's facts. Returns the number of lost
+ * Adds numbers of calls that the accounts lack to the session's facts. Returns the number of lost
  * records of allocators.
  */
 uint64_t mt_blocks_end(struct mt_blocks *blocks);

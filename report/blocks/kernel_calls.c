@@ -17,7 +17,7 @@ struct mt_kernel_allocator {
 	enum mt_kernel_account account;
 	enum mt_block_effect effect;
 	const char *address, *asked, *usable; /* names of fields, NULL: none */
-	const char *name;		      /* of the cache: a field, or the name itself */
+	const char *name;		      /* of the cache: a field, or a fixed name */
 	bool has_name_field;
 };
 
@@ -133,7 +133,7 @@ enum mt_kernel_account mt_kernel_call_take(const struct mt_kernel_event *event,
 		.address = address,
 		.asked = asked,
 		.usable = usable,
-		.enter = time, /* no call of these contains another one for the same address */
+		.enter = time, /* these calls do not contain each other */
 		.time = time,
 		.tid = sample->tid,
 		.has_asked = true,

@@ -17,7 +17,7 @@ struct mt_sample;
 struct mt_kernel_event {
 	const struct mt_kernel_allocator *allocator; /* NULL: none */
 	struct mt_field address, asked, usable, name;
-	uint32_t one_in; /* set by the caller: objects that one represents; 0: 1 */
+	uint32_t one_in; /* set by the caller: objects that a recorded one represents; 0: one */
 };
 
 /* True if an event of this name is a call of the kernel's allocators. */
@@ -34,8 +34,8 @@ enum mt_kernel_account {
 };
 
 /*
- * Takes the effect of a call, and returns its account. *cache: the name of the object cache, of
- * which *length bytes count; "" without a cache.
+ * Decodes a call, and returns its account. *cache is the name of the object cache, *length bytes
+ * long; "" without a cache.
  */
 enum mt_kernel_account mt_kernel_call_take(const struct mt_kernel_event *event,
 					   const struct mt_sample *sample, uint64_t time,

@@ -135,7 +135,7 @@ static struct mt_error *set_base_time(struct mt_report_options *o, const char *n
 	return mt_timespan_parse(name, value, &o->baseline.time);
 }
 
-/* "end", "peak", seconds, or a percentage of the recording's length. */
+/* Parses "end", "peak", seconds, or a percentage of the recording's length. */
 static struct mt_error *set_at(struct mt_report_options *o, const char *name, const char *value)
 {
 	struct mt_at at = {.when = MT_AT_TIME, .seconds = -1};
@@ -190,7 +190,7 @@ static struct mt_error *set_percent_limit(struct mt_report_options *o, const cha
 	return NULL;
 }
 
-/* A directory that exists: otherwise a mistyped one would silently match nothing. */
+/* Checks that a directory exists: a mistyped name would silently match nothing. */
 static struct mt_error *set_directory(const char **out, const char *name, const char *value)
 {
 	const char *slash = strrchr(value, '/');
@@ -387,7 +387,7 @@ static struct mt_error *set_unwind(struct mt_report_options *o, const char *name
 			     "known: %s", known);
 }
 
-/* SEC, or SEC,COUNT. */
+/* Parses SEC or SEC,COUNT. */
 static struct mt_error *set_follow(struct mt_report_options *o, const char *name, const char *value)
 {
 	const char *comma = value ? strchr(value, ',') : NULL;

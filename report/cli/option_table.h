@@ -20,10 +20,10 @@ enum mt_option_kind {
 	MT_OPTION_FLAG,	   /* bool: true */
 	MT_OPTION_TEXT,	   /* const char *: the value */
 	MT_OPTION_SECONDS, /* double */
-	MT_OPTION_NUMBERS, /* struct mt_numbers: added */
-	MT_OPTION_MATCH,   /* struct mt_match *: added */
-	MT_OPTION_HELD,	   /* perf's: accepted, as every report has it */
-	MT_OPTION_INSTEAD, /* perf's: refused; its help names the alternative */
+	MT_OPTION_NUMBERS, /* struct mt_numbers: added to the list */
+	MT_OPTION_MATCH,   /* struct mt_match *: added to the list */
+	MT_OPTION_HELD,	   /* of perf: accepted without effect, because every report does this */
+	MT_OPTION_INSTEAD, /* of perf: refused; the help names the alternative */
 };
 
 /* `name` is the option's name for messages; value is NULL if none is given. */
@@ -33,13 +33,13 @@ typedef struct mt_error *mt_set_option(struct mt_report_options *options, const 
 struct mt_option {
 	char letter; /* 0: none */
 	const char *name;
-	const char *also; /* second long name, hidden from --help; perf's if different */
+	const char *also; /* second long name, hidden from --help; perf's name if that differs */
 	/* As --help shows it; NULL: none; "[X]": optional, or the next word; "[=X]": optional. */
 	const char *argument;
 	enum mt_option_kind kind;
 	size_t offset; /* offset in struct mt_report_options */
 	mt_set_option *set;
-	const char *brief; /* one line for --help; NULL: listed by --help all alone */
+	const char *brief; /* one line for --help; NULL: only --help all lists the option */
 	const char *help;  /* for --help all */
 };
 
@@ -67,7 +67,10 @@ extern const struct mt_option mt_perf_option_rows[];
  */
 struct mt_error *mt_picture_options_check(struct mt_report_options *options);
 
-/* Methods of unwinding: ours, and the oracles built in. Each table ends in a row without a name. */
+/*
+ * Methods of unwinding: mtreport's, and those of the oracles that are built in. Each table ends in
+ * a row without a name.
+ */
 #define MT_METHOD_TABLES 2
 extern const struct mt_unwind_method *const mt_method_tables[MT_METHOD_TABLES];
 

@@ -24,13 +24,13 @@ enum {
 	DEFAULT_MAX_STACK = 4096,
 };
 
-/* An option as typed: a row, or one of the analyses or outputs. */
+/* An option as typed: an option of a table, or the name of an analysis or output. */
 struct found {
 	const struct mt_option *option;
 	const struct mt_analysis *analysis;
 	const struct mt_output *output;
 	const char *name;
-	size_t matches; /* rows that begin with the typed text */
+	size_t matches; /* number of rows whose names begin with the typed text */
 };
 
 static void consider(struct found *found, const char *typed, size_t length, const char *name,
@@ -38,7 +38,7 @@ static void consider(struct found *found, const char *typed, size_t length, cons
 {
 	if (!name || strncmp(name, typed, length) != 0)
 		return;
-	if (!name[length]) { /* the full name: other matches do not count */
+	if (!name[length]) { /* the full name was typed: other matches do not count */
 		*found = *candidate;
 		found->name = name;
 		found->matches = SIZE_MAX;
@@ -83,7 +83,7 @@ static const struct mt_option *find_letter(char letter)
 	return NULL;
 }
 
-/* "--a --b --c" of the analyses, then the outputs. */
+/* Lists the options of analyses, then of outputs: "--a --b --c". */
 static void known_names(char *out, size_t size)
 {
 	size_t used = 0;
@@ -96,7 +96,7 @@ static void known_names(char *out, size_t size)
 		used += (size_t)snprintf(out + used, size - used, " --%s", mt_outputs[i]->name);
 }
 
-/* The most similar long name, or NULL. */
+/* The long name that is most similar, or NULL. */
 static const char *meant(const char *typed)
 {
 	const char *name = typed + strspn(typed, "-");
@@ -132,10 +132,10 @@ struct parser {
 	int argc;
 	char *const *argv;
 	int at;	    /* the current word */
-	bool chose; /* it named an analysis or an output */
+	bool chose; /* the current word named an analysis or an output */
 };
 
-/* The word after an option that needs a value, or the error. */
+/* Takes the word after an option that needs a value. If there is none, returns an error. */
 static struct mt_error *take_word(struct parser *parser, const char *name, const char *argument,
 				  const char **out)
 {
@@ -146,7 +146,7 @@ static struct mt_error *take_word(struct parser *parser, const char *name, const
 	return NULL;
 }
 
-/* An output's own value: the file to write, or the subject. */
+/* Takes the value of an output: the file to write, or the subject. */
 static struct mt_error *take_output_file(struct parser *parser, const struct mt_output *output,
 					 const char *value)
 {
@@ -164,7 +164,7 @@ static struct mt_error *take_output_file(struct parser *parser, const struct mt_
 	return err;
 }
 
-/* An analysis's own value. */
+/* Takes the value of an analysis. */
 static struct mt_error *take_argument(struct parser *parser, const struct mt_analysis *analysis,
 				      const char *value)
 {
@@ -178,7 +178,7 @@ static struct mt_error *take_argument(struct parser *parser, const struct mt_ana
 	return err;
 }
 
-/* --summary --json, in any order. */
+/* True for --summary and --json, in any order. */
 static bool is_pair(const struct mt_output *a, const struct mt_output *b)
 {
 	return (a == &mt_output_summary && b == &mt_output_json) ||
@@ -250,7 +250,7 @@ static struct mt_error *keep_given(struct mt_report_options *o, const struct mt_
 	return NULL;
 }
 
-/* The option's value from after '=' or, if it needs one, the next word. */
+/* Applies an option. The value comes after '=' or, if the option needs one, is the next word. */
 static struct mt_error *apply(struct parser *parser, const struct mt_option *option,
 			      const char *name, const char *value)
 {
@@ -308,7 +308,7 @@ static struct mt_error *parse_letters(struct parser *parser, const char *word)
 	return err;
 }
 
-/* perf's commands, unless a file has that name. */
+/* Skips a command of perf, unless a file has that name. */
 static int skip_command(struct parser *parser)
 {
 	const char *word = parser->argc > 1 ? parser->argv[1] : "";
@@ -361,8 +361,9 @@ static struct mt_error *parse_words(struct parser *parser)
 }
 
 /*
- * The output if none is named: the analysis's default, or a table for keys that the default cannot
- * show. If no analysis is named either, the summary can be grouped by some keys.
+ * The output if none is named: the default of the analysis, or a table for keys that the default
+ * cannot show. If no analysis is named either, it is the summary for the keys that it can be
+ * grouped by.
  */
 static const struct mt_output *default_output(const struct mt_report_options *options,
 					      bool analysis_named)
@@ -384,7 +385,7 @@ static const struct mt_output *default_output(const struct mt_report_options *op
 	return name ? mt_output_find(name) : mt_outputs[0];
 }
 
-/* A copy is made of one recording, in full except for perf.data, and is no report. */
+/* A copy has one recording and no report. Only a perf.data copy may have a part of it. */
 static struct mt_error *check_copy(const struct mt_report_options *o)
 {
 	const char *name;
@@ -416,7 +417,7 @@ static struct mt_error *check_info(const struct mt_report_options *o)
 	return NULL;
 }
 
-/* Checks an output that names its file, and its picture options. */
+/* Checks an output that takes a file name, and its picture options. */
 static struct mt_error *check_picture(struct mt_report_options *o)
 {
 	if (o->output_argument && o->output_path)
@@ -469,7 +470,7 @@ static struct mt_error *check_words(struct mt_report_options *o)
 	return err ? err : check_follow(o);
 }
 
-/* The state at a moment is compared as of each end, whenever the memory was reserved. */
+/* States are compared as of the end of each part of time, whenever the memory was reserved. */
 static void compare_moments(struct mt_report_options *o)
 {
 	o->begins = o->selection.time.from;

@@ -46,14 +46,14 @@ struct mt_report_options {
 	const struct mt_analysis *analysis; /* never NULL */
 	const struct mt_output *output;	    /* never NULL */
 	struct mt_selection selection;
-	const char **files; /* file_count names, at least one */
+	const char **files; /* file_count names, one at least */
 	size_t file_count, file_capacity;
 	const char *output_path;     /* NULL or "-": standard output */
 	const char *output_argument; /* the output's own value: the file to write; or NULL */
 	const char *shown_first;     /* the analysis that --html shows first; or NULL */
-	const char **words; /* word_count of the command line, without analysis and output */
+	const char **words; /* word_count words of the command line, without analysis and output */
 	size_t word_count, word_capacity;
-	struct mt_given_option *given; /* given_count of them: options that select the data */
+	struct mt_given_option *given; /* options that select the data (given_count) */
 	size_t given_count, given_capacity;
 	const char *subject; /* the subject of --annotate; or NULL */
 	struct mt_source_paths source_paths;
@@ -61,7 +61,7 @@ struct mt_report_options {
 	struct mt_flame_options flame; /* picture options of --flamegraph */
 	enum mt_copy copy;
 	const char *copy_path;	      /* path of the copy */
-	const char *embed;	      /* --embed as given, or NULL */
+	const char *embed;	      /* the value of --embed, or NULL */
 	struct mt_skeleton_wish wish; /* what --seal carries of each image */
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;
@@ -70,7 +70,7 @@ struct mt_report_options {
 	unsigned int workers;	 /* -j; 0: one per CPU */
 	struct mt_wishes wishes; /* options on the table's shape */
 	struct mt_baseline_options baseline;
-	double begins, base_begins; /* of --time and --base-time, as given */
+	double begins, base_begins; /* where --time and --base-time begin, as typed */
 	double follow;		    /* --follow: seconds between updates; 0: not given */
 	unsigned long follow_count; /* updates; 0: until the recording ends */
 	struct mt_directories symfs;
@@ -83,7 +83,7 @@ struct mt_report_options {
 	bool no_demangle;
 	bool no_inline;
 	bool srcline;
-	bool sorted; /* --sort: keys with stacks are shown by --paths */
+	bool sorted; /* --sort was given: keys with stacks are shown by --paths */
 	bool quiet;
 	bool strict;
 	double strict_percent; /* percent of user stacks that may end early */

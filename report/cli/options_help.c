@@ -47,7 +47,7 @@ static void print_group(const struct mt_option_group *group, bool all, FILE *to)
 	}
 }
 
-/* dashes: "--" if the name is an option of its own. */
+/* `dashes` is "--" if the name is an option of its own. */
 static void print_row(const char *dashes, const char *name, const char *after, const char *help,
 		      FILE *to)
 {

@@ -1,6 +1,6 @@
 /*
- * Options of perf report and perf script: mapped to mtreport's own where it has the same function,
- * accepted where every report does it anyway, else refused with the alternative.
+ * Options of perf report and perf script. Each is mapped to mtreport's option with the same
+ * function, accepted if every report does this anyway, or else refused with the alternative.
  */
 #include <string.h>
 

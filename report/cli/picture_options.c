@@ -15,7 +15,7 @@
 #include "report/outputs/flame/flame_colors.h"
 
 enum {
-	CHART_INTERVALS = 200, /* of --flamechart, about: six pixels each */
+	CHART_INTERVALS = 200, /* of --flamechart, approximately: six pixels each */
 };
 
 enum kind {

@@ -1,5 +1,5 @@
 /*
- * The tables of plug-ins. They are in a room above the plug-ins, so that each table may name them.
+ * The tables of plug-ins. They are in a layer above the plug-ins, so that each table may name them.
  */
 #include "report/cli/registry.h"
 

@@ -35,8 +35,8 @@ static struct mt_error *check_shape(const struct mt_analysis *analysis,
 }
 
 /*
- * "--outstanding, --maps": the analyses that show a moment; of these, the ones that know ages; of
- * these, the ones that --all affects.
+ * Lists the analyses that show a moment: "--outstanding, --maps". With `ages`, only those that know
+ * ages; with `all`, only those that --all affects.
  */
 static void list_of_moments(bool ages, bool all, char *out, size_t size)
 {
@@ -95,7 +95,7 @@ static struct mt_error *check_keys(const struct mt_analysis *analysis, const str
 	return NULL;
 }
 
-/* Keys of the summary's processes and paths; keys of its table if nothing of memory is known. */
+/* Checks the key that groups the summary's processes and paths, or its table without these. */
 static struct mt_error *check_screen_by(const struct mt_output *output, const struct mt_by_list *by)
 {
 	char names[100];
@@ -221,7 +221,7 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		request.by = keys_of(analysis, output, wishes);
 		request.stacks = mt_by_has(&request.by, MT_BY_STACK);
 	}
-	/* Two parts of a recording are compared as of the end of each. */
+	/* Two parts of a recording are compared as of the end of each part. */
 	if (wishes->compare && analysis->moments && wishes->at.when == MT_AT_END)
 		request.at = mt_at_end_of(&wishes->time);
 	request.unwind = request.stacks || mt_by_has(&request.by, MT_BY_IMAGE) ||

@@ -24,7 +24,7 @@ struct mt_wishes {
 	bool stacks;			  /* --stacks */
 	bool timeline;			  /* --timeline */
 	double interval;		  /* seconds of --timeline; 0: by the recording's length */
-	unsigned int intervals;		  /* about as many if interval is 0; 0: the default */
+	unsigned int intervals;		  /* approximate number if interval is 0; 0: default */
 	const char *weight;		  /* --weight, or NULL */
 	struct mt_at at;		  /* --at */
 	struct mt_timespan time;	  /* --time */
@@ -36,7 +36,7 @@ struct mt_wishes {
 	struct mt_suppressions *suppress; /* --suppress, owned by the options; or NULL */
 };
 
-/* Makes the request; a usage error if the analysis, the output and the options do not fit. */
+/* Makes the request. Returns a usage error if analysis, output and options do not fit. */
 struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struct mt_output *output,
 				 const struct mt_wishes *wishes, struct mt_analysis_request *out);
 

@@ -1,7 +1,7 @@
 /*
  * Observes a session. Records on tasks and maps wait until earlier samples are written, because
  * samples are only delivered after their stacks are unwound. So the file is in order of time, and
- * each of its rounds can be read alone.
+ * each round of it can be read alone.
  */
 #include "report/copies/perf_export.h"
 
@@ -37,7 +37,7 @@
 enum {
 	SIDEBAND_ID = 1, /* of the dummy event; others follow by their index in the facts */
 	FIRST_ID = 2,
-	ROUND = 4096, /* samples */
+	ROUND = 4096, /* samples of one round */
 	TYPE_SOFTWARE = 1,
 	SOFTWARE_DUMMY = 9,
 	TYPE_TRACEPOINT = 2,
@@ -51,9 +51,9 @@ struct perf_export {
 	struct mt_session *session;
 	struct mt_perf_file *file;
 	struct mt_perf_export_counts counts;
-	struct mt_perf_bytes waiting; /* records on tasks and maps */
-	size_t taken;		      /* bytes of them that are written */
-	struct mt_perf_bytes bytes;   /* of a sample */
+	struct mt_perf_bytes waiting; /* records on tasks and maps, not yet written */
+	size_t taken;		      /* bytes of `waiting` that are written */
+	struct mt_perf_bytes bytes;   /* bytes of the present sample */
 	MT_ARRAY(uint64_t) chain;
 	uint64_t now; /* time of the last record read */
 	uint64_t first_time, last_time;
@@ -90,7 +90,7 @@ static void put_task(struct perf_export *copy, const struct mt_task *task)
 	mt_perf_put_record(&copy->waiting, &record, SIDEBAND_ID);
 }
 
-/* The build id of a mapping's image replaces device and inode, if it is known. */
+/* If the build id of a mapping's image is known, it replaces device and inode. */
 static void find_build_id(const struct perf_export *copy, const struct mt_image_identity *identity,
 			  struct mt_kernel_record *record)
 {
@@ -173,7 +173,7 @@ static void observe(void *context, const struct mt_observed *observed)
 	}
 }
 
-/* Writes the records that wait, up to that time. */
+/* Writes the waiting records up to the time `until`. */
 static struct mt_error *write_waiting(struct perf_export *copy, uint64_t until)
 {
 	const uint8_t *bytes = copy->waiting.data.items;
@@ -202,9 +202,9 @@ static struct mt_error *write_waiting(struct perf_export *copy, uint64_t until)
 /* ---- Samples ---- */
 
 /*
- * The mapping of the kernel. Its name ends in a function's name, and its offset is the function's
- * address. perf compares them to find how far the kernel was moved in another boot. The function is
- * one in the sample.
+ * Writes the mapping of the kernel. Its name ends in the name of a function of the sample, and its
+ * offset is the address of that function. perf compares both with the running kernel to find how
+ * far the kernel was moved in another boot.
  */
 static struct mt_error *put_kernel(struct perf_export *copy, const struct mt_session_sample *sample)
 {
@@ -237,7 +237,7 @@ static struct mt_error *put_kernel(struct perf_export *copy, const struct mt_ses
 	return NULL;
 }
 
-/* Frames, with markers between the kernel's and the program's. */
+/* Makes the callchain: frames, with markers before those of the kernel and of the program. */
 static void make_chain(struct perf_export *copy, const struct mt_session_sample *sample)
 {
 	uint64_t *to;
@@ -254,7 +254,7 @@ static void make_chain(struct perf_export *copy, const struct mt_session_sample 
 	copy->chain.count = (size_t)(to - copy->chain.items);
 }
 
-/* Optional fields of a sample of that event. */
+/* The optional fields of a sample of an event. */
 static uint64_t more_of(const struct mt_attr *attr)
 {
 	uint64_t kept = MT_SAMPLE_ADDR | MT_SAMPLE_CPU;
@@ -343,7 +343,7 @@ static void closing_deinit(struct closing *closing)
 	mt_array_deinit(&closing->images);
 }
 
-/* The events of samples, and the dummy event, which has all other records. */
+/* Describes the events of samples, and the dummy event, which has all other records. */
 static void describe_events(const struct mt_facts *facts, struct closing *out)
 {
 	out->dummy = (struct mt_attr){.type = TYPE_SOFTWARE, .config = SOFTWARE_DUMMY};

@@ -1,6 +1,6 @@
 /*
- * Writes a recording as a perf.data file, for tools that read those: samples with their unwound
- * stacks as callchains, and the maps, names, forks and exits of the tasks that they are of.
+ * Writes a recording as a perf.data file, for tools that read that format: samples with their
+ * unwound stacks as callchains, and the maps, names, forks and exits of their tasks.
  */
 #ifndef MT_REPORT_COPIES_PERF_EXPORT_H
 #define MT_REPORT_COPIES_PERF_EXPORT_H
@@ -18,14 +18,14 @@ struct mt_perf_export_counts {
 };
 
 /*
- * Reads the session to its end and writes the samples that it selects to fd, a file. The session
- * must be open with stacks and addresses, on one recording: otherwise returns an error that names
- * `path`. A session without samples is an error, too.
+ * Reads the session to its end and writes the selected samples to fd, a file. The session must be
+ * open with stacks and addresses, on one recording: otherwise returns an error that names `path`. A
+ * session without samples is an error, too.
  */
 struct mt_error *mt_perf_export(struct mt_session *session, const char *path, int fd,
 				struct mt_perf_export_counts *out);
 
-/* Describes the copy at `path` on one line or two, which begin with the tool. */
+/* Describes the copy at `path` on one or two lines, which begin with the tool. */
 void mt_perf_export_print(const struct mt_perf_export_counts *counts, const char *tool,
 			  const char *path, FILE *to);
 

@@ -1,7 +1,7 @@
 /*
- * Reads the file twice: first as every report does, to find the images of frames by recording; then
- * to copy it. The images found are written after each HEAD, where they take precedence over images
- * that the recording carries.
+ * Reads the file twice: first as every report does, to find each recording's images of frames; then
+ * to copy the file. The images found are written after each HEAD, where they take precedence over
+ * images that the recording carries.
  */
 #include "report/copies/seal.h"
 
@@ -42,7 +42,7 @@
 struct part {
 	MT_ARRAY(uint32_t) images; /* ids, each once */
 	MT_ARRAY(uint64_t) kernel; /* addresses, each once */
-	bool in_kernel;		   /* some stacks have kernel frames, with a name or not */
+	bool in_kernel;		   /* some stacks have kernel frames, named or not */
 };
 
 struct seal {
@@ -51,14 +51,14 @@ struct seal {
 	struct mt_naming *naming;
 	struct mt_seal_counts counts;
 	MT_ARRAY(struct part) parts; /* by recording */
-	struct mt_code_notes *code;  /* image code that return addresses were checked by */
-	struct mt_map64 stacks;	     /* of the present recording: contents seen in it */
-	struct mt_map64 frames;	     /* as above */
-	struct mt_map64 images;	     /* as above */
+	struct mt_code_notes *code;  /* code of images by which return addresses were checked */
+	struct mt_map64 stacks;	     /* stacks already seen in the present recording */
+	struct mt_map64 frames;	     /* the same for frames */
+	struct mt_map64 images;	     /* the same for images */
 	struct mt_file_chunks *chunks;
 	struct mt_writer *writer; /* of the recording that is copied */
-	struct mt_error *error;	  /* of the writer */
-	struct mt_block notes;	  /* for it */
+	struct mt_error *error;	  /* error of the writer */
+	struct mt_block notes;	  /* notes for the writer */
 };
 
 static void seal_deinit(struct seal *s)
@@ -78,7 +78,7 @@ static void seal_deinit(struct seal *s)
 
 /* ---- First pass: images and code in use ---- */
 
-/* True if the number is a new one. */
+/* Adds the number. True if it is new. */
 static bool is_new(struct mt_map64 *seen, uint64_t number)
 {
 	size_t before = seen->count;
@@ -114,7 +114,7 @@ static void touch_stack(struct seal *s, struct part *part, uint32_t stack)
 	}
 }
 
-/* The part for that recording; earlier parts are complete. */
+/* The part for that recording. Parts of earlier recordings are complete. */
 static struct part *part_of(struct seal *s, size_t recording)
 {
 	if (s->parts.count <= recording) {
@@ -184,7 +184,7 @@ static struct mt_error *write_content(struct seal *s, uint64_t time,
 	return NULL;
 }
 
-/* The debug file with sections that the image lacks, or NULL. */
+/* The debug file, if it has sections that the image lacks, or NULL. */
 static struct mt_elf *debug_of(struct mt_image *image, const struct mt_skeleton_wish *wish)
 {
 	struct mt_elf *elf = mt_image_elf(image), *symbols = mt_image_symbols_elf(image), *lines;
@@ -278,7 +278,7 @@ static struct mt_error *add_image(struct seal *s, struct mt_image *image)
 					    : add_skeleton(s, image, &file);
 }
 
-/* The code that was checked, which skeletons lack. */
+/* Adds the code that was checked, which skeletons lack. */
 static struct mt_error *add_code(struct seal *s, struct mt_image *image)
 {
 	const struct mt_image_identity *identity = &image->identity;
@@ -304,7 +304,7 @@ static struct mt_error *add_code(struct seal *s, struct mt_image *image)
 	return size ? write_content(s, 0, &file, code) : NULL;
 }
 
-/* A jitdump's bytes in memory. */
+/* Reads bytes of a jitdump in memory. */
 static size_t read_memory(void *context, uint64_t at, uint8_t *out, size_t size)
 {
 	const struct mt_span *span = context;
@@ -312,7 +312,7 @@ static size_t read_memory(void *context, uint64_t at, uint8_t *out, size_t size)
 	return mt_copy_at(span->bytes, span->size, at, out, size);
 }
 
-/* Names of generated code, if this machine still has the file. */
+/* Adds names of generated code, if this machine still has the file. */
 static struct mt_error *add_jit(struct seal *s, size_t recording, const struct mt_image *image)
 {
 	const struct mt_facts_recording *facts =
@@ -335,7 +335,7 @@ static struct mt_error *add_jit(struct seal *s, size_t recording, const struct m
 	return file.size ? write_content(s, facts->end, &file, bytes) : NULL;
 }
 
-/* The lines of kallsyms around the addresses; size 0 if it has none for them. */
+/* Chooses the lines of kallsyms around the addresses; size 0 if there are none. */
 static struct mt_error *choose_lines(const char *path, struct part *part, char **text, size_t *size)
 {
 	struct mt_error *err = mt_kernel_text_read(path, text, size);
@@ -424,7 +424,7 @@ static struct mt_error *add_contents(void *context, size_t recording, struct mt_
 	return err ? err : mt_writer_write(writer, &s->notes, 1);
 }
 
-/* perf.data has no place for carried files. */
+/* Returns an error for perf.data, which has no place for carried files. */
 static struct mt_error *refuse_foreign(const struct mt_session *session, const char *path)
 {
 	const struct mt_facts *facts = mt_session_facts(session);

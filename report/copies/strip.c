@@ -41,7 +41,7 @@ struct stack_front {
 /* An event, by its number in the recording that is copied. */
 struct event {
 	struct mt_attr attr;
-	uint32_t kept; /* registers */
+	uint32_t kept; /* the registers that are kept */
 };
 
 struct strip {
@@ -67,7 +67,7 @@ static void strip_deinit(struct strip *s)
 
 /* ---- First pass: the stacks ---- */
 
-/* The user half of a sample's stack, as a FRAMES record has it; false with too many frames. */
+/* Encodes the user half of a stack as in a FRAMES record; false if it has too many frames. */
 static bool spell_stack(struct strip *s, const struct mt_session_sample *sample, size_t *size)
 {
 	size_t count = sample->frames - sample->kernel_frames;
@@ -172,7 +172,7 @@ static const struct event *find_event(const struct strip *s, uint32_t index)
 	return mt_map64_get(&s->by_index, index, &at) ? &s->events.items[at] : NULL;
 }
 
-/* The stack of the sample at that position; NULL for a sample that no report reads. */
+/* The stack of the sample at a position; NULL for a sample that no report reads. */
 static struct mt_unwound find_stack(const struct strip *s, const struct mt_place *place)
 {
 	static const uint64_t none[1];

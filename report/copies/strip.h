@@ -22,14 +22,14 @@ struct mt_strip_counts {
 };
 
 /*
- * Reads the session to its end and writes the copy to fd. The session must be open on path alone,
+ * Reads the session to its end and writes the copy to fd. The session must be open on `path` only,
  * with stacks and addresses, without selectors. `by` is the tool and command line for the
  * recording's INFO.
  */
 struct mt_error *mt_strip(struct mt_session *session, const char *path, const char *by, int fd,
 			  struct mt_strip_counts *out);
 
-/* Describes the copy at `path` on one line or two, which begin with the tool. */
+/* Describes the copy at `path` on one or two lines, which begin with the tool. */
 void mt_strip_print(const struct mt_strip_counts *counts, const char *tool, const char *path,
 		    FILE *to);
 

@@ -1,4 +1,4 @@
-/* Matches each record of an end with a begin as it is read, and keeps the last one delivered. */
+/* Matches each record of an end with a begin as it is read. Keeps the last duration delivered. */
 #include "report/durations/durations.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct part {
 	struct mt_field fields[MT_DURATION_RULES]; /* for rules with a field */
 };
 
-/* An ended duration. */
+/* A duration that has ended. */
 struct ended {
 	uint32_t recording;
 	uint64_t serial, ns;
@@ -34,7 +34,7 @@ struct mt_durations {
 	struct mt_map64 begun[MT_DURATION_RULES]; /* by thread or value: ns */
 	uint64_t first_end[MT_DURATION_RULES];	  /* ns; 0: none yet */
 	MT_ARRAY(struct part) parts;		  /* by event */
-	struct ended last;			  /* delivered; serial 0: none */
+	struct ended last;			  /* the last one delivered; serial 0: none */
 	uint32_t chains; /* rules, as bits, whose end is also the begin of the next */
 	struct mt_facts_durations facts;
 };
@@ -46,7 +46,7 @@ static bool is_kernel_name(const char *kernel, const char *name)
 	return !strncmp(kernel, name, length) && (!kernel[length] || kernel[length] == '/');
 }
 
-/* Matches the alias, or the kernel's name without its filter, with or without its subsystem. */
+/* True if `name` is the alias, or the kernel's name without filter, with or without subsystem. */
 static bool names(const struct mt_facts_event *event, const char *name)
 {
 	const char *colon = strchr(event->name, ':');
@@ -67,7 +67,7 @@ static bool wants(void *context, const struct mt_facts_event *event)
 	return false;
 }
 
-/* True if the event's pair has the same alias: samples at exits of a call, marks at entries. */
+/* True if a paired event has the same alias: samples at exits of a call, marks at entries. */
 static bool has_other(const struct mt_facts *facts, const struct mt_facts_event *than,
 		      const char *name)
 {
@@ -82,7 +82,7 @@ static bool has_other(const struct mt_facts *facts, const struct mt_facts_event 
 	return false;
 }
 
-/* A mark that repeats an event with samples: only one of the two records counts. */
+/* True for a mark that repeats an event with samples: only one of the two records counts. */
 static bool is_double(const struct mt_facts *facts, const struct mt_facts_event *mark)
 {
 	for (size_t i = 0; mark->role == MT_ROLE_MARK && i < facts->events.count; i++) {
@@ -105,7 +105,7 @@ static bool begins(const struct mt_facts *facts, const struct mt_facts_event *ev
 	       !(strcmp(rule->begin, rule->end) != 0 && is_double(facts, event));
 }
 
-/* Seeds are recorded before samples; then the end of a seed is no end of a duration. */
+/* A seed of an end ends an open duration, too, but that duration is not delivered. */
 static bool ends(const struct mt_facts_event *event, const struct mt_duration_rule *rule)
 {
 	return (event->role == MT_ROLE_SAMPLE || event->role == MT_ROLE_SEED) &&
@@ -133,7 +133,7 @@ static const struct part *part_of(struct mt_durations *durations, uint32_t event
 	return part;
 }
 
-/* False if the sample lacks the field. */
+/* Reads the key of a rule from a sample. False if the sample lacks the field. */
 static bool key_of(const struct mt_durations *durations, const struct part *part, size_t rule,
 		   const struct mt_observed *observed, uint64_t *out)
 {
@@ -168,7 +168,7 @@ static bool is_of(const struct ended *ended, uint32_t recording, uint64_t serial
 	return ended->recording == recording && ended->serial == serial;
 }
 
-/* Of the durations that one sample ends, the one of the first rule counts. */
+/* If one sample ends several durations, the duration of the first rule counts. */
 static void deliver(void *context, void *item, uint32_t stack, bool selected)
 {
 	struct mt_durations *durations = context;
@@ -181,8 +181,8 @@ static void deliver(void *context, void *item, uint32_t stack, bool selected)
 }
 
 /*
- * A second begin shows that the first one had no end. For marks this holds only after the first end
- * of any thread: marks are enabled before samples, so earlier ends are not recorded.
+ * A second begin shows that the end of the first one is missing. For marks this is only so after
+ * the first end of any thread: marks are enabled before samples, so earlier ends are not recorded.
  */
 static void begin(struct mt_durations *durations, size_t rule, uint64_t key, bool mark,
 		  uint64_t time)
@@ -213,7 +213,7 @@ static void take_sample(struct mt_durations *durations, const struct mt_observed
 	}
 }
 
-/* After lost records: the ends of open durations may be among them. */
+/* Called after lost records: the ends of open durations may be among these. */
 static void forget_begun(struct mt_durations *durations)
 {
 	for (size_t i = 0; i < durations->count; i++) {

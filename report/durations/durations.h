@@ -14,17 +14,17 @@ struct mt_session;
 struct mt_session_sample;
 
 enum {
-	MT_DURATION_RULES = 16, /* limit */
+	MT_DURATION_RULES = 16, /* maximum number of rules */
 };
 
 struct mt_duration_rule {
 	const char *begin, *end; /* names or aliases of events; may be the same */
-	const char *field;	 /* both have the same number in this field; NULL: same thread */
+	const char *field;	 /* field with the same number in both; NULL: same thread */
 };
 
 /*
  * Restricts the session to the rules' events, unless another caller reads it too (`alongside`).
- * Borrows all arguments until destroyed; call before the first sample.
+ * Borrows all arguments until the durations are destroyed. Call before the first sample.
  */
 struct mt_durations *mt_durations_create(struct mt_session *session,
 					 const struct mt_duration_rule *rules, size_t count,
@@ -37,12 +37,12 @@ bool mt_durations_take(const struct mt_durations *durations, const struct mt_ses
 
 /* Facts of an event that a rule names. */
 struct mt_duration_event {
-	bool known;   /* it was recorded */
-	bool samples; /* with samples */
-	bool field;   /* it has the rule's field, or the rule has none */
+	bool known;   /* the event was recorded */
+	bool samples; /* the event was recorded with samples */
+	bool field;   /* the event has the rule's field, or the rule has none */
 };
 
-/* Call after the last sample. */
+/* What is known of an event. Call after the last sample. */
 struct mt_duration_event mt_durations_know(const struct mt_durations *durations, const char *name,
 					   const char *field);
 

@@ -56,7 +56,7 @@ void mt_memory_alongside_destroy(struct mt_memory_alongside *memory)
 	free(memory);
 }
 
-/* An image as a key groups processes that run the same file, not frames. */
+/* Replaces the key: an image as a key groups processes that run the same file, not frames. */
 static void regroup(struct mt_memory_alongside *memory, const struct mt_by_list *by)
 {
 	enum mt_by key = by->count ? by->keys[0] : MT_BY_PROCESS;
@@ -68,7 +68,7 @@ static void regroup(struct mt_memory_alongside *memory, const struct mt_by_list 
 	memory->of_paths.by.keys[0] = (uint8_t)key;
 }
 
-/* Verdicts, blocks and growth come from one reading; verdicts and growth from one ledger. */
+/* Verdicts, blocks and growth come from one reading, and verdicts and growth from one ledger. */
 static void listen_to_verdicts(struct mt_memory_alongside *memory)
 {
 	struct mt_judgement_options options = {.stacks = true, .time = &memory->of_paths.time};
@@ -116,7 +116,7 @@ struct mt_memory_alongside *mt_memory_listen(struct mt_session *session,
 	return memory;
 }
 
-/* Takes the table. */
+/* Adds a table, and takes ownership of it. */
 static void add(struct mt_memory_alongside *memory, const char *name, struct mt_table *table)
 {
 	*mt_array_push(&memory->tables) = (struct mt_named_table){.name = name, .table = table};
@@ -205,8 +205,8 @@ static bool is_fault(const struct mt_facts_event *event)
 }
 
 /*
- * Whether such an event was recorded, and selected or gauged. With gauges of processes, mtrec made
- * the recording, and an event that never happened in the selected processes is known as well.
+ * Whether such an event was recorded, and selected or gauged. If gauges of processes exist, the
+ * recording is by mtrec, so it also shows that an event never happened in the selected processes.
  */
 static bool has_event(const struct mt_memory_alongside *memory,
 		      bool (*is)(const struct mt_facts_event *event))
@@ -240,7 +240,7 @@ static struct mt_error *add_growth(struct mt_memory_alongside *memory)
 	return err;
 }
 
-/* Adds the blocks of a process that ended. If pages are known, they are shown as of its peak. */
+/* Adds the blocks of a process that ended, if no growth and no pages are known for its peak. */
 static void keep_ended(struct mt_memory_alongside *memory)
 {
 	if (memory->ended_largest && !knows_growth(memory) && !has_event(memory, is_count) &&

@@ -1,6 +1,6 @@
 /*
  * The memory in a recording, as tables for an output of another analysis, from the same reading of
- * the files. The summary shows it in addition to whatever else it shows.
+ * the files. The summary shows these tables in addition to its own.
  *
  *	memory = mt_memory_listen(session, &time, by);
  *	...					the session is read to its end
@@ -22,7 +22,7 @@ struct mt_session;
 struct mt_timespan;
 
 /*
- * Call before the session's first sample is read. The session must give stacks, and is borrowed.
+ * Call before the session's first sample is read. The session is borrowed, and must deliver stacks.
  * `by`: at most one key, which groups processes and paths.
  */
 struct mt_memory_alongside *mt_memory_listen(struct mt_session *session,

@@ -172,7 +172,7 @@ struct mt_recording_tables *mt_recording_tables_listen(struct mt_session *sessio
 
 /* ---- The end ---- */
 
-/* Takes the table and `limits`. */
+/* Adds a table. Takes ownership of `limits` and `table`. */
 static void add(struct mt_recording_tables *t, const char *name, char *limits,
 		struct mt_table *table)
 {
@@ -205,7 +205,7 @@ enum {
 	GAUGE_KEYS
 };
 
-/* The values of a series; `keys` has all keys except the times. */
+/* Adds the values of a series. `keys` has all keys except the times. */
 static void add_points(const struct mt_recording_tables *t, struct mt_sum_table *sums,
 		       uint32_t recording, const struct mt_series *series,
 		       uint64_t keys[GAUGE_KEYS])
@@ -233,7 +233,7 @@ static int compare_peaks(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* The peak of the last process to show; 0 if all are shown. */
+/* The peak of the last process to show, by size of peaks; 0 if all are shown. */
 static double least_peak(const struct mt_gauge_log *gauges)
 {
 	MT_ARRAY(double) peaks = {0};
@@ -295,7 +295,7 @@ static void add_gauges(struct mt_recording_tables *t, const struct mt_gauge_log 
 	add(t, "gauges", NULL, mt_sum_table_table(sums));
 }
 
-/* Gauges of the first recording, as on the summary's line on the host. */
+/* Adds gauges of the first recording: those that the summary shows on the line about the host. */
 static void add_host(struct mt_recording_tables *t, const struct mt_gauge_log *gauges)
 {
 	static const char shown[] = "|meminfo MemAvailable|meminfo SwapTotal|meminfo SwapFree|"

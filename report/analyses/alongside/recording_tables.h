@@ -27,20 +27,20 @@ struct mt_recording_how {
 	const struct mt_analysis *const *analyses; /* all, NULL-terminated */
 	struct mt_timespan time;		   /* --time, or the base's */
 	bool compared; /* the tables will be compared: they have no intervals */
-	bool part; /* with a part of a recording, no analysis of the state at its end is shown */
+	bool part;     /* a part of the time is selected: no analysis of the state at the end */
 };
 
-/* Call before the session's first sample is read. The session must give stacks, and is borrowed. */
+/* Call before the session's first sample is read. Borrows the session, which must have stacks. */
 struct mt_recording_tables *mt_recording_tables_listen(struct mt_session *session,
 						       const struct mt_recording_how *how);
 void mt_recording_tables_destroy(struct mt_recording_tables *tables);
 
-/* Makes the tables. Without gauges (NULL) there are no figures over time. */
+/* Makes the tables. `gauges` may be NULL; then there are no figures over time. */
 struct mt_error *mt_recording_tables_finish(struct mt_recording_tables *tables,
 					    const struct mt_gauge_log *gauges);
 
 /*
- * Those with rows, by the names of their analyses, and
+ * The tables that have rows, named after their analyses, and
  *
  *	gauges		by process and time, resident and mapped bytes as they were read
  *	host_gauges	of the first recording by time: available memory, swap, pressure, OOM kills

@@ -32,7 +32,7 @@
 #define FAILURES "mtrec -e memory"
 #define CGROUP_KILLS "cgroup oom_kills "
 #define NO_LIMIT (-1.0)
-#define STALE_NS 500000000   /* more than the last reading of all takes */
+#define STALE_NS 500000000   /* reading all gauges once takes less time */
 #define WORTH_REPORTING 0.01 /* difference of the largest and last figure, as part of the whole */
 
 enum kind {
@@ -43,14 +43,14 @@ enum kind {
 
 /* The meaning of a figure, and the part of its course that the limit applies to. */
 enum measure {
-	BYTES,	       /* the largest value; with a whole, as a share of it */
+	BYTES,	       /* the largest value; as a share of the whole, if there is one */
 	LOAD,	       /* hundredths; the largest value */
-	RATE,	       /* change of a count in a second, the fastest */
-	KIB,	       /* the same in KiB */
-	WAITED,	       /* microseconds a second, the fastest, in percent */
-	COUNT,	       /* a count's change */
+	RATE,	       /* the fastest change of a count, per second */
+	KIB,	       /* RATE in KiB */
+	WAITED,	       /* the fastest change in microseconds per second, in percent */
+	COUNT,	       /* the change of a count */
 	KILLS,	       /* change of the count of OOM kills, from their events if recorded */
-	FAILED_CALLS,  /* samples of system calls, not a gauge */
+	FAILED_CALLS,  /* number of sampled system calls, not a gauge */
 	FAILED_BLOCKS, /* failed calls of allocators */
 };
 
@@ -61,7 +61,7 @@ struct check {
 	const char *formula; /* of gauges (gauge_sum.h), or the event; NULL: never recorded */
 	const char *whole;   /* of BYTES, or NULL */
 	enum measure measure;
-	double limit;	     /* a verdict above it; NO_LIMIT: none */
+	double limit;	     /* figures above it get a verdict; NO_LIMIT: none do */
 	const char *missing; /* source to record for an unknown figure; NULL: none in this kernel */
 };
 
@@ -123,7 +123,7 @@ static const struct check checks[] = {
 	{"kernel", ERRORS, "failed allocations", NULL, NULL, COUNT, 0, IN_LOG},
 };
 
-/* Checks of each swap area and each cgroup: formula and whole are the prefix of its name. */
+/* Checks of each swap area and each cgroup: formula and whole are prefixes of names of gauges. */
 static const struct check area_checks[] = {
 	{"swap", UTILISATION, "area used", "swap used ", "swap size ", BYTES, 0.9, NULL},
 };
@@ -143,7 +143,7 @@ enum {
 	KEY_VERDICT,
 	KEY_QUESTION,
 	KEY_FIGURE,
-	KEY_FILE, /* this and the next two for programs; merged for several recordings */
+	KEY_FILE, /* this key and the next two are for programs; merged for several recordings */
 	KEY_KIND,
 	KEY_UNIT,
 	KEY_SOURCE,
@@ -184,10 +184,10 @@ struct host {
 	struct mt_gauge_log *gauges;
 	struct mt_sum_table *table;
 	uint32_t recording;
-	uint64_t last_gauge;		 /* of it: ns */
+	uint64_t last_gauge;		 /* time of the recording's last gauge, ns */
 	bool narrow;			 /* failed calls were recorded separately */
-	bool wide;			 /* all calls were */
-	double narrow_calls, wide_calls; /* failed ones of all recordings */
+	bool wide;			 /* all calls, failed or not, were recorded */
+	double narrow_calls, wide_calls; /* failed calls of all recordings */
 	double failed_blocks;
 	bool kills_recorded;
 	MT_ARRAY(struct cgroup_kills) kills;
@@ -198,7 +198,7 @@ struct host {
 struct figure {
 	struct mt_gauge_course course, whole;
 	bool has_whole;
-	bool stale; /* not in the last gauges: of a removed cgroup */
+	bool stale; /* not in the last gauges: the cgroup was removed */
 };
 
 static struct mt_snippet rate_text(double rate)
@@ -405,7 +405,7 @@ static bool is_whole(const struct host *host)
 	return !mt_session_selection(host->session)->time.given;
 }
 
-/* The fastest change is unknown for counts of events. */
+/* The course of a count of events, whose fastest change is unknown. */
 static struct mt_gauge_course course_of(const struct host *host, double count)
 {
 	const struct mt_facts_recording *recording =
@@ -422,7 +422,7 @@ static struct mt_gauge_course course_of(const struct host *host, double count)
 	};
 }
 
-/* Kills by events: in a cgroup, or all for NULL. */
+/* The number of kills by their events: those in a cgroup, or all if `cgroup` is NULL. */
 static double kills_in(const struct host *host, const char *cgroup)
 {
 	double count = 0;
@@ -440,8 +440,8 @@ static double kills_in(const struct host *host, const char *cgroup)
 }
 
 /*
- * Events report each kill in the selected time. A gauge's first or last reading may be before or
- * after that time.
+ * Sets the count of kills by the events, which report each kill in the selected time. The first or
+ * last reading of a gauge may be before or after that time.
  */
 static void count_kills(const struct host *host, struct mt_gauge_course *course, double kills)
 {
@@ -517,8 +517,8 @@ static void add_named(const struct host *host, const struct check *check, const 
 }
 
 /*
- * The rows of a group of named items, item by item; the names are those of the first check's
- * gauges.
+ * Adds the rows of a group of named items, item by item. The names come from the gauges of the
+ * first check.
  */
 static void add_all_named(const struct host *host, const struct check *these, size_t count,
 			  const struct check *none)
@@ -540,7 +540,7 @@ static void add_all_named(const struct host *host, const struct check *these, si
 		put_check(host, none, none->missing, NULL);
 }
 
-/* OOM kills of cgroups that were created and removed between two gauges. */
+/* Adds OOM kills of cgroups that were created and removed between two gauges. */
 static void add_killed(const struct host *host)
 {
 	for (size_t i = 0; i < host->kills.count; i++) {
@@ -598,8 +598,8 @@ static bool is_map_exit(const char *event)
 }
 
 /*
- * Which events report failed calls: if some record them separately, the others would count them
- * twice.
+ * Decides which events report failed calls: if some record them separately, the others would count
+ * them twice.
  */
 static void find_failures(struct host *host)
 {

@@ -1,6 +1,7 @@
 /*
- * --oom: each process that was killed for lack of memory, one fact a row: the process whose request
- * failed, the cgroup at its limit, the victim's memory, and the paths by which it had grown.
+ * --oom: each process that was killed for lack of memory, one fact per row: the process whose
+ * request failed, the cgroup at its limit, the victim's memory, and the paths by which it had
+ * grown.
  */
 #include <limits.h>
 #include <math.h>
@@ -30,7 +31,7 @@ MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 #define KILL "oom:mark_victim"
 
 enum {
-	PATHS_MOST = 5, /* of each victim, and of all others */
+	PATHS_MOST = 5, /* paths shown of each victim, and of all other processes */
 	NAME_MOST = 64,
 };
 
@@ -195,7 +196,7 @@ static void take_kill(void *context, const struct mt_session_sample *sample)
 
 /* ---- Rows ---- */
 
-/* A row; figure NULL: the value in bytes. */
+/* A row. If `figure` is NULL, the row shows the value in bytes. */
 struct fact_row {
 	uint64_t time;
 	int32_t pid;
@@ -222,7 +223,7 @@ static void put_row(const struct oom *oom, const struct fact_row *row)
 	mt_sum_table_add(oom->table, keys, &value);
 }
 
-/* The process of a kill in the gauges, the one that ran at that time; NULL: none. */
+/* The process of a kill in the gauges, which is the one that ran at that time; NULL if unknown. */
 static const struct mt_gauged_process *gauged(const struct oom *oom, const struct kill *kill)
 {
 	const struct mt_gauged_process *process, *found = NULL;
@@ -264,7 +265,7 @@ static void put_facts(const struct oom *oom, const struct kill *kill, struct fac
 	}
 }
 
-/* A gauge of the host at the time of the kill; NaN without one. */
+/* A gauge of the host at the time of the kill; NaN if there is none. */
 static double host_gauge(const struct oom *oom, const struct kill *kill, const char *name)
 {
 	const struct mt_host_gauge *gauge;
@@ -286,7 +287,7 @@ static double cgroup_gauge(const struct oom *oom, const struct kill *kill, const
 	return host_gauge(oom, kill, name);
 }
 
-/* The smallest limit of a cgroup and its ancestors, which all apply. */
+/* Adds the smallest limit of a cgroup and its ancestors, whose limits all apply. */
 static void put_limit(const struct oom *oom, const struct kill *kill, struct fact_row row,
 		      const char *path)
 {
@@ -309,7 +310,7 @@ static void put_limit(const struct oom *oom, const struct kill *kill, struct fac
 		whose = strlen(above);
 	}
 	if (isnan(row.value)) {
-		/* A limit is read together with the usage, and written if it exists. */
+		/* Limits that exist are recorded together with the usage. */
 		row.figure = isnan(cgroup_gauge(oom, kill, "usage", path)) ? "not known" : "none";
 	} else if (path[whose]) {
 		snprintf(figure, sizeof(figure), "%s, of %.*s", mt_text_bytes(row.value).text,
@@ -384,7 +385,7 @@ static void put_kill(const struct oom *oom, const struct kill *kill)
 
 /* ---- Paths ---- */
 
-/* Whether a process is marked as ended: "as [exited]", "sh [exec]". */
+/* Whether the name of a process has the mark: "as [exited]", "sh [exec]". */
 static bool is_marked(const struct oom *oom, uint64_t process, const char *mark)
 {
 	return strstr(mt_strings_get(mt_session_strings(oom->session), (uint32_t)process), mark);
@@ -399,7 +400,7 @@ static bool is_victim(const struct oom *oom, uint64_t pid)
 	return false;
 }
 
-/* The heaviest paths of a victim, or, for NULL, of other processes that survive. */
+/* Adds the heaviest paths of a victim or, if `kill` is NULL, of other processes that survive. */
 static struct mt_error *put_paths(const struct oom *oom, struct mt_table *paths,
 				  const struct kill *kill)
 {
@@ -467,7 +468,7 @@ static struct mt_error *read_session(struct oom *oom, struct mt_table **paths)
 	return err;
 }
 
-/* There was no kill, or the selectors leave out the recorded kills. */
+/* The error if there was no kill, or if the selectors leave out the recorded kills. */
 static struct mt_error *no_kill(const struct mt_session *session)
 {
 	const struct mt_facts *facts = mt_session_facts(session);

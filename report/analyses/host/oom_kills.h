@@ -18,7 +18,7 @@ struct mt_oom_victim {
 /* Whether the event reports kills. */
 bool mt_oom_recorded(const struct mt_facts_event *event);
 
-/* False for a sample that reports no kill. Call when the session gives the sample. */
+/* False for a sample that does not report a kill. Call when the session delivers the sample. */
 bool mt_oom_victim(const struct mt_session *session, const struct mt_session_sample *sample,
 		   struct mt_oom_victim *out);
 
@@ -29,8 +29,8 @@ struct mt_oom_mark {
 };
 
 /*
- * False for an event that is no kill. A victim that requested the memory itself has its task's
- * name.
+ * False for an event that does not report a kill. A victim that requested the memory itself has the
+ * name of its task.
  */
 bool mt_oom_observed(struct mt_session *session, const struct mt_observed *observed,
 		     struct mt_oom_mark *out);

@@ -42,7 +42,7 @@ enum shm_call {
 	SHM_MEMFD,
 };
 
-/* With the numbers of x86-64. */
+/* The calls, with their numbers on x86-64. */
 static const struct {
 	const char *name;
 	int64_t number;
@@ -73,7 +73,7 @@ static const struct {
 enum {
 	ID_NONE = -1,
 	SPACE_ANY = 0,
-	ADDRESS_BITS = 35, /* of a page number */
+	ADDRESS_BITS = 35, /* bits of a page number */
 };
 
 struct segment {
@@ -82,7 +82,7 @@ struct segment {
 	uint32_t maker; /* string id: "server (4242)" */
 };
 
-/* A row that is made when all is known of its segment. */
+/* Data of a row, which is made when its segment is fully known. */
 struct noted {
 	struct mt_row_facts facts;
 	struct mt_value values[VALUES];
@@ -94,7 +94,7 @@ struct shm {
 	struct mt_ledger_run run; /* first */
 	struct mt_map64 by_id;	  /* recording and id to index in segments */
 	MT_ARRAY(struct segment) segments;
-	struct mt_map64 by_place; /* from space and address to id: the last one attached there */
+	struct mt_map64 by_place; /* space and address to id of the last segment attached there */
 	MT_ARRAY(struct noted) noted;
 };
 
@@ -113,7 +113,7 @@ static uint64_t id_key(uint32_t recording, int64_t id)
 	return (uint64_t)recording << 32 | (uint32_t)id;
 }
 
-/* Borrowed until the next new one. */
+/* The segment of an id, new if unknown. Borrowed until the next one is created. */
 static struct segment *segment_of(struct shm *shm, uint32_t recording, int64_t id)
 {
 	size_t known = shm->segments.count;
@@ -194,7 +194,7 @@ static void note_place(struct shm *shm, const struct shm_sample *taken)
 	mt_map64_put(&shm->by_place, place_of(SPACE_ANY, at), id);
 }
 
-/* Notes the arguments of shmget. The first caller that may create the segment is its maker. */
+/* Keeps the arguments of shmget. The first caller that may create the segment is its maker. */
 static void learn(struct shm *shm, const struct shm_sample *taken)
 {
 	const struct mt_session_sample *sample = taken->sample;
@@ -256,7 +256,7 @@ static void take(void *context, const struct mt_session_sample *sample)
 		return;
 	if (mt_call_number(event) >= 0 &&
 	    mt_call_number_in(sample->kernel) != calls[taken.call].number)
-		return; /* of a 32-bit program */
+		return; /* a call of a 32-bit program */
 	taken.failed = mt_vm_call_failed(taken.result);
 	taken.has_args = mt_vm_call_registers(sample->attr, sample->kernel, taken.args);
 	if (taken.has_args && !taken.failed && taken.call == SHM_GET)
@@ -284,7 +284,7 @@ static int64_t segment_mapped(struct shm *shm, const struct mt_ledger *ledger,
 	return (int32_t)file.inode;
 }
 
-/* How a process got its attachment. */
+/* How a process got this attachment. */
 static const char *way(const struct mt_ledger_space *space, const struct mt_extent *region,
 		       const struct mt_origin *origin)
 {
@@ -309,7 +309,7 @@ static void add_region(struct shm *shm, const struct mt_ledger *ledger,
 					   region->time);
 	bytes.low -= (double)mt_ledger_doubtful(ledger, space, region);
 	noted->values[VALUE_BYTES] = bytes;
-	/* Counted as in the kernel's nattch: each piece that munmap left counts. */
+	/* As in the kernel's nattch, each piece that munmap left counts. */
 	noted->values[VALUE_ATTACHED] = mt_value_exact(1);
 	if (mt_ledger_inherited(space, region)) {
 		noted->facts.pid = noted->facts.tid = space->pid;

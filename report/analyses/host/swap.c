@@ -1,8 +1,8 @@
 /*
  * --swap: which pages of processes were swapped out and in, by the process that they belong to and
- * the path that did it. The kernel reports each change of a process's count (kmem:rss_stat) in
- * whatever thread makes it. A change made by the process itself shows whose count it is. Pages that
- * a process releases at its end count as of the moment before.
+ * the path that swapped them. The kernel reports each change of a process's count (kmem:rss_stat)
+ * in the thread that makes it. A change made by the process itself shows whose count it is. Pages
+ * that a process releases at its end count as of the moment before.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,17 +38,17 @@ static const struct mt_value_column value_columns[VALUES] = {
 	{"freed", "pages"},
 };
 
-/* The pages of one address space, since its count is known. */
+/* The swapped pages of one address space, from the time when its count is known. */
 struct life {
 	uint32_t recording;
 	int32_t pid; /* -1: unknown so far */
 	uint32_t process, cgroup;
 	bool has_first;
-	uint64_t first_time, first; /* ns; pages: the first reported count */
-	uint32_t first_origin;	    /* UINT32_MAX: of a sample that is not selected */
+	uint64_t first_time, first; /* time (ns) and pages of the first reported count */
+	uint32_t first_origin;	    /* UINT32_MAX: the sample of the first count is not selected */
 };
 
-/* A kernel's id of an address space, which another space may get later. */
+/* The count of a kernel's id of an address space. Another space may get the same id later. */
 struct count {
 	uint32_t life;
 	uint64_t pages;
@@ -75,8 +75,8 @@ struct reading {
 	uint64_t time, pages;
 	uint32_t process, cgroup;
 	bool selected;
-	bool existed; /* it existed when recording began */
-	bool used;    /* a life began with it */
+	bool existed; /* the process existed when recording began */
+	bool used;    /* a life began with this reading */
 };
 
 struct swap {
@@ -134,7 +134,7 @@ static void begin_life(struct swap *swap, struct count *count, uint32_t recordin
 	*count = (struct count){.life = (uint32_t)swap->lives.count - 1};
 }
 
-/* Valid until the next call. */
+/* The count of a kernel's id. Valid until the next call. */
 static struct count *count_of(struct swap *swap, uint32_t recording, uint32_t mm)
 {
 	size_t known = swap->counts.count;
@@ -156,7 +156,7 @@ static void bind(struct swap *swap, struct count *count, const struct mt_observe
 
 	if (life->pid == space->pid && !count->closed_by)
 		return;
-	if (life->pid >= 0) { /* the earlier space has gone */
+	if (life->pid >= 0) { /* the earlier space has ended */
 		begin_life(swap, count, observed->recording);
 		life = &swap->lives.items[count->life];
 	}
@@ -211,7 +211,7 @@ static bool is_count(const struct mt_page_event *event)
 	return event->moment == MT_PAGE_COUNT || event->moment == MT_PAGE_PART;
 }
 
-/* Marks have no path: they only show whose a count is. */
+/* True for samples. Marks have no path, and only show whose count this is. */
 static bool is_reported(const struct swap *swap, const struct mt_observed *observed)
 {
 	const struct mt_facts *facts = mt_session_facts(swap->rows.session);
@@ -244,7 +244,7 @@ static void take_sample(struct swap *swap, const struct mt_observed *observed)
 	change(swap, count, observed, reported.bytes / PAGE);
 }
 
-/* The first reading of each process. */
+/* Keeps the first reading of each process. */
 static void take_gauge(struct swap *swap, const struct mt_observed *observed)
 {
 	static const char name[] = "VmSwap";
@@ -310,14 +310,14 @@ static void deliver(void *context, void *item, uint32_t stack, bool selected)
 	add_pages(swap, step->life, id, step->pages);
 }
 
-/* Effect of a kernel path on swapped pages. */
+/* The effect of a kernel path on swapped pages. */
 enum path {
 	PATH_SWAPS,
 	PATH_FREES,
 	PATH_COPIES, /* fork */
 };
 
-/* Functions of Linux 3.10 to 6.18 on paths with that effect, by the beginning of their names. */
+/* Beginnings of names of functions on paths with this effect, from Linux 3.10 to 6.18. */
 static const struct {
 	const char *begin;
 	enum path path;
@@ -355,8 +355,8 @@ static enum path classify(struct swap *swap, uint32_t stack)
 /* ---- Rows ---- */
 
 /*
- * Swapped pages of a process before its first reported count. If the process existed and was read
- * later than that count, it is that count. For the later spaces of a process it is 0.
+ * Swapped pages of a process before its first reported count: those of its first reading. If that
+ * is later than the count, they are the count. New processes and later spaces begin with 0.
  */
 static uint64_t pages_before(const struct swap *swap, const struct life *life)
 {
@@ -406,7 +406,7 @@ static void add_sum(struct swap *swap, const struct sum *sum)
 	mt_row_keys_add(swap->grouping, &facts, values);
 }
 
-/* Adds the pages that were swapped out before. */
+/* Adds the pages that were swapped out before the recording. */
 static void add_reading(struct swap *swap, const struct reading *reading)
 {
 	const struct mt_origin origin = {

@@ -17,7 +17,7 @@ enum {
 	SMALLEST = 4, /* classes below 2^4 are merged: allocators use no smaller sizes */
 };
 
-/* "<=64", "<=4K". */
+/* Writes the name of a size class: "<=64", "<=4K". */
 static void name_size(unsigned int class, char *out, size_t size)
 {
 	static const char units[] = "\0KMGTPE";
@@ -26,7 +26,7 @@ static void name_size(unsigned int class, char *out, size_t size)
 	snprintf(out, size, "<=%u%.1s", 1u << (class % 10), &units[unit]);
 }
 
-/* The string id of the smallest power of two that is at least so many bytes. */
+/* The string id of the smallest power of two that is at least `bytes`. */
 static uint32_t find_size(struct mt_block_rows *rows, uint64_t bytes)
 {
 	unsigned int class = bytes > 1 ? 64 - (unsigned int)__builtin_clzll(bytes - 1) : 0;
@@ -49,7 +49,7 @@ uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_
 	return mt_block_one_in(facts->events.items[origin->event].account);
 }
 
-/* The summary shows processes that live in the last moments. */
+/* The summary leaves out spaces of processes that ended early. */
 static bool is_left_out(const struct mt_block_rows *rows, const struct mt_blocks_space *space)
 {
 	const struct mt_facts_recording *recording =
@@ -92,7 +92,7 @@ void mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 	mt_row_keys_add(rows->grouping, &facts, values);
 }
 
-/* "worker [exited]", or of the two largest of a name "worker [exited] x2". */
+/* "worker [exited]", or "worker [exited] x2" for two processes of the same name. */
 static uint32_t name_ended(struct mt_strings *strings, uint32_t process, bool both)
 {
 	uint32_t ended = mt_ended_name(strings, process, false);

@@ -53,15 +53,16 @@ struct mt_listener *mt_block_rows_listen(const struct mt_block_table *of,
 					 struct mt_session *session,
 					 const struct mt_analysis_request *request, bool alongside);
 
-/* For an analysis's `listen`: the rows of analysis->rows. */
+/* The `listen` of analyses whose `rows` is a struct mt_block_table. */
 struct mt_listener *mt_block_table_listen(const struct mt_analysis *analysis,
 					  struct mt_session *session,
 					  const struct mt_analysis_request *request,
 					  bool alongside);
 
 /*
- * The same rows from an account that the caller keeps: the callbacks of of->options get the rows as
- * their context. The table is made once; `lost`: lost records of allocators.
+ * Makes the same rows from accounts that the caller keeps. The caller passes the rows as context to
+ * the callbacks of of->options. The table can be made once; `lost` is the number of lost records of
+ * allocators.
  */
 struct mt_block_rows *mt_block_rows_create(struct mt_session *session,
 					   const struct mt_analysis_request *request,
@@ -73,15 +74,15 @@ void mt_block_rows_destroy(struct mt_block_rows *rows);
 /* How many blocks one block of this origin represents. */
 uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_origin *origin);
 
-/* Adds the values of a block, or of calls (NULL), to their row. */
+/* Adds the values to the row of a block, or of calls if `block` is NULL. */
 void mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block,
 		       const struct mt_value *values);
 
 /*
  * Adds the blocks that the process had when it ended, if the summary leaves them out. Also adds
- * those of another process of the same program that had as many: sets `second_pid`, which is
- * otherwise untouched. Adds none if other processes had more.
+ * those of the largest other process of the same program, if it had at least half as many bytes,
+ * and sets `second_pid`, which is otherwise untouched. Adds none if other processes had more.
  */
 void mt_block_rows_add_ended(struct mt_block_rows *rows, int32_t pid, int32_t *second_pid);
 

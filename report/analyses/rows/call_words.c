@@ -21,7 +21,7 @@ static const struct word prots[] = {
 	{PROT_GROWSUP, "PROT_GROWSUP"}, {0},
 };
 
-/* Without the type of mapping, which is not a bit. */
+/* The flags of mmap. The type of mapping is not among them, because it is not a bit. */
 static const struct word maps[] = {
 	{MAP_FIXED, "MAP_FIXED"},
 	{MAP_ANONYMOUS, "MAP_ANONYMOUS"},

@@ -1,6 +1,6 @@
 /*
- * A small table: the space with the least bytes makes room for the next one. Bounded by the paths
- * of four processes.
+ * Keeps at most MT_ENDED_SPACES spaces. A new space replaces the one with the fewest bytes, so
+ * memory is bounded by the paths of four processes.
  */
 #include "report/analyses/rows/ended_blocks.h"
 

@@ -1,6 +1,6 @@
 /*
- * Blocks that were live when their process ended, by path, for the few processes that had the most.
- * Which of them are shown is only known at the recording's end.
+ * Blocks that were live when their process ended, by path, for the few processes that had the most
+ * bytes. Which processes are shown is only known at the recording's end.
  */
 #ifndef MT_REPORT_ANALYSES_ROWS_ENDED_BLOCKS_H
 #define MT_REPORT_ANALYSES_ROWS_ENDED_BLOCKS_H
@@ -19,7 +19,7 @@ struct mt_blocks_space;
 
 enum {
 	MT_ENDED_SPACES = 4,
-	MT_ENDED_VALUES = 8, /* at most, of a row */
+	MT_ENDED_VALUES = 8, /* maximum number of values of a row */
 };
 
 /* The blocks of one path and thread. */
@@ -48,9 +48,9 @@ struct mt_ended_blocks {
 void mt_ended_blocks_add(struct mt_ended_blocks *ended, const struct mt_blocks_space *space,
 			 const struct mt_origin *origin, const struct mt_block *block,
 			 const struct mt_value *values, size_t count, uint32_t most);
-/* The space of a process; NULL: others had more bytes. */
+/* The largest kept space of a process; NULL if other processes had more bytes. */
 const struct mt_ended_space *mt_ended_blocks_of(const struct mt_ended_blocks *ended, int32_t pid);
-/* The largest other space of that program with at least half as many bytes, or NULL. */
+/* The largest other space of the same program with at least half as many bytes, or NULL. */
 const struct mt_ended_space *mt_ended_blocks_alike(const struct mt_ended_blocks *ended,
 						   const struct mt_ended_space *space);
 void mt_ended_blocks_deinit(struct mt_ended_blocks *ended);

@@ -162,7 +162,7 @@ static uint64_t of_process(int32_t pid, uint32_t process)
 	return (uint64_t)(uint32_t)pid << 32 | process;
 }
 
-/* Distinct from the keys of processes, which lack the highest bit. */
+/* The key of a space. It differs from the keys of processes, which lack the highest bit. */
 static uint64_t of_space(const struct mt_ledger_space *space)
 {
 	return 1ull << 63 | (uintptr_t)space;

@@ -25,7 +25,7 @@ struct mt_strings;
 enum mt_ended_shown {
 	MT_ENDED_REMARK, /* by one remark for all rows */
 	MT_ENDED_NAME,	 /* in the process name */
-	MT_ENDED_SILENT, /* not shown: comparisons match processes by name */
+	MT_ENDED_SILENT, /* not shown, because comparisons match processes by name */
 };
 
 /* Cached strings and stacks of rows; zero-initialize. */
@@ -40,7 +40,7 @@ struct mt_ledger_rows {
 	uint32_t last_kind, last_file;
 	uint32_t process, marked; /* last name that was marked, and the result: string ids */
 	bool execed;		  /* `marked` says exec, not exited */
-	struct mt_map64 spaces;	  /* spaces noted, and by pid and process the last one */
+	struct mt_map64 spaces;	  /* noted spaces; also pid and process to the last noted space */
 	const struct mt_ledger_space *noted; /* last space noted, with its process */
 	uint32_t noted_name;
 	int32_t noted_pid;
@@ -48,7 +48,10 @@ struct mt_ledger_rows {
 
 void mt_ledger_rows_deinit(struct mt_ledger_rows *rows);
 
-/* Bytes of a change, below 0 if unmapped; for an unknown one only the bounds differ from 0. */
+/*
+ * The bytes of a change, negative if unmapped. If it is unknown whether the range changed, only the
+ * bounds differ from 0.
+ */
 static inline struct mt_value mt_ledger_change_bytes(const struct mt_change *change)
 {
 	double size = (double)(change->end - change->start);
@@ -70,7 +73,7 @@ struct mt_row_facts mt_origin_row_facts(struct mt_ledger_rows *rows,
 /* How rows of this request show processes that ended. */
 enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *request);
 
-/* "ls [exited]" or "ls [exec]" of "ls": string ids. */
+/* The string id of "ls [exited]" or "ls [exec]". `process` is that of "ls". */
 uint32_t mt_ended_name(struct mt_strings *strings, uint32_t process, bool execed);
 
 /*
@@ -79,7 +82,7 @@ uint32_t mt_ended_name(struct mt_strings *strings, uint32_t process, bool execed
  */
 void mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
 			struct mt_row_facts *facts);
-/* The same, with exec or exit given by the caller. */
+/* The same, if the caller knows whether the process called exec or exited. */
 void mt_row_mark_ended(struct mt_ledger_rows *rows, bool execed, struct mt_row_facts *facts);
 
 /*
@@ -94,11 +97,14 @@ void mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_row_keys *groupi
 
 /* An analysis of the ledger. Its struct begins with a struct mt_ledger_run. */
 struct mt_ledger_table {
-	size_t size; /* of that struct */
+	size_t size; /* of the struct of the analysis */
 	const struct mt_value_column *values;
 	size_t value_count;
 	uint32_t most; /* bit i: merging rows takes the largest of value i */
-	/* Sets run->options and the rest of the zeroed struct, which is the callbacks' context. */
+	/*
+	 * Sets run->options and the remaining fields of the struct, zeroed before. The callbacks
+	 * get the struct as their context.
+	 */
 	void (*set_up)(struct mt_ledger_run *run);
 	void (*end)(struct mt_ledger_run *run);	    /* adds the last rows; or NULL */
 	void (*destroy)(struct mt_ledger_run *run); /* or NULL */
@@ -117,20 +123,21 @@ struct mt_ledger_run {
 	struct mt_ledger *ledger;
 };
 
-/* Makes a run, and begins its ledger, after which the caller reads the session to its end. */
+/* Makes a run, and begins its ledger. Then the caller reads the session to its end. */
 struct mt_ledger_run *mt_ledger_run_create(const struct mt_analysis *analysis,
 					   struct mt_session *session,
 					   const struct mt_analysis_request *request);
 struct mt_listener *mt_ledger_run_begin(struct mt_ledger_run *run, bool alongside);
-/* Both: for an analysis's `listen`, with such a table as analysis->rows. */
+/* Makes and begins a run: the `listen` of analyses whose `rows` is a struct mt_ledger_table. */
 struct mt_listener *mt_ledger_table_listen(const struct mt_analysis *analysis,
 					   struct mt_session *session,
 					   const struct mt_analysis_request *request,
 					   bool alongside);
 
 /*
- * A call (mprotect) gave memory its first access, which moves it from the call that had reserved it
- * to this call. The change of the former, in `less`; the change of the latter is `post`.
+ * A call (mprotect) gave memory its first access: the memory moves from the call that had reserved
+ * it to this call. Returns the change of the former call, stored in `less`. `post` is the change of
+ * this call.
  */
 struct mt_ledger_change mt_ledger_access_from(const struct mt_ledger *ledger,
 					      const struct mt_ledger_change *post,

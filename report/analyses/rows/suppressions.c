@@ -1,4 +1,4 @@
-/* An array of patterns; the match of a stack is cached. */
+/* An array of patterns. The pattern that a stack matches is cached. */
 #include "report/analyses/rows/suppressions.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 enum {
 	SIZE_MOST = 1 << 20,
 	PATTERNS_MOST = 4096,
-	UNKNOWN = 0, /* of a stack: not looked up; */
-	NONE = 1,    /* no match; else its index + 2 */
+	UNKNOWN = 0, /* the stack was not looked up */
+	NONE = 1,    /* no pattern matches; else index of the pattern + 2 */
 };
 
 #define PREFIX "leak:"
@@ -30,7 +30,7 @@ struct pattern {
 
 struct mt_suppressions {
 	MT_ARRAY(struct pattern) patterns;
-	MT_ARRAY(uint32_t) known; /* by stack */
+	MT_ARRAY(uint32_t) known; /* by stack: UNKNOWN, NONE or index + 2 */
 };
 
 MT_DEFINE_CLEANUP(mt_suppressions, struct mt_suppressions)
@@ -121,8 +121,8 @@ struct mt_error *mt_suppressions_read(const char *option, const char *path,
 /* ---- Matching ---- */
 
 /*
- * Whether `pattern` occurs in `text`; takes linear memory, and at most the product of their lengths
- * in time.
+ * Whether `pattern` occurs in `text`. The time is at most proportional to the product of their
+ * lengths.
  */
 static bool matches(const char *pattern, const char *text)
 {
