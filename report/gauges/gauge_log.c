@@ -22,7 +22,7 @@
 
 struct process {
 	struct mt_gauged_process reported;
-	uint64_t first_time, last_time; /* times of its gauges */
+	uint64_t first_time, last_time; /* times of the first and the last gauge */
 	uint64_t next;			/* index of the next process of that pid; NONE */
 };
 
@@ -52,9 +52,9 @@ struct mt_gauge_log {
 	struct mt_observer observer;
 	MT_ARRAY(struct process) all;
 	struct mt_lives lives;
-	size_t lives_judged; /* ended processes that were checked: they have no gauges */
+	size_t lives_judged; /* ended lives that were checked and have no gauges */
 	MT_ARRAY(struct mt_brief_processes) brief;
-	struct mt_map64 by_pid; /* of this recording: pid to index of its first process */
+	struct mt_map64 by_pid; /* of this recording: pid to index of the first process */
 	MT_ARRAY(struct early) early;
 	struct mt_map64 early_by_pid;
 	const struct mt_space *sampled;	    /* the space of the last sample */
@@ -88,7 +88,7 @@ void mt_gauge_log_destroy(struct mt_gauge_log *gauges)
 
 /* ---- Gauges ---- */
 
-/* The host's gauges of one reading have different times, microseconds apart. */
+/* In ns. Gauges of one reading are microseconds apart, those of two readings more than this. */
 #define APART ((uint64_t)50000000)
 
 static void note_reading(struct mt_gauge_log *gauges, uint32_t recording, uint64_t time)
@@ -212,8 +212,8 @@ static void take_process(struct mt_gauge_log *gauges, const struct mt_observed *
 /* ---- Names and ends ---- */
 
 /*
- * Finds the process of a pid that a kernel record belongs to. Processes of one pid follow one
- * another. A record up to the last gauge of a process belongs to it; a record after all gauges
+ * Finds the process that a kernel record of this pid belongs to. Processes with the same pid follow
+ * one another. A record up to the last gauge of a process belongs to it; a record after all gauges
  * belongs to the last process.
  */
 static struct process *process_at(struct mt_gauge_log *gauges, int32_t pid, uint64_t time)
@@ -258,7 +258,7 @@ static void take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *o
 	struct mt_gauged_process *reported;
 	struct process *process;
 	uint32_t type = observed->kernel->type;
-	bool maps = type == MT_KERNEL_MMAP || type == MT_KERNEL_MMAP2; /* of the program */
+	bool maps = type == MT_KERNEL_MMAP || type == MT_KERNEL_MMAP2; /* may show the program */
 
 	if (!task || task->tid != task->pid ||
 	    (!maps && type != MT_KERNEL_FORK && type != MT_KERNEL_COMM && type != MT_KERNEL_EXIT))
@@ -282,7 +282,7 @@ static void take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *o
 		reported->to = observed->time;
 }
 
-/* A process with a sample is a target. */
+/* Marks the process of a sample as a target of mtrec. */
 static void take_sample(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
 	struct process *process;
@@ -298,7 +298,7 @@ static void take_sample(struct mt_gauge_log *gauges, const struct mt_observed *o
 	process->reported.other = false;
 }
 
-/* The process with a gauge during a life, or NULL. */
+/* The process that has gauges during this life, or NULL. */
 static struct process *gauged_in(struct mt_gauge_log *gauges, const struct mt_life *life)
 {
 	struct process *process;
@@ -315,8 +315,9 @@ static struct process *gauged_in(struct mt_gauge_log *gauges, const struct mt_li
 }
 
 /*
- * Checks which lives have no gauge. This happens at the end of the recording: in a growing
- * recording gauges may come after other records of their time.
+ * Drops the lives of processes that have gauges, after copying start and peak to the process.
+ * Called at the end of a recording, because in a growing one gauges may come after other records of
+ * the same time.
  */
 static void end_recording(struct mt_gauge_log *gauges)
 {
@@ -444,7 +445,7 @@ static int compare_lives(const void *a, const void *b)
 
 /*
  * True if a life is reported: it ended in the selected time, and its name is selected and known
- * (not ":TID"). Resets the pid of lives that are reported together with others of the same name.
+ * (not ":TID"). Sets pid to -1 if the life is reported together with others of the same name.
  */
 static bool settle_life(const struct mt_gauge_log *gauges, struct mt_life *life)
 {

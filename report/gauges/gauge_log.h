@@ -42,14 +42,14 @@ struct mt_host_gauge {
 struct mt_gauged_process {
 	uint32_t recording;
 	int32_t pid;
-	uint64_t start_time; /* as in a TASK */
+	uint64_t start_time; /* as in a TASK record */
 	uint32_t comm;	     /* string id; MT_STRING_NONE: not known */
 	uint32_t cgroup;     /* string id; 0: not known */
 	uint32_t exe;	     /* string id of the program's path; 0: not known */
 	bool is_new;	     /* it began during the recording */
 	bool ended;
-	uint64_t began;	   /* ns on the recording's clock; else its first gauge */
-	double peak;	   /* resident bytes by the kernel's counts, if it ended; 0: none */
+	uint64_t began;	   /* in ns on the recording's clock; if not new, time of the first gauge */
+	double peak;	   /* resident bytes by the kernel's counts, if it ended; 0: unknown */
 	bool other;	   /* not a target of mtrec -u, -G, --comm, -p */
 	bool selected;	   /* a target, also by --pid and --comm */
 	uint64_t from, to; /* ns on the recording's clock, within --time */
@@ -58,8 +58,9 @@ struct mt_gauged_process {
 };
 
 /*
- * Processes that began and ended between two readings of gauges: those of one name, cgroup and
- * program; or one process that ended with the recording, as the recorded command does.
+ * Processes that began and ended between two readings of gauges: all that have the same name,
+ * cgroup and program, or a single process that ended with the recording, as the recorded command
+ * does.
  */
 struct mt_brief_processes {
 	uint32_t recording;
@@ -69,18 +70,18 @@ struct mt_brief_processes {
 	double peak; /* resident bytes of the largest process; 0: unknown */
 };
 
-/* Call before the session's first sample. Borrows the session until destroyed. */
+/* Creates a log. Call before the session's first sample. Borrows the session until destroyed. */
 struct mt_gauge_log *mt_gauge_log_listen(struct mt_session *session);
 void mt_gauge_log_destroy(struct mt_gauge_log *gauges);
 
-/* Call once, after the session is read to its end; the gauges stay valid. */
+/* Completes the log. Call once, after the session is read to its end. */
 void mt_gauge_log_finish(struct mt_gauge_log *gauges);
 
 /* Processes by index, in order of their first gauge; NULL after the last. */
 const struct mt_gauged_process *mt_gauge_log_process(const struct mt_gauge_log *gauges,
 						     size_t index);
 
-/* The selected ones, by recording, those with a pid first, then by name; borrowed. */
+/* The selected brief processes, borrowed: by recording, those with a pid first, then by name. */
 const struct mt_brief_processes *mt_gauge_log_brief(const struct mt_gauge_log *gauges,
 						    size_t *count);
 
@@ -90,7 +91,7 @@ bool mt_gauge_log_has_sizes(const struct mt_gauge_log *gauges);
 /* Values of the host by index; NULL after the last. */
 const struct mt_host_gauge *mt_gauge_log_host(const struct mt_gauge_log *gauges, size_t index);
 
-/* A figure of a process at the beginning (0 for a new process) and at the end of its time. */
+/* A gauge at the start of a process's time (0 for a new process), and at its end. */
 double mt_gauged_before(const struct mt_gauged_process *process, enum mt_process_gauge gauge);
 double mt_gauged_now(const struct mt_gauged_process *process, enum mt_process_gauge gauge);
 

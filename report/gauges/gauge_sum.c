@@ -95,7 +95,7 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The times at which a term changes, and both ends, in order. */
+/* Lists `from`, the times in between at which a term changes, and `to`. Returns their number. */
 static size_t find_times(const struct mt_gauge_sum *sum, uint64_t from, uint64_t to,
 			 uint64_t times[TIMES_MOST])
 {
@@ -116,8 +116,9 @@ static size_t find_times(const struct mt_gauge_sum *sum, uint64_t from, uint64_t
 }
 
 /*
- * The longest time that a change may have taken: from one reading to the next, or from one point of
- * the series to the next. A value that does not change is not written.
+ * The longest time that a change may have taken: the interval between readings, or between points
+ * of a series if that is longer. Unchanged values are not recorded, so two points may be further
+ * apart.
  */
 static uint64_t longest_step(const struct mt_gauge_sum *sum)
 {
@@ -131,7 +132,7 @@ static uint64_t longest_step(const struct mt_gauge_sum *sum)
 	return step;
 }
 
-/* When the value of a time was read: at the last change, or at a later reading. */
+/* The last change before `time` if it is less than `step` old; else `time`, as if read then. */
 static uint64_t read_at(const struct mt_gauge_sum *sum, uint64_t time, uint64_t step)
 {
 	uint64_t last = 0;

@@ -23,14 +23,14 @@ struct mt_gauge_sum {
 /* The course of a sum in the time that --time selects. */
 struct mt_gauge_course {
 	double first, last, most;
-	double per_second; /* change, on average */
+	double per_second; /* average change per second */
 	double fastest;	   /* largest change per second between two readings */
 };
 
 /*
- * Finds the gauges of "PREFIX NAME [+
- * - NAME]...", in one recording. A NAME ending in '*' matches all gauges with that prefix; a NAME
- *   ending in '?' may be missing. False if another NAME is missing.
+ * Finds the gauges of a formula in one recording: "PREFIX NAME", followed by any number of terms
+ * "+ NAME" or "- NAME". A NAME ending in '*' matches all gauges with that prefix; a NAME ending in
+ * '?' may be missing. False if another NAME is missing.
  */
 bool mt_gauge_sum_find(const struct mt_gauge_log *log, const struct mt_strings *strings,
 		       uint32_t recording, const char *formula, struct mt_gauge_sum *out);
@@ -38,7 +38,7 @@ bool mt_gauge_sum_find(const struct mt_gauge_log *log, const struct mt_strings *
 /* The sum of one gauge. */
 struct mt_gauge_sum mt_gauge_sum_of(const struct mt_host_gauge *gauge);
 
-/* Needs at least one term. */
+/* The course of a sum, which must have at least one term. */
 struct mt_gauge_course mt_gauge_sum_course(const struct mt_gauge_sum *sum);
 
 #endif

@@ -1,4 +1,4 @@
-/* Follows processes from their begin to their end. */
+/* Follows processes from start to end. */
 #include "report/gauges/lives.h"
 
 #include "formats/records/record.h"
@@ -78,8 +78,8 @@ static void end(struct mt_lives *lives, struct mt_living *living,
 }
 
 /*
- * A known process begins with FORK. mtrec's command was forked before the recording: it begins with
- * the exec of an unknown process.
+ * A life begins with FORK. The command that mtrec starts was forked before the recording, so its
+ * life begins with the exec of a process that is not yet known.
  */
 static void take_kernel(struct mt_lives *lives, const struct mt_observed *observed)
 {

@@ -1,7 +1,7 @@
 /*
  * Processes that began and ended during the recording, by the kernel's FORK, EXIT and COMM (exec)
- * records, and their peaks by its counts of resident pages (kmem:rss_stat). Most of them have no
- * gauges.
+ * records, and their peaks by the kernel's counts of resident pages (kmem:rss_stat). Most of these
+ * processes have no gauges.
  */
 #ifndef MT_REPORT_GAUGES_LIVES_H
 #define MT_REPORT_GAUGES_LIVES_H
@@ -25,11 +25,11 @@ struct mt_life {
 	uint64_t began, ended; /* ns on the recording's clock */
 };
 
-/* Zero-initialized: empty. */
+/* A zero-initialized struct is empty. */
 struct mt_lives {
-	MT_ARRAY(struct mt_life) over; /* of targets, in order of their ends */
+	MT_ARRAY(struct mt_life) over; /* ended lives of targets, in order of their ends */
 	MT_ARRAY(struct mt_living) living;
-	struct mt_map64 by_pid;		      /* index in living */
+	struct mt_map64 by_pid;		      /* pid to index in living */
 	MT_ARRAY(struct mt_page_event) pages; /* by event */
 };
 

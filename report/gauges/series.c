@@ -13,12 +13,12 @@ enum {
 
 /*
  * Shares of the whole change. A steady course has 1/20 in each slice, and a third in the last
- * third. Twice the steady share in one slice is a step. A twentieth of the steady share in the last
- * third counts as none.
+ * third. Twice the steady share in one slice is a step. Less than a twentieth of the whole change
+ * in the last third counts as flat.
  */
 #define STEP_SHARE 0.1
 #define TAIL_SHARE 0.05
-/* Share of the largest value: a garbage collector causes smaller falls at any heap size. */
+/* A share of the largest value. A garbage collector causes smaller falls at any heap size. */
 #define FALL_SHARE 0.25
 
 static void halve(struct mt_series *series)
@@ -145,7 +145,7 @@ static void survey(const struct mt_series *series, bool is_new, uint64_t from, u
 	}
 }
 
-/* "two steps" and "two steps, flat" for a number of steps. */
+/* The words for a number of steps: "two steps", or with `flat` "two steps, flat". */
 static const char *count_of_steps(int steps, bool flat)
 {
 	static const char *const words[][2] = {

@@ -1,5 +1,6 @@
 /*
- * Finds the carried image of an identity: by build id, or without one by path, device and inode.
+ * Finds the carried image with a given identity: by build id if there is one, else by path, device
+ * and inode.
  */
 #include "report/names/carried_images.h"
 
@@ -14,7 +15,7 @@
 #include "symbols/carried/code_blocks.h"
 #include "symbols/images/image.h"
 
-/* Another content with the same identity. */
+/* One more carried file with the same identity. `content` is its index in `from`. */
 struct further {
 	struct mt_carried *from;
 	size_t content;
@@ -25,19 +26,19 @@ struct entry {
 	size_t content;
 	const struct mt_file_record *fields;
 	/*
-	 * For code, and for images with only sampled parts (MT_KEPT_SEEN): there may be several
-	 * contents. They are merged on first use.
+	 * More carried files with this identity: of code, or of an image with only sampled parts
+	 * (MT_KEPT_SEEN). Code is merged on first use; the parts of an image are opened together.
 	 */
 	MT_ARRAY(struct further) further;
 	uint32_t kept;
 	struct mt_span whole;
-	uint8_t *merged; /* NULL: there is only one content */
+	uint8_t *merged; /* code merged from several files; NULL: not merged, or only one file */
 	bool tried;
 };
 
 struct listing {
 	MT_ARRAY(struct entry) entries;
-	struct mt_map64 index; /* hash of an identity, or the next free number after it */
+	struct mt_map64 index; /* hash of an identity, or the next free key -> index in entries */
 };
 
 struct mt_carried_images {
@@ -105,7 +106,7 @@ static bool same_text(const struct mt_text *a, const struct mt_text *b)
 	return a->size == b->size && (!a->size || !memcmp(a->bytes, b->bytes, a->size));
 }
 
-/* MMAP2 records have the inode generation, MAP records do not. */
+/* MMAP2 records have the inode generation; MAP records have 0, which matches any. */
 static bool same_key(const struct key *a, const struct key *b)
 {
 	if (!same_text(&a->build_id, &b->build_id))
@@ -137,14 +138,15 @@ static struct entry *find(const struct listing *listing, const struct key *key, 
 }
 
 /*
- * True if all contents of an image count: they have only sampled parts. Otherwise the first counts.
+ * True if the file has only the sampled parts of an image. All such files of an image are used;
+ * otherwise only the first complete one is.
  */
 static bool seen_alone(const struct mt_file_record *fields)
 {
 	return fields->kind == MT_FILE_SKELETON && fields->kept & MT_KEPT_SEEN;
 }
 
-/* Adds another content to an entry. */
+/* Adds a carried file to the entry with its identity. A complete image needs no other file. */
 static void add_to(struct entry *entry, struct mt_carried *carried, size_t content)
 {
 	const struct mt_file_record *fields = mt_carried_get(carried, content);
@@ -153,7 +155,7 @@ static void add_to(struct entry *entry, struct mt_carried *carried, size_t conte
 	if (!code && !seen_alone(entry->fields))
 		return;
 	if (!code && !seen_alone(fields)) {
-		entry->further.count = 0; /* the first content includes all others */
+		entry->further.count = 0; /* replaced by the complete image */
 		entry->from = carried;
 		entry->content = content;
 		entry->fields = fields;
@@ -211,7 +213,7 @@ static struct mt_span content_of(struct mt_carried *from, size_t content)
 	return span;
 }
 
-/* Content i of an entry; empty if it is damaged. */
+/* The bytes of carried file i of an entry; empty if they are damaged. */
 static struct mt_span nth(const struct entry *entry, size_t i)
 {
 	const struct further *further = i ? &entry->further.items[i - 1] : NULL;
@@ -220,7 +222,7 @@ static struct mt_span nth(const struct entry *entry, size_t i)
 		       : content_of(entry->from, entry->content);
 }
 
-/* All contents of an entry; the caller frees them. */
+/* The bytes of all carried files of an entry. The caller frees the array. */
 static struct mt_span *all_of(const struct entry *entry)
 {
 	struct mt_span *spans = mt_alloc(entry->further.count + 1, sizeof(*spans));
@@ -237,7 +239,7 @@ static void drop_all(const struct entry *entry)
 		mt_carried_drop(entry->further.items[i].from, entry->further.items[i].content);
 }
 
-/* Merges several contents with code. */
+/* Sets the code of an entry; merges it if the entry has several carried files. */
 static void merge_code(struct entry *entry)
 {
 	MT_CLEANUP_FREE struct mt_span *spans = NULL;

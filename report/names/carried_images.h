@@ -1,6 +1,6 @@
 /*
- * The images that recordings carry, as a source of ELF bytes for mt_image_set, with pieces of their
- * code. The same code reads them and files.
+ * The images that recordings carry: a source of ELF bytes, and of pieces of code, for mt_image_set.
+ * Carried images are read by the same code as files.
  */
 #ifndef MT_REPORT_NAMES_CARRIED_IMAGES_H
 #define MT_REPORT_NAMES_CARRIED_IMAGES_H
@@ -20,16 +20,17 @@ struct mt_carried_images *mt_carried_images_create(void);
 void mt_carried_images_destroy(struct mt_carried_images *images);
 
 /*
- * Adds the images of one recording; borrowed. Of images with one build id the first counts; if all
- * have only sampled parts (MT_KEPT_SEEN), they are merged.
+ * Adds the images that one recording carries; borrowed. Of several images with the same identity
+ * the first complete one is used. If all have only sampled parts (MT_KEPT_SEEN), the parts are used
+ * together.
  */
 void mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried);
 
-/* The carried parts of an image: MT_KEPT_*, 0: none. */
+/* The carried parts of an image as MT_KEPT_* bits; 0 if there are none. */
 uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
 				const struct mt_image_identity *identity);
 
-/* For mt_image_set_set_pieces(); context is a struct mt_carried_images. */
+/* The carried code of an image; for mt_image_set_set_pieces(), with a struct mt_carried_images. */
 struct mt_span mt_carried_images_code(void *context, const struct mt_image_identity *identity);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * Decodes a function from its start to its end, by its symbol. If bytes are missing, decoding
- * resumes at the next block that may be carried; its first instruction may be the end of one.
+ * Decodes a function from its start to the end of its symbol. If bytes are missing, decoding
+ * resumes at the next block that may be carried, even if that block begins inside an instruction.
  */
 #include "report/names/function_code.h"
 
@@ -25,7 +25,7 @@ enum {
 struct mt_function_code {
 	struct mt_image_set *images;
 	mt_function_namer *name;
-	void *naming; /* its argument */
+	void *naming; /* first argument of name */
 	struct mt_disasm *disasm;
 };
 
@@ -59,8 +59,8 @@ static bool is_code(const struct mt_elf_symbol *symbol)
 }
 
 /*
- * The end of the symbol at `start`; for a symbol without a size, the next function within
- * UNSIZED_MOST bytes.
+ * The end of the function at `start`, by its symbol. If the symbol has no size, the function ends
+ * at the next symbol, or after UNSIZED_MOST bytes.
  */
 static uint64_t end_of(struct mt_elf *symbols, uint64_t start)
 {
@@ -85,7 +85,7 @@ static uint64_t end_of(struct mt_elf *symbols, uint64_t start)
 
 /* ---- Decoding ---- */
 
-/* "call    0x401136 <grow>", if the called function has a name. */
+/* The text of an instruction; a call shows the name of the function: "call    0x401136 <grow>". */
 static char *text_of(const struct mt_function_code *code, const struct mt_image *image,
 		     const struct mt_insn_text *insn, uint64_t start, uint64_t offset)
 {
@@ -100,7 +100,7 @@ static char *text_of(const struct mt_function_code *code, const struct mt_image 
 	return mt_copy_string(insn->text);
 }
 
-/* Prints the instruction at an address; false if its bytes are missing, or are no instruction. */
+/* Prints the instruction at an address. False if bytes are missing, or are not an instruction. */
 static bool print_at(const struct mt_function_code *code, struct mt_image *image, bool att,
 		     uint64_t at, struct mt_insn_text *out)
 {

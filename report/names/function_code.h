@@ -20,7 +20,7 @@ struct mt_function_code *mt_function_code_create(struct mt_image_set *images,
 						 mt_function_namer *name, void *naming);
 void mt_function_code_destroy(struct mt_function_code *code);
 
-/* The reader, borrowed.  */
+/* A reader that borrows `code`. */
 struct mt_code_reader mt_function_code_reader(struct mt_function_code *code);
 
 #endif

@@ -62,7 +62,7 @@ static bool same_build_id(const char *hex)
 	return true;
 }
 
-/* A line of kallsyms is "address type name". */
+/* True if /proc/kallsyms ("address type name") has the symbol ("name address"). */
 static bool same_place(const char *symbol)
 {
 	MT_CLEANUP_FCLOSE FILE *file = fopen(KALLSYMS, "re");

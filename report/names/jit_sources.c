@@ -28,16 +28,16 @@
 #include "symbols/names/perf_map.h"
 #include "symbols/names/symbolize.h"
 
-#define LOCAL_MAX ((size_t)256 << 20) /* bytes of a file; of a jitdump without the code */
+#define LOCAL_MAX ((size_t)256 << 20) /* bytes of a file, without the code in a jitdump */
 
 struct source {
-	struct mt_carried *carried; /* NULL: local */
+	struct mt_carried *carried; /* NULL: a file of this machine */
 	size_t content, recording;
 	struct mt_file_record file; /* its path is a copy, and ends with NUL */
 	uint64_t time;
 	bool loaded;
 	const char *problem; /* the problem with the file, or NULL */
-	uint8_t *bytes;	     /* of a local file, file.size of them */
+	uint8_t *bytes;	     /* of a file of this machine: file.size bytes */
 	int64_t written;     /* of a local perf map: time of writing, in s since 1970 */
 	struct mt_perf_map *map;
 	struct mt_jitdump *dump;
@@ -82,7 +82,7 @@ void mt_jit_sources_destroy(struct mt_jit_sources *sources)
 	free(sources);
 }
 
-/* Copies the path. */
+/* Adds a source like this one, with a copy of the path. */
 static struct source *add_source(struct mt_jit_sources *sources, const struct source *like)
 {
 	struct source *source = mt_alloc(1, sizeof(*source));
@@ -184,8 +184,8 @@ static struct source *find_perf_map(struct mt_jit_sources *sources, int32_t pid,
 /* ---- Jitdumps of this machine ---- */
 
 /*
- * True if the file's owner is trusted and the file is the mapped one; *why: the reason if not. With
- * symfs the file need not be the mapped one.
+ * True if the file's owner is trusted and the file is the mapped one; else sets *why. With symfs
+ * the file need not be the mapped one.
  */
 static bool is_believed(const struct mt_jit_sources *sources, const struct mt_file_record *file,
 			const struct stat *status, const char **why)
@@ -227,7 +227,7 @@ static const char *read_jitdump(int fd, const struct stat *status, struct source
 							: "the file here is of another process";
 }
 
-/* Opens the file, or a file with the last part of its name, below the directory; -1: none. */
+/* Opens the file `name` below the directory, or the last part of `name` there; -1: none. */
 static int open_below(const char *directory, const char *name, struct stat *status)
 {
 	MT_CLEANUP_CLOSE int root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -279,7 +279,7 @@ static struct source *find_jitdump(struct mt_jit_sources *sources, size_t record
 
 /* ---- Images ---- */
 
-/* Parses the source, once. */
+/* Parses the source, unless that was done before. */
 static void load(struct source *source, const int64_t *ahead)
 {
 	const uint8_t *bytes = source->bytes;
@@ -301,7 +301,7 @@ static void load(struct source *source, const int64_t *ahead)
 		source->problem = "out of memory";
 }
 
-/* Interns the source's image, once, with its number as part of the identity. */
+/* The image of a source, interned on first use. The source's number is part of its identity. */
 static struct mt_image *image_of(struct mt_jit_sources *sources, struct source *source,
 				 struct mt_image *unreported)
 {
@@ -394,7 +394,7 @@ static const char *keep(struct mt_jit_sources *sources, const char *name, size_t
 	return mt_strings_get(sources->strings, mt_strings_intern(sources->strings, name, size));
 }
 
-/* The symbol from a perf map; "[perf-1.map]" without one. */
+/* Sets the symbol from a perf map; its name is "[perf-1.map]" if the map has none. */
 static void name_by_perf_map(struct mt_jit_sources *sources, const struct source *source,
 			     uint64_t address, struct mt_symbol *symbol)
 {

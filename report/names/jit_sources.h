@@ -1,7 +1,7 @@
 /*
  * Files with names of JIT code, carried or on this machine: perf maps (/tmp/perf-PID.map, names
- * only) and jitdumps (jit-PID.dump, with times, lines and unwind tables). Each is an image. File
- * offsets in a perf map's image are addresses.
+ * only) and jitdumps (jit-PID.dump, with times, lines and unwind tables). Each file is an image.
+ * File offsets in a perf map's image are addresses.
  */
 #ifndef MT_REPORT_NAMES_JIT_SOURCES_H
 #define MT_REPORT_NAMES_JIT_SOURCES_H
@@ -24,7 +24,7 @@ struct mt_symbol;
 
 struct mt_jit_options {
 	struct mt_image_set *images;	    /* borrowed */
-	const struct mt_directories *symfs; /* roots to search for jitdumps instead; borrowed */
+	const struct mt_directories *symfs; /* if any, roots to search for jitdumps; borrowed */
 	bool prefer_local;		    /* prefer this machine's files to carried ones */
 	bool demangle;
 	bool lines;
@@ -39,9 +39,9 @@ void mt_jit_sources_add(struct mt_jit_sources *sources, size_t recording,
 			struct mt_carried *carried);
 
 /*
- * The image with names of pid's code at `time`, NULL: none. It is the first carried perf map that
- * was read later. If no perf map of this process is carried, it is /tmp/perf-PID.map, if written at
- * `since` (s since 1970) or later. MT_JIT_NO_LOCAL: only carried ones.
+ * The image with the names of pid's code at `time`, or NULL. It is the first carried perf map that
+ * was read at `time` or later. If no perf map of this process is carried, it is /tmp/perf-PID.map,
+ * if written at `since` (s since 1970) or later; never if `since` is MT_JIT_NO_LOCAL.
  */
 struct mt_image *mt_jit_sources_perf_map(struct mt_jit_sources *sources, size_t recording,
 					 int64_t since, int32_t pid, uint64_t time);
@@ -59,8 +59,8 @@ struct mt_jitdump_wanted {
 
 /*
  * The image of a jitdump, with ->jitdump set; NULL if not available. It is the first carried
- * jitdump read later, else this machine's file; prefer_local reverses this. This machine's file
- * must be owned by root or the caller, and be the mapped one unless symfs is given.
+ * jitdump read after the mapping, else this machine's file; prefer_local reverses this. This
+ * machine's file must be owned by root or the caller, and be the mapped one unless symfs is given.
  */
 struct mt_image *mt_jit_sources_jitdump(struct mt_jit_sources *sources,
 					const struct mt_jitdump_wanted *wanted);

@@ -1,7 +1,7 @@
 /*
  * Prints one line of output about images without function names, and one about images without
- * source lines. A recording may have hundreds of them, so each line names only a few; --info lists
- * each.
+ * source lines. A recording may have hundreds of such images, so a line names only a few; --info
+ * lists all.
  */
 #include "report/names/missing_names.h"
 
@@ -17,7 +17,7 @@ enum {
 	SHOWN = 3, /* images named in the line */
 };
 
-/* The reason why some places in the image have no names, or NULL if a file would not have more. */
+/* The reason why some places in the image have no names, or NULL if a file would not add any. */
 static const char *why_nameless(const struct mt_named_image *named)
 {
 	struct mt_image *image = named->image;

@@ -37,12 +37,12 @@ struct mt_naming {
 	struct mt_symbolizer *symbolizer;
 	const struct mt_directories *symfs;
 	bool debuginfod;
-	struct utsname host;	  /* this one */
-	char recorded_on[65];	  /* the host of the recording that is read; "": not known */
-	bool own_host;		  /* it is this host, */
-	bool own_release;	  /* with the same kernel; */
-	bool begun, elsewhere;	  /* an earlier recording was from another host */
-	size_t refused;		  /* files of this host that were rejected for that reason */
+	struct utsname host;   /* this host */
+	char recorded_on[65];  /* the host of the current recording; "": not known */
+	bool own_host;	       /* the current recording is from this host, */
+	bool own_release;      /* and from the same release of the kernel */
+	bool begun, elsewhere; /* elsewhere: an earlier recording was from another host */
+	size_t refused;	       /* files of this host rejected because a recording is from another */
 	struct mt_map64 problems; /* image id to index in problem_texts */
 	MT_ARRAY(char *) problem_texts;
 };
@@ -79,7 +79,7 @@ static struct mt_error *open_here(void *context, const struct mt_image_identity 
 
 static const struct mt_image_source here = {.name = "local file", .open = open_here};
 
-/* Adds sources in the order of use; contexts are the options' strings. */
+/* Adds sources in the order in which they are tried. Folders are borrowed from the options. */
 static void add_sources(struct mt_naming *naming, const struct mt_naming_options *options)
 {
 	struct mt_image_set *images = naming->images;
@@ -239,8 +239,8 @@ void mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record 
 	if (*started)
 		mt_image_set_started(naming->images, path, started);
 	/*
-	 * MMAP2 records name the image without its build id, so intern it without, then set the
-	 * build id. perf's build id records have only paths.
+	 * MMAP2 records name an image without its build id. So it is interned without the build id,
+	 * which is set afterwards. Build id records of perf have only paths.
 	 */
 	if (record->inode || record->problem.size) {
 		image = mt_image_set_intern(naming->images, &identity);
@@ -340,7 +340,7 @@ static const char *report_fetch(struct mt_image *image)
 		       : "debug file";
 }
 
-/* Writes the build id in hex; Go's build id is text. */
+/* Writes a build id in hex. A build id of Go is text, of which only the end is known. */
 static void write_build_id(const struct mt_image_identity *identity,
 			   char out[2 * MT_BUILD_ID_MAX + 1])
 {
@@ -379,7 +379,7 @@ static void list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 		entry->problem = naming->problem_texts.items[problem];
 }
 
-/* An image known only by its path comes after the same image with the numbers of its file. */
+/* Orders an image known only by its path after the same image with device and inode. */
 static int compare_paths(const void *a, const void *b)
 {
 	const struct mt_facts_image *x = a, *y = b;
@@ -389,7 +389,7 @@ static int compare_paths(const void *a, const void *b)
 	return order ? order : x->by_path - y->by_path;
 }
 
-/* Merges an image known only by its path with the same image that has the numbers of its file. */
+/* Merges an image known only by its path with the same image that has device and inode. */
 static void merge_images(struct mt_facts *facts)
 {
 	struct mt_facts_image *items = facts->images.items;

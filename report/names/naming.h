@@ -44,7 +44,7 @@ struct mt_naming_options {
 	bool prefer_local;		  /* prefer this machine's files to carried ones */
 	bool demangle;
 	bool inlined; /* name inlined functions, too */
-	bool lines;   /* give files and lines */
+	bool lines;   /* also give source files and lines */
 };
 
 /* An unreadable options->kallsyms is an error; an unreadable /proc/kallsyms is not. */
@@ -57,47 +57,49 @@ void mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt
 /*
  * Starts another recording, treated as another host's until mt_naming_set_fact() gives facts that
  * match this host (keys "boot-id", "host", "kernel"). Files of this host are used for images
- * without a build id only if all recordings so far are from this host; its vdso only if the
- * kernel's release matches, too.
+ * without a build id only if all recordings so far are from this host; the vdso of this host only
+ * if the kernel's release matches, too.
  */
 void mt_naming_begin(struct mt_naming *naming);
 void mt_naming_set_fact(struct mt_naming *naming, const char *key, const char *value);
 
-/* Borrowed. */
+/* The names of the kernel's functions. Borrowed. */
 struct mt_kernel_names *mt_naming_kernel(const struct mt_naming *naming);
 
 /* The perf maps and jitdumps of the report. Borrowed. */
 struct mt_jit_sources *mt_naming_jit(struct mt_naming *naming);
 
-/* Reads the code of functions: images are those of frames. Borrowed. */
+/* The reader of functions' code; a function is named by a frame's image and offset. Borrowed. */
 struct mt_code_reader mt_naming_code(const struct mt_naming *naming);
 
-/* The parts of an image that the recordings carry: MT_KEPT_*, 0: none. */
+/* The parts of an image that the recordings carry, as MT_KEPT_* bits; 0 if there are none. */
 uint32_t mt_naming_kept(const struct mt_naming *naming, const struct mt_image *image);
 
-/* Borrowed. */
+/* The images of the report. Borrowed. */
 struct mt_image_set *mt_naming_images(struct mt_naming *naming);
 
-/* Adds a recording's statement about an image. */
+/* Adds what an image record says: build id, problem and start. */
 void mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record);
 
-/* The function of a mt_namer; context is the naming. */
+/* The symbol of a frame, for an mt_namer; its context is the struct mt_naming. */
 const struct mt_symbol *mt_naming_name(void *naming, const struct mt_frame_key *key);
 
 /*
- * A problem with the debug information of an image read so far, and the image's path; NULL: none.
+ * Returns a problem with the debug information read so far and sets *path to its image's path; NULL
+ * if there is none.
  */
 const char *mt_naming_lines_problem(const struct mt_naming *naming, const char **path);
 
 /*
  * Prints a line on this host's files that were rejected for another host's recording, and the lines
- * of missing_names.h.
+ * of mt_missing_names_print().
  */
 void mt_naming_print_missing(const struct mt_naming *naming, const char *prefix, FILE *to);
 
 /*
- * Adds images to the facts: with `frames` the images of frames, by number of frames; else all
- * images mapped executable, the keys of `code`. Opens each image to see if it is available.
+ * Adds images to the facts: with `frames` the images of frames, ordered by number of frames; else
+ * all images mapped executable, which are the keys of `code`. Opens each image to see if it is
+ * available.
  */
 void mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
 			   const struct mt_map64 *code, struct mt_facts *facts);

@@ -61,7 +61,7 @@ struct callgrind {
 	FILE *to;
 	struct mt_strings *strings;
 	struct mt_byte_runs *functions;
-	MT_ARRAY(uint32_t) objects;   /* by function: the place where it was seen first */
+	MT_ARRAY(uint32_t) objects;   /* by function: the object where it was seen first */
 	MT_ARRAY(uint64_t) entered;   /* by function: the last row that entered it */
 	MT_ARRAY(struct place) found; /* of all frames */
 	MT_ARRAY(struct span) spans;  /* by frame */
@@ -92,7 +92,7 @@ static void callgrind_deinit(struct callgrind *c)
 
 /* ---- Functions ---- */
 
-/* An empty name would look like a reference to an earlier name. */
+/* Interns a name. An empty name is replaced: it would look like a reference to an earlier name. */
 static uint32_t string_of(struct callgrind *c, const char *text)
 {
 	text = text[strspn(text, " ")] ? text : UNKNOWN_FILE;
@@ -179,7 +179,7 @@ static void push_stack(struct callgrind *c, uint32_t stack)
 	}
 }
 
-/* Costs are additive events, not below 0; the number of calls comes last. */
+/* Sets the costs of a row, which are not negative; the number of calls comes last. */
 static void take_values(struct callgrind *c, const struct mt_row *row, struct mt_value *out)
 {
 	for (size_t i = 0; i < c->event_count; i++) {
@@ -271,7 +271,7 @@ static void put_costs(struct callgrind *c, uint64_t line, const struct mt_value 
 	fputc('\n', c->to);
 }
 
-/* valgrind's names for memory held and memory freed (of --xtree-memory), if it has one. */
+/* The name of a column: valgrind's (of --xtree-memory) for memory held or freed, if it has one. */
 static const char *event_name(const struct callgrind *c, size_t column, const char **meaning)
 {
 	static const struct {
@@ -298,7 +298,7 @@ static const char *event_name(const struct callgrind *c, size_t column, const ch
 	return name;
 }
 
-/* Event names are single words. */
+/* Writes the name of an event as a single word. */
 static void put_word(const char *name, FILE *to)
 {
 	for (; *name; name++)
@@ -334,7 +334,7 @@ static void put_head(struct callgrind *c)
 	fputc('\n', c->to);
 }
 
-/* The line of an own cost, or the two lines of a call, below the name of its function. */
+/* Writes a line of own cost or the lines of a call, below the function's name if it is new. */
 static void put_row(struct callgrind *c, const struct mt_row *row, uint64_t last)
 {
 	uint64_t callee = row->keys[COST_CALLEE];
@@ -388,7 +388,7 @@ static struct mt_error *write_costs(struct callgrind *c)
 	return err;
 }
 
-/* Value columns that are additive, the one that orders rows first; both sides of a comparison. */
+/* Chooses additive value columns, first the one that orders rows; both sides of a comparison. */
 static struct mt_error *choose_events(struct callgrind *c)
 {
 	const struct mt_table *table = c->table;

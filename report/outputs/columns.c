@@ -24,7 +24,7 @@ struct columns {
 	const struct mt_view *view;
 	const struct mt_path_rows *rows;
 	size_t widths[COLUMNS_MOST];
-	size_t last; /* the last key that is no stack; it may be long, so figures precede it */
+	size_t last; /* the last key that is not a stack; it may be long, so figures precede it */
 	FILE *to;
 };
 
@@ -34,7 +34,7 @@ static bool shows(const struct columns *columns, size_t value)
 				      : !(columns->rows->table->quiet_values >> value & 1);
 }
 
-/* Keys in the row's line; a stack has lines of its own. */
+/* True for keys that are shown in the row's line; a stack has separate lines. */
 static bool shows_key(const struct mt_table *table, size_t column)
 {
 	return !mt_cell_is_path(table, column) && !(table->quiet_keys >> column & 1);
@@ -77,7 +77,7 @@ static void widen(size_t *width, const char *text)
 	*width = length > *width ? length : *width;
 }
 
-/* The widths that a row needs; without a row, those of the column heads. */
+/* Widens the columns for a row, or for the column heads if row is NULL. */
 static void measure(struct columns *columns, const struct mt_row *row)
 {
 	const struct mt_table *table = columns->rows->table;
@@ -93,7 +93,7 @@ static void measure(struct columns *columns, const struct mt_row *row)
 		      row ? mt_figure_text(&row->values[i], figure) : table->values[i].name);
 }
 
-/* Flush right. */
+/* Prints the values flush right. */
 static void print_values(const struct columns *columns, const struct mt_row *row)
 {
 	const struct mt_table *table = columns->rows->table;
@@ -124,7 +124,7 @@ static void print_key(const struct columns *columns, const struct mt_row *row, s
 		fprintf(columns->to, "%*s", (right ? 0 : pad) + GAP, "");
 }
 
-/* The functions of a stack, innermost first. */
+/* Prints the functions of a stack, innermost first. */
 static void print_stack(const struct columns *columns, const struct mt_row *row, size_t column)
 {
 	struct mt_strings *names = mt_frames_strings(columns->rows->table->frames);
@@ -138,7 +138,7 @@ static void print_stack(const struct columns *columns, const struct mt_row *row,
 	}
 }
 
-/* Prints a row, or without one the heads. */
+/* Prints a row, or the column heads if row is NULL. */
 static void print_row(const struct columns *columns, const struct mt_row *row)
 {
 	const struct mt_table *table = columns->rows->table;
@@ -172,7 +172,7 @@ static struct mt_error *walk(struct columns *columns, bool print)
 	return err;
 }
 
-/* Usual maximum width of a listing's column. */
+/* Sets the columns of a listing to their usual maximum width. */
 static void guess_widths(struct columns *columns)
 {
 	static const uint8_t usual[] = {

@@ -26,8 +26,8 @@ struct csv {
 };
 
 /*
- * Quoted text, safe to show. In a path, whose names are separated by semicolons, semicolons of
- * names are replaced.
+ * Writes text in quotes, made safe to show. Names in a path are separated by semicolons, so
+ * semicolons inside names are replaced.
  */
 static void put_quoted(const char *text, bool in_path, FILE *to)
 {
@@ -41,7 +41,7 @@ static void put_quoted(const char *text, bool in_path, FILE *to)
 	}
 }
 
-/* A field, quoted if it contains a delimiter. */
+/* Writes a field, quoted if it contains a delimiter. */
 static void put_text(const char *text, FILE *to)
 {
 	if (!text[strcspn(text, ",\"")]) {
@@ -122,7 +122,7 @@ static void note_uncertain(struct csv *csv, const struct mt_row *row)
 		csv->uncertain[i] |= !mt_value_is_exact(&row->values[i]);
 }
 
-/* All rows: in a first pass only inspected, then written. */
+/* Reads all rows. A first pass only inspects them; with `write`, they are written. */
 static struct mt_error *walk(struct csv *csv, bool write)
 {
 	struct mt_error *err = NULL;

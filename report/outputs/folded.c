@@ -13,7 +13,7 @@
 #include "report/stacks/stacks.h"
 #include "report/tables/table.h"
 
-/* Words and 1, indexed by the ids of their strings; 0: not made yet. */
+/* Ids of words + 1, indexed by the ids of their strings; 0: not made yet. */
 struct words {
 	MT_ARRAY(uint32_t) of;
 };
@@ -26,7 +26,7 @@ struct folded {
 	MT_ARRAY(uint32_t) line;    /* scratch: the event, the other keys, and the stack's words */
 	size_t event, stack, state; /* key columns; `state` of a comparison is not shown */
 	size_t head;		    /* words before the stack's */
-	uint32_t first_event;	    /* the first row's */
+	uint32_t first_event;	    /* event of the first row */
 	bool several_events;
 };
 
@@ -90,7 +90,7 @@ static void spell_stack(struct folded *folded, uint32_t stack)
 	folded->line.count = folded->head + depth;
 }
 
-/* A comparison has two counts a line, as difffolded.pl writes them. */
+/* Adds all rows. A line of a comparison has two counts, as difffolded.pl writes them. */
 static struct mt_error *take_rows(struct folded *folded, size_t value)
 {
 	bool compared = folded->table->compared;

@@ -136,7 +136,7 @@ static void print_recording(const struct mt_facts_recording *r, FILE *to)
 	fputc('\n', to);
 }
 
-/* A filter of sampled blocks is longer than a screen. */
+/* Cuts the name, because a filter of sampled blocks is longer than a screen. */
 static void print_event_name(const char *name, FILE *to)
 {
 	char start[NAME_MOST + 1];

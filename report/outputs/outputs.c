@@ -11,7 +11,7 @@
 struct mt_error *mt_output_write(const struct mt_output *output, const struct mt_view *view,
 				 struct mt_table *table, FILE *to)
 {
-	/* Tables with a given order have facts: few have a stack, and they do not add up. */
+	/* Rows of tables with a given order are facts, which do not add up. */
 	if ((output->needs & MT_NEEDS_STACK) &&
 	    (table->ordered || mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE))
 		return mt_error_create(MT_ERR_USAGE,

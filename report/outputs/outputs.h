@@ -1,7 +1,7 @@
 /*
- * The outputs: each shows any table that has the columns it needs. One file, a line here and one in
- * report/cli/registry.c add an output. An output sees neither samples nor ELF files, and writes
- * only to its FILE.
+ * The outputs: each shows any table that has the columns it needs. A new output needs one file, a
+ * line here and a line in report/cli/registry.c. An output sees neither samples nor ELF files, and
+ * writes only to its FILE.
  */
 #ifndef MT_REPORT_OUTPUTS_OUTPUTS_H
 #define MT_REPORT_OUTPUTS_OUTPUTS_H
@@ -25,11 +25,11 @@ enum mt_output_needs {
 	MT_NEEDS_STACK = 1,	    /* needs a stack column */
 	MT_NEEDS_LISTING = 2,	    /* needs single events in time order, with addresses */
 	MT_NEEDS_IMAGES = 4,	    /* needs facts->images */
-	MT_REPORTS_FACTS = 8,	    /* shows losses and damage; written without rows, too */
+	MT_REPORTS_FACTS = 8,	    /* shows losses and damage; is written even without rows */
 	MT_TAKES_KEYS = 16,	    /* accepts sums by any keys */
 	MT_TAKES_LISTING = 32,	    /* accepts listings as well as sums */
 	MT_LIKES_STACK = 64,	    /* gets a stack column by default if the analysis has one */
-	MT_SHOWS_MEMORY = 256,	    /* of --samples, also shows what is known of memory */
+	MT_SHOWS_MEMORY = 256,	    /* with --samples, also shows what is known about memory */
 	MT_FOR_READERS = 128,	    /* text: starts with the limits of the figures */
 	MT_SHOWS_RECORDING = 512,   /* with --samples, shows all other analyses that have figures */
 	MT_IS_JSON = 2048,	    /* newlines and indentation have no meaning */
@@ -56,11 +56,11 @@ struct mt_given_option {
 
 /* The subject of a row of the summary. All pointers are borrowed. */
 struct mt_summary_row {
-	long pid;		      /* 0: of all processes of the name */
+	long pid;		      /* 0: all processes of that name */
 	const char *process;	      /* name in the row */
 	const struct mt_table *table; /* the stack's table; NULL: the whole process */
 	uint32_t stack;
-	uint32_t name; /* the row's function for it, in mt_frames_strings() */
+	uint32_t name; /* function shown for the stack: id in mt_frames_strings() */
 };
 
 /* How to show the table. All pointers are borrowed. */

@@ -38,7 +38,7 @@ static void list_deinit(struct list *list)
 	mt_top_paths_deinit(&list->top);
 }
 
-/* With a sentence there is no room for bounds. */
+/* The text of a value; without its bounds in a table with sentences, which leave no room. */
 static const char *figure_of(const struct mt_table *table, const struct mt_value *value,
 			     char figure[MT_FIGURE_ROOM])
 {
@@ -58,7 +58,7 @@ static void widen(struct list *list, const struct mt_value *values)
 	}
 }
 
-/* Sums of the paths that are not shown, and of all. */
+/* Adds up the paths that are not shown, and all paths. */
 static void add_up(struct list *list)
 {
 	for (size_t i = 0; i < list->top.items.count; i++) {
@@ -76,7 +76,7 @@ static void add_up(struct list *list)
 	widen(list, list->all);
 }
 
-/* Prints the values flush right; without values, their names. Returns the columns used. */
+/* Prints the values flush right, or their names if values is NULL. Returns the columns used. */
 static size_t print_figures(const struct list *list, const struct mt_value *values)
 {
 	const struct mt_table *table = list->top.table;

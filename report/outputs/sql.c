@@ -81,7 +81,7 @@ static void sql_deinit(struct sql *sql)
 
 /* ---- Words ---- */
 
-/* A string, or NULL. Characters that end a line or that a terminal interprets are replaced. */
+/* Writes a string, or NULL. Line ends and characters that a terminal interprets are replaced. */
 static void put_text(const char *text, FILE *to)
 {
 	size_t size;
@@ -192,7 +192,7 @@ static uint32_t node_of(struct sql *sql, uint32_t parent, uint32_t frame)
 	return (uint32_t)id;
 }
 
-/* The stack's innermost node; 0 for one without frames. */
+/* The innermost node of a stack; 0 for a stack without frames. */
 static uint32_t put_stack(struct sql *sql, const struct mt_table *table, uint32_t stack)
 {
 	size_t depth;
@@ -240,7 +240,7 @@ static void put_key(const struct mt_table *table, const struct mt_row *row, size
 
 	if (kind == MT_KEY_STRING || kind == MT_KEY_ADDRESS || !text)
 		put_text(text, to);
-	else if (kind == MT_KEY_TIME) /* ns; its text has seconds */
+	else if (kind == MT_KEY_TIME) /* in ns, although its text is in seconds */
 		fprintf(to, "%" PRIu64, row->keys[column]);
 	else
 		fputs(text, to);
@@ -292,7 +292,7 @@ static struct mt_error *put_table(struct sql *sql, struct mt_table *table, const
 	return err;
 }
 
-/* Facts on memory, whatever the analysis is, each by its name in the schema. */
+/* Writes the tables about memory, whatever the analysis is, each under its name in the schema. */
 static struct mt_error *put_tables_alongside(struct sql *sql)
 {
 	static const char *const names[][2] = {
@@ -371,7 +371,7 @@ static void put_event(const struct mt_facts_event *event, FILE *to)
 		event->lost);
 }
 
-/* Build ids are known at the session's end. */
+/* Written at the session's end, when all build ids are known. */
 static void put_facts(const struct mt_facts *facts, FILE *to)
 {
 	for (size_t i = 0; i < facts->recordings.count; i++)

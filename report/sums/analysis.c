@@ -1,4 +1,4 @@
-/* Runs an analysis by itself. */
+/* Runs an analysis alone. */
 #include "report/sums/analysis.h"
 
 #include "report/session/session.h"

@@ -22,24 +22,24 @@ struct mt_analysis_request {
 	bool listing;		/* rows are single events in time order, else sums */
 	bool stacks;		/* the table has a stack column */
 	struct mt_by_list by;	/* keys of sums */
-	double interval;	/* seconds of MT_BY_TIME; 0: by the recording's length */
-	unsigned int intervals; /* about as many if interval is 0; 0: the default */
-	bool page; /* for a page: a kind of memory is only a key, and selects nothing more */
-	bool even; /* exactly as many, even if their length is not round */
+	double interval;	/* seconds of an interval; 0: by the recording's length */
+	unsigned int intervals; /* approximate number if interval is 0; 0: the default */
+	bool page; /* for a page: grouping by kind of memory does not include more memory */
+	bool even; /* make exactly `intervals`, even if their length is not round */
 	const char *weight; /* value column that orders rows; NULL: the table's default */
 	bool unwind;	    /* the session must give stacks */
 	struct mt_at at;    /* this and below: as in struct mt_wishes of report/cli/request.h */
 	struct mt_timespan time;
 	double older_than;
 	bool all;
-	bool living;	     /* without processes that ended before the recording's last moments */
-	int32_t kept;	     /* the pid of one that is shown nevertheless, at its peak; 0: none */
-	int32_t kept_second; /* pid of another process of its program, whose blocks are shown */
+	bool living;  /* leave out processes that ended before the recording's last moments */
+	int32_t kept; /* pid of an ended process that is shown nevertheless, at its peak; 0: none */
+	int32_t kept_second; /* pid of another process of that program, whose blocks are shown */
 	bool compared;	     /* the table will be compared with a baseline's */
 	struct mt_suppressions *suppress;
 };
 
-/* A page of a whole recording divides its length into so many intervals. */
+/* Number of intervals of a page of a whole recording. */
 #define MT_PAGE_INTERVALS 500
 
 /* An analysis that runs while its caller reads the session to its end. */
@@ -73,25 +73,26 @@ struct mt_analysis {
 	bool dumps;	    /* reads the samples' stack dumps */
 	const char *output; /* default output; NULL: the first */
 	/*
-	 * Runs while the caller reads the session to its end: call before the session's first
-	 * sample. Borrows all arguments until destroyed. `alongside`: others read the session, too,
-	 * so that it gives the same events and stacks as before; else it may give those of this
-	 * analysis alone. May be NULL if there is `run`.
+	 * Creates a listener, which runs while the caller reads the session to its end. Call before
+	 * the session's first sample. Borrows all arguments until destroyed. With `alongside`,
+	 * others read the session, too, so the listener must not narrow its events and stacks to
+	 * those of this analysis. May be NULL if `run` is set.
 	 */
 	struct mt_listener *(*listen)(const struct mt_analysis *analysis,
 				      struct mt_session *session,
 				      const struct mt_analysis_request *request, bool alongside);
-	const void *rows; /* of `listen`: a struct mt_ledger_table, mt_block_table .. */
+	const void *rows; /* data for `listen`: a struct mt_ledger_table, mt_block_table .. */
 	bool alone;	  /* not for pages, which show the tables of all listeners */
 	/*
 	 * Makes the table, which borrows the session. Sums are complete; a listing reads the
-	 * session as its rows are read. NULL: mt_analysis_run() listens and reads.
+	 * session as its rows are read. If NULL, mt_analysis_run() calls `listen` and reads the
+	 * session.
 	 */
 	struct mt_error *(*run)(const struct mt_analysis *analysis, struct mt_session *session,
 				const struct mt_analysis_request *request, struct mt_table **out);
 };
 
-/* Makes the table of an analysis that nothing else runs alongside. */
+/* Makes the table of an analysis that runs alone. */
 struct mt_error *mt_analysis_run(const struct mt_analysis *analysis, struct mt_session *session,
 				 const struct mt_analysis_request *request, struct mt_table **out);
 

@@ -1,6 +1,6 @@
 /*
- * Opens the second session and computes the factor between the two: by duration or by an event's
- * count.
+ * Opens the second session and computes the factor between the two sessions, by duration or by the
+ * count of an event.
  */
 #include "report/sums/baseline.h"
 
@@ -22,7 +22,7 @@ MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 
 struct mt_baseline {
 	const struct mt_baseline_options *options;
-	struct mt_selection selection; /* the report's, with another time; borrows */
+	struct mt_selection selection; /* the report's selection with another time; borrows */
 	struct mt_session_options like, here;
 	struct mt_session *session;
 };
@@ -67,7 +67,7 @@ const struct mt_session *mt_baseline_session(const struct mt_baseline *baseline)
 
 /* ---- Measures ---- */
 
-/* Seconds of the recordings that the selection covers. */
+/* Seconds that `time` selects, summed over the recordings. */
 static double seconds_of(const struct mt_session *session, const struct mt_timespan *time)
 {
 	const struct mt_facts *facts = mt_session_facts(session);
@@ -85,7 +85,7 @@ static double seconds_of(const struct mt_session *session, const struct mt_times
 	return sum;
 }
 
-/* How often an event happened, whatever event the report is about. */
+/* Counts how often an event happened, whichever events the report is about. */
 static struct mt_error *count_events(const struct mt_session_options *like, const char *event,
 				     double *out)
 {

@@ -19,7 +19,7 @@ struct mt_table;
 struct mt_baseline_options {
 	const char *file;	 /* --base; NULL: the report's own files */
 	struct mt_timespan time; /* --base-time; not given: the report's own time */
-	bool before;		 /* of folded stacks with two counts a line, read the first */
+	bool before;		 /* if folded stacks have two counts per line, use the first */
 	const char *per; /* --per: "time", "none", an event's name; NULL: the analysis decides */
 };
 
@@ -31,8 +31,8 @@ static inline bool mt_baseline_given(const struct mt_baseline_options *options)
 struct mt_baseline;
 
 /*
- * Opens the baseline's session. `like`, copied, are the options of the report's own session. The
- * other arguments are borrowed until destroy.
+ * Opens the baseline's session. Copies `like`, the options of the report's own session. Borrows the
+ * other arguments until destroy.
  */
 struct mt_error *mt_baseline_open(const struct mt_baseline_options *options,
 				  const struct mt_session_options *like, struct mt_baseline **out);
@@ -47,7 +47,7 @@ struct mt_session *mt_baseline_reading(struct mt_baseline *baseline);
 /*
  * Compares two tables of the analysis, `base` made in the baseline's session and `now` in
  * `session`, by the figure `weight` (NULL: the table's default). Scales as --per says. Reads both
- * to their ends; neither is borrowed afterwards.
+ * tables to their ends; neither is borrowed afterwards.
  */
 struct mt_error *mt_baseline_contrast(const struct mt_baseline *baseline,
 				      const struct mt_analysis *analysis, const char *weight,

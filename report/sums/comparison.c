@@ -1,6 +1,6 @@
 /*
  * Interns the strings of both tables in the session of `now`, and their stacks as paths of names;
- * then rows with equal keys merge.
+ * then merges rows with equal keys.
  */
 #include "report/sums/comparison.h"
 
@@ -43,13 +43,13 @@ struct comparison {
 	const struct mt_comparison_options *options;
 	struct mt_session *session;
 	struct mt_key_column columns[MT_GROUPS_COLUMNS];
-	size_t from[MT_GROUPS_COLUMNS]; /* the table's columns that they are taken from */
+	size_t from[MT_GROUPS_COLUMNS]; /* indices of the same columns in the table of `now` */
 	size_t key_count;
 	struct mt_value_column values[VALUES];
 	struct mt_sum_table *sums; /* base and now */
-	MT_ARRAY(uint32_t) stacks; /* by path of the table that is read: the session's id + 1 */
+	MT_ARRAY(uint32_t) stacks; /* by path of this table: id of the session's stack + 1 */
 	MT_ARRAY(struct mt_reported_frame) scratch;
-	struct mt_map64 by_names; /* from a stack of names alone to the one shown */
+	struct mt_map64 by_names; /* from number_names() to the stack that is shown */
 	MT_ARRAY(uint32_t) names;
 };
 
@@ -64,7 +64,7 @@ static void comparison_deinit(struct comparison *comparison)
 
 /* ---- Keys ---- */
 
-/* A path's names as one number, equal on both sides. */
+/* A path's names as one number, which is equal if the names are equal on both sides. */
 static uint32_t number_names(struct comparison *c, const struct mt_table *table,
 			     const uint32_t *names, size_t count)
 {
@@ -82,7 +82,7 @@ static struct mt_text text_of(const char *text)
 	return (struct mt_text){text, strlen(text)};
 }
 
-/* Adds the functions of a frame; `names` ends with the frame's names. */
+/* Adds the functions of a frame. *names moves from the end to the start of the frame's names. */
 static void report_frame(struct comparison *c, const struct mt_table *table, uint32_t frame,
 			 const uint32_t **names)
 {
@@ -129,7 +129,7 @@ static uint32_t spell_stack(struct comparison *c, const struct mt_table *table, 
 	return made;
 }
 
-/* The session's stack for one of the table's; each path is converted once. */
+/* The session's stack for a stack of the table; each path is converted once. */
 static uint32_t find_stack(struct comparison *c, const struct mt_table *table,
 			   struct mt_paths *paths, uint32_t stack)
 {
@@ -164,7 +164,7 @@ static void make_keys(struct comparison *c, const struct mt_table *table, struct
 	}
 }
 
-/* Columns with the same meaning in both tables. */
+/* Chooses the key columns that have the same meaning in both tables. */
 static void choose_columns(struct comparison *c, const struct mt_table *now)
 {
 	for (size_t i = 0; i < now->key_count && c->key_count < MT_GROUPS_COLUMNS - 1; i++) {

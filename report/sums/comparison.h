@@ -1,7 +1,7 @@
 /*
- * Compares two tables of sums: one table with base, now and change. Rows match by the text of their
- * keys, stacks by the names of their functions, so that the tables may come from different
- * machines.
+ * Compares two tables of sums; the result is one table with base, now and change. Rows match by the
+ * text of their keys, stacks by the names of their functions, so that the tables may come from
+ * different machines.
  */
 #ifndef MT_REPORT_SUMS_COMPARISON_H
 #define MT_REPORT_SUMS_COMPARISON_H

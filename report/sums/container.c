@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-	ID_LEAST = 32, /* hexadecimal digits in a row: engines write 64, rkt and old ones 32 */
+	ID_LEAST = 32, /* hexadecimal digits: most engines write 64; rkt and old ones write 32 */
 	ID_SHOWN = 12, /* digits that docker ps and crictl ps show */
 };
 
@@ -18,7 +18,7 @@ static const struct {
 	{"docker", "docker"}, {"containerd", "containerd"},	{"kubepods", "kubernetes"},
 };
 
-/* Prefixes of names. */
+/* Text before the name of a container, and the characters that end the name. */
 static const struct {
 	const char *word, *engine, *ends;
 } named[] = {
@@ -38,7 +38,7 @@ static size_t hex_run(const char *text)
 	return length;
 }
 
-/* The last id in the path: of nested containers, the inner one. */
+/* The last id in the path, which is that of the innermost container. */
 static const char *find_id(const char *cgroup)
 {
 	const char *found = NULL;

@@ -12,7 +12,7 @@
 
 struct mt_error;
 
-/* In the order of the columns of a table that has them all; a stack is last. */
+/* Keys in the order of their columns in a table that has all; a stack is last. */
 enum mt_by {
 	MT_BY_EVENT,
 	MT_BY_TIME,    /* an interval of --timeline; not a word of --by */
@@ -30,10 +30,10 @@ enum mt_by {
 	MT_BY_FILE, /* the mapped file */
 	MT_BY_IMAGE,
 	MT_BY_TREND,	/* of a process's memory over time, in words */
-	MT_BY_TOOK,	/* how long it took, in powers of two of us */
+	MT_BY_TOOK,	/* how long an event took, in powers of two of us */
 	MT_BY_VALUE,	/* the value of --weight's field */
 	MT_BY_LOG2,	/* the same in powers of two */
-	MT_BY_LIFE,	/* whether a process began or ended meanwhile */
+	MT_BY_LIFE,	/* whether a process began or ended during the recording */
 	MT_BY_SIZE,	/* the size class of a block */
 	MT_BY_AGE,	/* how long a block has lived, in powers of two of us */
 	MT_BY_RESERVER, /* the stack that reserved the memory */
@@ -50,7 +50,7 @@ enum mt_by {
 	 MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER) | MT_BY_BIT(MT_BY_MODE) | \
 	 MT_BY_BIT(MT_BY_IMAGE) | MT_BY_BIT(MT_BY_STACK))
 
-/* Keys that the screen of --summary can be grouped by: one of them. */
+/* Keys that the screen of --summary can be grouped by, one at a time. */
 #define MT_BY_OF_SCREEN                                                                    \
 	(MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER) | \
 	 MT_BY_BIT(MT_BY_IMAGE))
@@ -62,7 +62,7 @@ struct mt_by_list {
 };
 
 struct mt_by_def {
-	const char *name; /* word of --by; NULL: not available there */
+	const char *name; /* word of --by; NULL: not available with --by */
 	const char *help;
 	struct mt_key_column columns[3];
 	size_t column_count;
@@ -79,7 +79,7 @@ struct mt_error *mt_by_parse(const char *option, const char *text, struct mt_by_
 
 /* True if the list has the key. */
 bool mt_by_has(const struct mt_by_list *list, enum mt_by key);
-/* Adds at the end, but before a stack; does nothing if the list has the key. */
+/* Adds a key at the end, but before a stack; does nothing if the list has the key. */
 void mt_by_add(struct mt_by_list *list, enum mt_by key);
 void mt_by_add_first(struct mt_by_list *list, enum mt_by key);
 void mt_by_remove(struct mt_by_list *list, enum mt_by key);

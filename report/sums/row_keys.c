@@ -1,6 +1,4 @@
-/*
- * Turns facts into key columns, by the request's list.
- */
+/* Turns facts into the key columns that the request lists. */
 #include "report/sums/row_keys.h"
 
 #include <stdlib.h>
@@ -25,7 +23,7 @@
 #include "report/tables/facts.h"
 
 enum {
-	INTERVALS = 20, /* approximate intervals of a timeline without a given interval */
+	INTERVALS = 20, /* approximate number of intervals of a timeline, if not requested */
 	PAGE = 4096,
 };
 
@@ -38,14 +36,14 @@ struct known_names {
 struct mt_row_keys {
 	struct mt_session *session;
 	struct mt_by_list by;
-	uint8_t columns[MT_BY_KEYS][3]; /* index of the first cell of by.keys[i] */
+	uint8_t columns[MT_BY_KEYS][3]; /* column of each cell of by.keys[i] */
 	uint64_t interval;		/* ns */
 	const char *weight;
 	struct mt_sum_table *groups;
 	struct known_names images;     /* by stack id */
 	struct known_names containers; /* by cgroup */
 	struct known_names events;     /* by event */
-	uint32_t modes[MT_ROW_MODES];  /* their names */
+	uint32_t modes[MT_ROW_MODES];  /* string ids of their names */
 };
 
 MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
@@ -101,7 +99,7 @@ struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
 
 /* ---- Creation ---- */
 
-/* The columns of all keys, each once. */
+/* Lists the columns of all keys, each column once. */
 static void list_columns(struct mt_row_keys *grouping, struct mt_key_column *columns,
 			 struct mt_table *shape)
 {
@@ -138,13 +136,13 @@ static uint64_t longest_time(const struct mt_session *session)
 	return longest;
 }
 
-/* Length in microseconds of that many intervals; the last one may be shorter. */
+/* Length of each of `intervals` intervals, in ns, a multiple of 1 us; the last may be shorter. */
 static uint64_t even_interval(const struct mt_session *session, unsigned int intervals)
 {
 	return (longest_time(session) / intervals / 1000 + 1) * 1000;
 }
 
-/* A round number of seconds that divides the recording into about that many intervals. */
+/* A round length in ns, which divides the recording into at most about that many intervals. */
 static uint64_t fit_interval(const struct mt_session *session, unsigned int intervals)
 {
 	static const uint64_t steps[] = {1, 2, 5};
@@ -243,7 +241,7 @@ static uint32_t event_name(const struct mt_row_keys *grouping, uint32_t event)
 	return intern(grouping, mt_session_facts(grouping->session)->events.items[event].alias);
 }
 
-/* The string id of item i's name, looked up once. */
+/* The string id of the name of item i. Calls `name` only once for each item. */
 static uint32_t find_name(const struct mt_row_keys *grouping, struct known_names *known, uint32_t i,
 			  uint32_t (*name)(const struct mt_row_keys *, uint32_t))
 {
@@ -307,7 +305,7 @@ enum field_type {
 	FIELD_LONG,   /* uint64_t */
 };
 
-/* The cells of each key: fields of the facts, or one that is made of them. */
+/* The cells of each key: fields of the facts, or one cell that `make` computes from the facts. */
 static const struct cells {
 	struct {
 		size_t at;
@@ -483,11 +481,11 @@ static double lost_of(const struct lost_columns *at, const struct mt_facts_recor
 		if (loss->from < to && loss->to >= from && is_of_row(at, loss->event, keys))
 			lost += loss->count;
 	}
-	/* Further losses that the totals show may have happened at any time. */
+	/* The totals may count more losses; these may have happened at any time. */
 	return (double)(lost + (mt_facts_lost(recording) - reported));
 }
 
-/* Adds the lost samples to the bounds, each like the row's other samples. */
+/* Raises the upper bounds for lost samples, each with the average values of the row's samples. */
 static void raise_bounds(const struct mt_table *table, struct mt_value *values, size_t count,
 			 double lost)
 {
@@ -511,9 +509,7 @@ static void widen_row(void *context, const uint64_t *keys, struct mt_value *valu
 	raise_bounds(mt_sum_table_table(at->grouping->groups), values, 0, lost);
 }
 
-/*
- * Lost samples may belong to any row: widens the bounds of each row by all of them.
- */
+/* Raises the upper bounds of each row by all lost samples that may belong to it. */
 static void widen_for_losses(struct mt_row_keys *grouping, const struct mt_timespan *span)
 {
 	const struct mt_table *table = mt_sum_table_table(grouping->groups);
@@ -652,7 +648,7 @@ static struct mt_error *add_samples(struct mt_row_keys *grouping, struct mt_samp
 	return err;
 }
 
-/* A weight that is no figure of samples names a field. */
+/* A weight that is not a figure of samples names a field. */
 struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *name,
 					const struct mt_analysis_request *request,
 					struct mt_table **out)
@@ -667,7 +663,7 @@ struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *
 		if (!strcmp(field.name, columns[i].name))
 			field.name = NULL;
 	}
-	if (field.name && field.name[0] == '.') /* a field, whatever the figures' names are */
+	if (field.name && field.name[0] == '.') /* always a field */
 		field.name++;
 	if (has_field_key(&request->by) && !field.name)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,

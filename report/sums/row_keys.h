@@ -42,7 +42,7 @@ struct mt_row_facts {
 	uint32_t kind, file;   /* string ids */
 	uint32_t trend, life;  /* string ids */
 	uint32_t size;	       /* string id */
-	uint64_t took;	       /* ns; of a block: since it was given */
+	uint64_t took;	       /* ns; of a block: since its allocation */
 	double field;	       /* of --weight */
 	uint64_t segment, key; /* of shared memory: its id and key; UINT64_MAX: unknown */
 	uint32_t maker;	       /* string id */
@@ -55,8 +55,8 @@ struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
 				    const struct mt_session_sample *sample);
 
 /*
- * Creates a grouping. The name and the names of columns are borrowed as long as the table, as is
- * the session; the request is copied.
+ * Creates a grouping. The table borrows `name`, the names of columns and the session; the request
+ * is copied.
  */
 struct mt_row_keys *mt_row_keys_create(struct mt_session *session, const char *name,
 				       const struct mt_value_column *values, size_t value_count,
@@ -89,14 +89,14 @@ void mt_row_keys_name_processes(struct mt_row_keys *grouping,
 				void *context);
 
 /*
- * Makes the table, heaviest row first, or in order of time with a time column. Takes the grouping.
- * A usage error if the request's weight is not a value column.
+ * Makes the table, heaviest row first, or in order of time with a time column. Takes ownership of
+ * the grouping. A usage error if the request's weight is not a value column.
  */
 struct mt_error *mt_row_keys_table(struct mt_row_keys *grouping, struct mt_table **out);
 
 /*
- * Widens the upper bounds of all rows: each may lack `lost` more of what its value `count` counts,
- * like those that it has. Call after the last add.
+ * Raises the upper bounds of all rows: `lost` more items may belong to each row, with the average
+ * values of its own. `count` is the value column that counts the items. Call after the last add.
  */
 void mt_row_keys_may_have(struct mt_row_keys *grouping, uint64_t lost, size_t count);
 
@@ -109,7 +109,7 @@ void mt_sample_values(const struct mt_session_sample *sample,
 /*
  * Groups all samples of the session; lost samples widen the upper bounds. A weight that is neither
  * count nor period is a field of tracepoints and probes: its sum is a third value, of the samples
- * that have it. A usage error if no event does.
+ * that have it. A usage error if no event has it.
  */
 struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *name,
 					const struct mt_analysis_request *request,

@@ -18,8 +18,8 @@ struct mt_sample_field {
 };
 
 /*
- * The field's value in a sample. False: the event has no number of that name, or the sample does
- * not contain its bytes.
+ * The field's value in a sample. False if the event has no number of that name, or the sample ends
+ * before it.
  */
 bool mt_sample_field_get(struct mt_sample_field *field, const struct mt_session *session,
 			 const struct mt_session_sample *sample, double *out);

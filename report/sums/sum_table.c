@@ -22,12 +22,12 @@ struct mt_sum_table {
 	struct mt_value_column value_columns[MT_GROUPS_COLUMNS];
 	struct mt_byte_runs *keys;
 	MT_ARRAY(struct mt_value) values; /* value_count for each row */
-	MT_ARRAY(uint32_t) order;	  /* of the rows, once they are sorted */
+	MT_ARRAY(uint32_t) order;	  /* rows in their order, once sorted */
 	uint32_t at;			  /* the row to return next */
 	size_t renamed;			  /* the renamed column, if any */
-	MT_ARRAY(uint64_t) names;	  /* for each row, or none */
+	MT_ARRAY(uint64_t) names;	  /* new keys of that column, by row; or empty */
 	uint64_t shown[MT_GROUPS_COLUMNS];
-	bool has_cluster; /* for the next add */
+	bool has_cluster; /* `cluster` is set for the next add */
 	uint64_t cluster;
 	struct mt_map64 clusters; /* from a row's cluster to the number of its adds */
 };
@@ -135,7 +135,7 @@ void mt_sum_table_cluster(struct mt_sum_table *groups, uint64_t cluster)
 	groups->cluster = cluster;
 }
 
-/* Converts the values to their share in the row. */
+/* Converts values to what they add to a row that may already have values of this cluster. */
 static void count_cluster(struct mt_sum_table *groups, uint32_t row, const struct mt_value *values,
 			  struct mt_value *out)
 {
@@ -193,7 +193,7 @@ void mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
 	}
 }
 
-/* Sorts the present order by numbers, stably. */
+/* Sorts `order` by a number for each row, stably. */
 static void sort_order(struct mt_sum_table *groups,
 		       uint64_t (*number_of)(const struct mt_sum_table *groups, uint32_t row,
 					     size_t column),
@@ -219,7 +219,7 @@ static uint64_t key_of(const struct mt_sum_table *groups, uint32_t row, size_t c
 	return keys[column];
 }
 
-/* A number that falls with the distance of the value from 0: the bits of doubles are ordered. */
+/* A number that falls as the absolute value rises; bits of doubles sort like absolute values. */
 static uint64_t smallness_of(const struct mt_sum_table *groups, uint32_t row, size_t column)
 {
 	double size = fabs(groups->values.items[row * groups->table.value_count + column].value);
@@ -229,7 +229,7 @@ static uint64_t smallness_of(const struct mt_sum_table *groups, uint32_t row, si
 	return ~bits;
 }
 
-/* The order of insertion. */
+/* Sets `order` to the order of insertion. */
 static void begin_order(struct mt_sum_table *groups)
 {
 	size_t count = mt_byte_runs_count(groups->keys);

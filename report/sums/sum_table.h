@@ -20,7 +20,7 @@ struct mt_sum_table;
  * There are at most MT_GROUPS_COLUMNS key columns, and as many value columns.
  */
 struct mt_sum_table *mt_sum_table_create(const struct mt_table *shape);
-/* The same of a table without stacks. */
+/* The same for a table without stacks. */
 struct mt_sum_table *mt_sum_table_plain(const char *name, struct mt_strings *strings,
 					const struct mt_key_column *keys, size_t key_count,
 					const struct mt_value_column *values, size_t value_count);
@@ -33,9 +33,9 @@ void mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
 		      const struct mt_value *values);
 
 /*
- * The values of the next add are estimates from the sampled blocks of this cluster. All values of a
- * row from one cluster depend on one choice, in however many adds they come. They have about the
- * same size.
+ * The values of the next add are estimates from the sampled blocks of this cluster. All values of
+ * one cluster in a row depend on one random choice, however many adds they come in. They must have
+ * about the same size.
  */
 void mt_sum_table_cluster(struct mt_sum_table *groups, uint64_t cluster);
 
@@ -61,13 +61,13 @@ void mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
 			 uint64_t (*rename)(void *context, const uint64_t *keys), void *context);
 
 /*
- * Sorts rows by the first column of time and of bucketed lengths of time or numbers, if there are
- * any, then by the absolute size of a value column, largest first. Equal rows stay in order of
+ * Sorts rows by the first column of time, then by the first column of buckets, if there are such
+ * columns, then by the absolute value of a value column, largest first. Equal rows stay in order of
  * insertion. An add undoes the sort.
  */
 void mt_sum_table_sort(struct mt_sum_table *groups, size_t value);
 
-/* Sorts rows by a key column, smallest first; as above. */
+/* Sorts rows by a key column, smallest first. Equal rows stay in order of insertion. */
 void mt_sum_table_sort_key(struct mt_sum_table *groups, size_t column);
 
 /* The sums as a table, in order of insertion or as sorted. The table's destroy frees both. */

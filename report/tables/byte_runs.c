@@ -12,7 +12,7 @@
 #include "formats/base/map64.h"
 
 enum {
-	BLOCK_SIZE = 256 << 10, /* the first ones; later ones are one huge page each */
+	BLOCK_SIZE = 256 << 10, /* of the first blocks; later blocks are one huge page each */
 	HUGE_BLOCK_SIZE = 2 << 20,
 	SMALL_BLOCKS = 4,
 	FIRST_SLOTS = 1024,
@@ -29,14 +29,14 @@ struct block {
 };
 
 struct slot {
-	uint32_t number; /* id + 1, 0 empty */
+	uint32_t number; /* id + 1; 0: empty */
 	uint32_t hash;
 };
 
 struct mt_byte_runs {
 	MT_ARRAY(struct run) runs;
 	MT_ARRAY(struct block) blocks;
-	size_t block, block_used; /* being filled; later ones were filled before a clear */
+	size_t block, block_used; /* block being filled; later ones are left from before a clear */
 	size_t bytes;
 	struct slot *slots;
 	size_t mask;
@@ -70,7 +70,7 @@ void mt_byte_runs_clear(struct mt_byte_runs *s)
 	memset(s->slots, 0, (s->mask + 1) * sizeof(*s->slots));
 }
 
-/* A large set populates its memory once: with huge pages that is one fault for each 2 MiB. */
+/* Allocates a block. Blocks of a large set are huge pages, which take one page fault per 2 MiB. */
 static uint8_t *make_block(size_t number, size_t *size)
 {
 	uint8_t *block;
@@ -87,7 +87,7 @@ static uint8_t *make_block(size_t number, size_t *size)
 	return block;
 }
 
-/* Continues in a block with that much room. */
+/* Goes on to the next block with at least `room` bytes; allocates one if there is none. */
 static void next_block(struct mt_byte_runs *s, size_t room)
 {
 	struct block block = {.size = room};

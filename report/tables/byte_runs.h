@@ -1,6 +1,6 @@
 /*
  * Interned byte runs: each distinct run is stored once and compared by id. Stacks, frames and table
- * keys are kept in it. Runs are 8-byte aligned and never move. Ids count from 0 in order of
+ * keys are kept in such sets. Runs are 8-byte aligned and never move. Ids count from 0 in order of
  * insertion.
  */
 #ifndef MT_REPORT_TABLES_BYTE_RUNS_H
@@ -12,7 +12,7 @@
 
 struct mt_byte_runs;
 
-/* An empty set, which mt_byte_runs_destroy() frees. */
+/* Creates an empty set, which mt_byte_runs_destroy() frees. */
 struct mt_byte_runs *mt_byte_runs_create(void);
 void mt_byte_runs_destroy(struct mt_byte_runs *runs);
 
@@ -22,7 +22,7 @@ void mt_byte_runs_destroy(struct mt_byte_runs *runs);
  */
 uint32_t mt_byte_runs_intern(struct mt_byte_runs *runs, const void *bytes, size_t size);
 
-/* The same with a hash computed before: the low half of mt_hash_bytes(bytes, size, 0). */
+/* The same with a hash that the caller computed: the low half of mt_hash_bytes(bytes, size, 0). */
 uint32_t mt_byte_runs_intern_hashed(struct mt_byte_runs *runs, const void *bytes, size_t size,
 				    uint32_t hash);
 

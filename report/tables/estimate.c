@@ -1,21 +1,21 @@
 /*
- * A part that was not sampled is estimated with a mean (`unseen`) and two moments. Clusters of y
- * that are sampled with probability 1 / w contribute (w - 1) y, w (w - 1) y^2 and w^2 (w - 1) y^3.
- * The sums are additive, in whatever order rows are merged. The interval is made from the sums: it
- * is that of a Poisson count of clusters of the weight skew / variance, as many as have that
- * variance. For equal clusters it is exact; for unequal ones the large ones, of which few were
- * seen, decide.
+ * Estimates the part that was not sampled, by its mean (`unseen`) and two moments. A cluster of sum
+ * y that was sampled with probability 1 / w contributes (w - 1) y, w (w - 1) y^2 and w^2 (w - 1)
+ * y^3. These sums are additive, in whatever order rows are merged. The interval is computed from
+ * them: it is that of a Poisson-distributed number of clusters of the weight skew / variance, with
+ * the same variance. For equal clusters it is exact. For unequal clusters, the large ones decide,
+ * of which few were seen.
  */
 #include "report/tables/estimate.h"
 
 #include <math.h>
 
-/* 2.5 % lie beyond so many deviations, on either side. */
+/* 2.5 % of a normal distribution lie beyond this many standard deviations, on either side. */
 #define DEVIATIONS 1.959964
 
 /*
- * A filter by address is not random. This is how much its rate may be off for addresses of one
- * kind, beyond what chance explains (docs/allocators.md).
+ * A filter by address is not random. The rate for addresses of one kind may be off by this share,
+ * beyond what chance explains (docs/allocators.md).
  */
 #define BIAS 0.05
 
@@ -39,7 +39,7 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Bounds are whole: sums of them are exact. */
+/* The bounds are rounded outwards to integers, so that sums of them are exact. */
 static struct doubt sampling_doubt(const struct mt_value *value)
 {
 	double bias = BIAS * value->unseen, variance = value->variance + bias * bias;
@@ -48,7 +48,7 @@ static struct doubt sampling_doubt(const struct mt_value *value)
 	if (!(value->unseen > 0))
 		return (struct doubt){0};
 	weight = value->skew / variance;
-	shape = variance / weight / weight; /* the count */
+	shape = variance / weight / weight; /* number of clusters */
 	below = weight * (shape - gamma_quantile(shape, -DEVIATIONS));
 	return (struct doubt){
 		.below = ceil(below < value->unseen ? below : value->unseen),
@@ -94,7 +94,7 @@ struct mt_value mt_value_again(const struct mt_value *value, uint32_t before)
 	struct mt_value again = *value;
 	struct doubt other = other_doubt(value);
 
-	/* (n + 1)^2 - n^2, (n + 1)^3 - n^3 */
+	/* (n + 1)^2 - n^2 and (n + 1)^3 - n^3, with n = before */
 	again.variance *= 1 + 2 * (double)before;
 	again.skew *= 1 + 3 * (double)before * (1 + (double)before);
 	set_bounds(&again, &other);

@@ -1,6 +1,6 @@
 /*
  * Estimates: figures of which a sample was recorded, with intervals that contain the true value 19
- * times in 20. An address is always sampled or never: all blocks seen at one address are chosen
+ * times in 20. An address is always sampled or never, so all blocks seen at one address are chosen
  * together (a cluster).
  */
 #ifndef MT_REPORT_TABLES_ESTIMATE_H
@@ -11,18 +11,18 @@
 
 #include "report/tables/table.h"
 
-/* The estimate from a cluster of `seen`, if 1 in `one_in` clusters was sampled. */
+/* The estimate from one cluster whose sum is `seen`, if 1 in `one_in` clusters was sampled. */
 struct mt_value mt_value_sampled(double seen, uint32_t one_in);
 
-/* The same value of a cluster that was added `before` times. */
+/* What to add for another value of a cluster, if the same value was added `before` times. */
 struct mt_value mt_value_again(const struct mt_value *value, uint32_t before);
 
 /* The value times a positive factor. */
 struct mt_value mt_value_scaled(const struct mt_value *value, double factor);
 
 /*
- * Raises the upper bound of a value of 0, of which nothing was sampled, by the clusters that may
- * have been missed: their sizes are those on the other side of a comparison.
+ * Raises the upper bound of `value` if it is 0, for clusters that may have been missed. Their size
+ * is taken from `other`, the other side of a comparison.
  */
 void mt_value_none_seen(const struct mt_value *other, struct mt_value *value);
 
@@ -34,7 +34,7 @@ struct mt_value mt_value_change(const struct mt_value *base, const struct mt_val
 
 /*
  * Adds to a sum. Its interval is that of a sum of independent estimates. Doubts from other causes
- * add up; with same_doubt the wider one holds for both.
+ * add up; with same_doubt, only the wider one is used.
  */
 void mt_value_add(struct mt_value *sum, const struct mt_value *value, bool same_doubt);
 

@@ -97,13 +97,13 @@ uint64_t mt_facts_incomplete(const struct mt_facts *facts)
 bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pid, uint64_t began,
 			  uint64_t ended)
 {
-	/* mtrec stops within some 60 ms after its command ends, later on a busy host. */
+	/* mtrec stops about 60 ms after its command ends, later on a busy host. */
 	const uint64_t last = 500000000;
 	uint64_t half = (recording->end - recording->start) / 2;
 
 	if (ended + last < recording->end)
 		return true;
-	/* The shell that becomes the command may have taken most of its time. */
+	/* The command is exempt: the shell that execs it may have taken most of the time. */
 	return pid != recording->command && ended - began < (last < half ? last : half);
 }
 
@@ -260,7 +260,7 @@ static void report_counts(const struct mt_facts_blocks *blocks,
 	}
 }
 
-/* The processes with these calls: the first one, and how many. */
+/* The first process with such calls; sets *count to the number of these processes. */
 static const struct mt_facts_unseen *find_unseen(const struct mt_facts *facts,
 						 enum mt_unseen_calls call, size_t *count)
 {

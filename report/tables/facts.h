@@ -28,17 +28,16 @@ struct mt_facts_note {
 struct mt_facts_event {
 	const char *name, *alias, *unit;
 	const char *format;   /* the kernel's format file of a tracepoint, or "" */
-	const char *account;  /* its part in an account of blocks, or "" */
+	const char *account;  /* what it means for blocks ("alloc ..", "free .."), or "" */
 	uint32_t role;	      /* enum mt_event_role */
 	struct mt_attr attr;  /* from the first recording with the event */
 	uint64_t samples;     /* read; for side-band events, records */
 	uint64_t selected;    /* samples that pass the selectors */
 	double weighted;      /* sum of the selected samples' weights */
-	uint64_t first, last; /* times of the first and last selected sample; 0 without any */
+	uint64_t first, last; /* times of first and last selected sample; 0: none selected */
 	uint64_t lost;	      /* records lost that are known to be of this event */
 	bool thinned;	      /* some of its samples represent several events */
-	bool wanted; /* its samples, or calls without stacks, count where the other selectors pass
-		      */
+	bool wanted;	      /* its samples, or marks, pass the selector of events */
 };
 
 /* An interval in which a stream lost records. */
@@ -64,7 +63,7 @@ struct mt_facts_recording {
 	uint64_t start_utc;    /* ns since 1970; 0: unknown */
 	uint64_t samples;      /* samples of role MT_ROLE_SAMPLE */
 	uint64_t kernel_lost;  /* perf.data: sum of the LOST records */
-	uint64_t counted_lost; /* perf.data: sum of the LOST_SAMPLES records, of the same losses */
+	uint64_t counted_lost; /* perf.data: sum of the LOST_SAMPLES records, for the same losses */
 	uint64_t throttled;    /* THROTTLE records: sampling stopped until the next tick */
 	uint64_t tasks, processes, maps;
 	/* mtrec --comm recorded some threads of a process and left out others */
@@ -78,7 +77,7 @@ struct mt_facts_recording {
 /* An image with a frame of a selected stack, or one that the recording lists. */
 struct mt_facts_image {
 	const char *path;
-	char build_id[65];    /* in hex, Go's as "go:.." and its end; or "" */
+	char build_id[65];    /* in hex; of Go, "go:.." and the end of its text; or "" */
 	uint64_t frames;      /* distinct frames in the image; 0 without stacks */
 	bool by_path;	      /* known by path alone; device and inode were not recorded */
 	const char *missing;  /* why the image was not found; NULL if it was */
@@ -87,8 +86,8 @@ struct mt_facts_image {
 	const char *refused;  /* which debug files were rejected and why, or NULL */
 	const char *fetch;    /* what --debuginfod would request from a server, or NULL */
 	/*
-	 * Sources of unwind tables, names and lines: "carried", "file", "debug file", or NULL
-	 * without any.
+	 * Sources of unwind tables, names and lines: "carried", "file", "debug file", or NULL if
+	 * there are none.
 	 */
 	const char *unwind, *names, *lines;
 };
@@ -101,7 +100,7 @@ struct mt_facts_jitdump {
 	uint64_t left_out;   /* functions dropped above the limit */
 	bool carried;	     /* the recording carries it; else it is a file on this machine */
 	bool unwind, lines;  /* it has unwind tables, line numbers */
-	bool untimed; /* its timestamps cannot be used: an address always has its last function */
+	bool untimed; /* its timestamps cannot be used: the last function of an address is shown */
 };
 
 /* Calls that change a process's memory but appear in no recording. */
@@ -119,19 +118,19 @@ struct mt_facts_unseen {
 	uint32_t calls;	    /* bits of enum mt_unseen_calls */
 };
 
-/* Of events that begin and end something (report/durations). */
+/* Losses of events that begin and end something (report/durations). */
 struct mt_facts_durations {
 	uint64_t unbegun; /* ends whose begin was not recorded */
 	uint64_t unended; /* begins whose end was not recorded */
 };
 
-/* Losses in the accounts of blocks. */
+/* Losses that analyses of blocks found. */
 struct mt_facts_blocks {
 	uint64_t unknown;      /* frees of blocks that were not seen allocated */
 	uint64_t twice;	       /* frees of blocks that were freed before */
 	uint64_t unseen_frees; /* addresses allocated again without a recorded free */
-	uint64_t unreadable;   /* blocks allocated at an address outside of the sample */
-	const char *unprobed;  /* path of a mapped allocator without probes; NULL */
+	uint64_t unreadable;   /* blocks whose address is not in the sample of their allocation */
+	const char *unprobed;  /* path of a mapped allocator without probes; NULL: none */
 	/* Range of the number of blocks that one sampled block represents; 0: none was sampled. */
 	uint32_t one_in_least, one_in_most;
 };
@@ -144,14 +143,14 @@ struct mt_facts {
 	MT_ARRAY(struct mt_facts_unseen) unseen;    /* from analyses of address spaces */
 	struct mt_facts_blocks blocks;		    /* from analyses of blocks */
 	struct mt_facts_durations durations;	    /* from analyses of durations */
-	bool ended; /* rows include memory of ended processes, without a mark */
+	bool ended; /* rows include memory of ended processes without saying so */
 	/* Samples of role MT_ROLE_SAMPLE; selected by themselves or by a member of their group. */
 	uint64_t samples, selected;
-	uint64_t marks;	      /* calls without stacks that pass the selectors, as a ledger sees */
-	uint64_t undecodable; /* kernel records that do not match their attr's layout */
-	uint64_t user_stacks; /* selected samples with a user stack */
+	uint64_t marks;		       /* marks (calls without stacks) that pass the selectors */
+	uint64_t undecodable;	       /* kernel records that do not match their attr's layout */
+	uint64_t user_stacks;	       /* selected samples with a user stack */
 	uint64_t ends[MT_END_REASONS]; /* user stacks by the reason for their end */
-	/* Of these, stacks that lack only the caller of main or of a thread's function. */
+	/* Stacks in `ends` that lack only the caller of main or of a thread's function. */
 	uint64_t entry_ends[MT_END_REASONS];
 	/* User stacks by the reason for their end before joining. */
 	uint64_t walked_ends[MT_END_REASONS];
@@ -169,7 +168,7 @@ uint64_t mt_facts_lost_all(const struct mt_facts *facts);
 /* The build id of the image at a path, borrowed; NULL if none or several are known. */
 const char *mt_facts_build_id(const struct mt_facts *facts, const char *path);
 
-/* THROTTLE records in all recordings; the samples lost by throttling are not counted anywhere. */
+/* The THROTTLE records in all recordings; samples lost by throttling are not counted anywhere. */
 uint64_t mt_facts_throttled(const struct mt_facts *facts);
 
 /* True if bytes, chunks or records are missing or damaged, or the recording is cut short. */
@@ -178,13 +177,13 @@ bool mt_facts_damaged(const struct mt_facts_recording *recording);
 /* The value of an INFO key, or NULL. */
 const char *mt_facts_info(const struct mt_facts_recording *recording, const char *key);
 
-/* User stacks that do not reach their root. */
+/* The number of user stacks that do not reach their root. */
 uint64_t mt_facts_incomplete(const struct mt_facts *facts);
 
 /*
  * Whether a process that began and ended at these times was gone at the recording's end. A process
- * that ended in its last half second counts as alive, as the recorded command does. Processes other
- * than the command that lived shorter than that count as gone.
+ * that ended in the recording's last half second counts as alive, as the recorded command does. A
+ * process that lived for less than that counts as gone, unless it is the command.
  */
 bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pid, uint64_t began,
 			  uint64_t ended);
@@ -197,7 +196,8 @@ bool mt_facts_ended_early(const struct mt_facts_recording *recording, int32_t pi
 uint64_t mt_facts_observed_end(const struct mt_facts_recording *recording, uint64_t ended);
 
 /*
- * User stacks that name their whole path: they reach their root, or lack only the caller of main.
+ * The number of user stacks that name their whole path: they reach their root, or lack only the
+ * caller of main.
  */
 uint64_t mt_facts_named_whole(const struct mt_facts *facts);
 
@@ -215,12 +215,12 @@ size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char
  */
 void mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen);
 
-/* "1 in 64 blocks was sampled, by address: estimates with 95 % intervals"; false if none was. */
+/* Writes "1 in 64 blocks was sampled, by address: .."; false if no block was sampled. */
 bool mt_facts_blocks_rate(const struct mt_facts_blocks *blocks, char *out, size_t size);
 
 /*
  * Calls `print` with one sentence for each kind of unseen call, for all its processes together, and
- * for each kind of call of allocators that the accounts of blocks lack.
+ * for each kind of call of allocators that analyses of blocks lack.
  */
 void mt_facts_report_unseen(const struct mt_facts *facts,
 			    void (*print)(void *context, const char *sentence), void *context);

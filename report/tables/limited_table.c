@@ -1,4 +1,4 @@
-/* Forwards to the other table and keeps its order: sums come by weight, listings by time. */
+/* Forwards to the other table and keeps its order: sums are ordered by weight, listings by time. */
 #include "report/tables/limited_table.h"
 
 #include <math.h>

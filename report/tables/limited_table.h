@@ -1,4 +1,4 @@
-/* A table with only the first, and the largest, rows of another: --top and --percent-limit. */
+/* A table with only the first (--top) and the largest (--percent-limit) rows of another table. */
 #ifndef MT_REPORT_TABLES_LIMITED_TABLE_H
 #define MT_REPORT_TABLES_LIMITED_TABLE_H
 
@@ -22,7 +22,7 @@ struct mt_limited_table {
 	double least;	   /* absolute value */
 };
 
-/* Borrows from, and reads it once if there is a percentage. weight: the value column. */
+/* Borrows `from`, and reads it once if a percentage is set. `weight` is the value column. */
 struct mt_error *mt_limited_table_init(struct mt_limited_table *limited, struct mt_table *from,
 				       size_t weight, const struct mt_row_limit *limit);
 

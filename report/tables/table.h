@@ -1,7 +1,7 @@
 /*
- * Waist 2: every analysis makes a table and every output takes one. A table has typed key columns,
- * value columns with bounds, and rows that are read one after the other, so that a listing of
- * millions of rows is never held in memory.
+ * Every analysis makes a table, and every output takes one. A table has typed key columns, value
+ * columns with bounds, and rows that are read one after the other, so that a listing of millions of
+ * rows is never held in memory.
  */
 #ifndef MT_REPORT_TABLES_TABLE_H
 #define MT_REPORT_TABLES_TABLE_H
@@ -23,20 +23,17 @@ enum mt_key_kind {
 	MT_KEY_NUMBER,	/* pid, tid, cpu or a count; UINT64_MAX: unknown */
 	MT_KEY_ADDRESS, /* printed in hex */
 	MT_KEY_SIGNED,	/* an int64_t; INT64_MIN: unknown */
-	MT_KEY_BUCKET,	/* of numbers: the least of those up to the next power of two; 0 */
+	MT_KEY_BUCKET,	/* the least number of a bucket: 0 or a power of two */
 	MT_KEY_PATH,	/* a path of names in place of a stack, made by outputs (cells.h) */
 };
 
-/*
- * Buckets of lengths of time: under 1 us, then 1, 2, 4, 8 .. us. The least ns of the one that has
- * this length.
- */
+/* The least ns of the bucket of a length of time. Buckets begin at 0, 1, 2, 4, 8 .. us. */
 static inline uint64_t mt_span_bucket(uint64_t ns)
 {
 	return ns < 1000 ? 0 : (1ull << (63 - __builtin_clzll(ns / 1000))) * 1000;
 }
 
-/* The bucket of a number. Negative numbers, and NaN, have none: UINT64_MAX. */
+/* The bucket of a number; UINT64_MAX for a negative number or NaN. */
 static inline uint64_t mt_number_bucket(double number)
 {
 	if (!(number >= 0 && number < 0x1p64))
@@ -61,8 +58,8 @@ struct mt_value_column {
 struct mt_value {
 	double value, low, high;
 	double unseen;	 /* part of value that estimates what was not sampled; 0: exact */
-	double variance; /* of that estimate (estimate.h) */
-	double skew;	 /* its third central moment */
+	double variance; /* of `unseen` (estimate.h) */
+	double skew;	 /* third central moment of `unseen` */
 };
 
 static inline struct mt_value mt_value_exact(double value)
@@ -93,9 +90,9 @@ struct mt_named_table {
 struct mt_table;
 
 struct mt_table_ops {
-	/* Moves before the first row. */
+	/* Goes back to before the first row. */
 	struct mt_error *(*rewind)(struct mt_table *table);
-	/* Gives the next row, or sets *more to false. */
+	/* Sets *out to the next row, or *more to false. */
 	struct mt_error *(*next)(struct mt_table *table, struct mt_row *out, bool *more);
 	void (*destroy)(struct mt_table *table);
 };
@@ -106,7 +103,7 @@ struct mt_table {
 	const char *name; /* the analysis's name */
 	bool listing; /* rows are single events in time order, which can be read once; else sums */
 	bool ordered; /* sums with a given order, which outputs keep */
-	bool by_weight;	   /* rows are separated by the --weight figure: others are shown, too */
+	bool by_weight;	   /* --by value or log2: the keys show the --weight figure */
 	bool compared;	   /* the values are base, now and change (comparison.h) */
 	double base_scale; /* of a comparison: the factor of the base's figures */
 	uint64_t interval; /* sums with a time column: ns of each interval; 0: no such column */
@@ -142,8 +139,8 @@ static inline struct mt_error *mt_table_next(struct mt_table *table, struct mt_r
 }
 
 /*
- * The next row, for a loop over all: while (mt_table_read(table, &row, &err)). False after the last
- * row, and if *err is set, by this read or before.
+ * Reads the next row, for loops: while (mt_table_read(table, &row, &err)). False after the last
+ * row, and if *err is set, now or before the call.
  */
 static inline bool mt_table_read(struct mt_table *table, struct mt_row *out, struct mt_error **err)
 {
@@ -154,22 +151,23 @@ static inline bool mt_table_read(struct mt_table *table, struct mt_row *out, str
 	return !*err && more;
 }
 
-/* Whether the table has no row. Leaves it at its first row; *empty is true after a failure. */
+/* Whether the table has no row; true after a failure. Leaves the table at its first row. */
 struct mt_error *mt_table_is_empty(struct mt_table *table, bool *empty);
 
 #define MT_COLUMN_NONE ((size_t)-1)
 
 /*
  * Index of the key column of this name, the first key column of this kind, or the value column of
- * this name; MT_COLUMN_NONE without one.
+ * this name; MT_COLUMN_NONE if there is none.
  */
 size_t mt_table_key(const struct mt_table *table, const char *name);
 size_t mt_table_key_of_kind(const struct mt_table *table, enum mt_key_kind kind);
 size_t mt_table_value(const struct mt_table *table, const char *name);
 
 /*
- * Index of the value column that rows are ordered by: the one called `name`; for NULL "bytes", else
- * the first. The usage error for an unknown name lists the known ones.
+ * Index of the value column that rows are ordered by: the one called `name`; if that is NULL,
+ * "bytes", or the first if there is no "bytes". The usage error for an unknown name lists the known
+ * ones.
  */
 struct mt_error *mt_table_weight(const struct mt_table *table, const char *name, size_t *out);
 
@@ -180,8 +178,7 @@ void mt_table_add_values(const struct mt_table *table, struct mt_value *sums,
 /* The string of a row's MT_KEY_STRING column; "" for MT_COLUMN_NONE. */
 const char *mt_table_string(const struct mt_table *table, const struct mt_row *row, size_t column);
 
-/* A row's string and figure by the name of their column, for tables of few rows; "" and 0 without.
- */
+/* A row's string or figure by the name of its column; "" or 0 if there is no such column. */
 const char *mt_table_text(const struct mt_table *table, const struct mt_row *row, const char *name);
 double mt_table_figure(const struct mt_table *table, const struct mt_row *row, const char *name);
 

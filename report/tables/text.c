@@ -117,7 +117,7 @@ size_t mt_text_decode(const char *string, uint32_t *code)
 	return size;
 }
 
-/* C0 and C1, which terminals interpret; line ends, and characters that change text direction. */
+/* True for control characters (C0, C1), line ends, and characters that change text direction. */
 static bool is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||

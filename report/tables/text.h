@@ -15,16 +15,16 @@ struct mt_snippet {
 	char text[48];
 };
 
-/* 1234567 as "1,234,567". */
+/* A number with separators: "1,234,567". */
 struct mt_snippet mt_text_count(double value);
 
-/* "3.21 s", "4 min 12 s", "2 h 05 min". */
+/* A duration: "3.21 s", "4 min 12 s", "2 h 05 min". */
 struct mt_snippet mt_text_duration(double seconds);
 
-/* "812 B", "11.2 MB": decimal units. */
+/* A size in decimal units: "812 B", "11.2 MB". */
 struct mt_snippet mt_text_bytes(double bytes);
 
-/* part of whole in percent: "99.3 %", "<0.1 %", "0 %"; "-" if whole is 0. */
+/* `part` of `whole` in percent: "99.3 %", "<0.1 %", "0 %"; "-" if whole is 0. */
 struct mt_snippet mt_text_percent(double part, double whole);
 
 /* Unix time in ns as "2026-11-21 08:16:02 UTC". */
@@ -58,7 +58,7 @@ size_t mt_text_character(const char *text);
  */
 const char *mt_text_take(const char **text, size_t *size);
 
-/* The id of the text with each such character as "?". */
+/* Interns text with "?" for each character that mt_text_character() rejects. Returns the id. */
 uint32_t mt_text_intern(struct mt_strings *strings, const char *text);
 
 /*
@@ -72,7 +72,7 @@ void mt_text_print_wrapped(const char *first, const char *rest, const char *text
 void mt_text_print_clean(const char *text, FILE *to);
 
 /*
- * Prints text as one word for a shell, in single quotes; as bash's $'\x1b' if it contains
+ * Prints text as one word for a shell: in single quotes, or as $'\x1b' for bash if it contains
  * characters that a terminal interprets.
  */
 void mt_text_print_quoted(const char *text, FILE *to);

@@ -16,7 +16,7 @@ enum {
 	OFFSET_MOST = 1 << 16,
 };
 
-/* The number after a word such as "offset:"; -1 without the word. */
+/* The number after a word such as "offset:"; -1 if the word is missing. */
 static long number_after(const char *line, const char *word)
 {
 	const char *at = strstr(line, word);
@@ -88,7 +88,7 @@ bool mt_field_number(const struct mt_field *field, const struct mt_sample *sampl
 	return true;
 }
 
-/* A __data_loc is 16 bits of offset, then 16 of length. */
+/* A __data_loc has the offset in the low 16 bits, the length in the high 16 bits. */
 const char *mt_field_text(const struct mt_field *field, const struct mt_sample *sample,
 			  size_t *length)
 {

@@ -22,12 +22,12 @@ struct mt_field mt_field_find(const struct mt_text *format, const char *name);
 /* The field's value in a sample, zero-extended; false if the sample's raw bytes end before it. */
 bool mt_field_get(const struct mt_field *field, const struct mt_sample *sample, uint64_t *out);
 
-/* The same as a number with its sign. */
+/* Like mt_field_get(), as a number with its sign. */
 bool mt_field_number(const struct mt_field *field, const struct mt_sample *sample, double *out);
 
 /*
- * The text of a __data_loc, borrowed from the sample, of *length bytes; NULL without the field, or
- * if the raw bytes end before the text.
+ * The text of a __data_loc, borrowed from the sample, of *length bytes; NULL if there is no such
+ * field, or if the raw bytes end before the text.
  */
 const char *mt_field_text(const struct mt_field *field, const struct mt_sample *sample,
 			  size_t *length);

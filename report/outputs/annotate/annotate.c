@@ -1,8 +1,8 @@
 /*
- * --annotate: the source lines of a function or a file. Each line has its own figure (the innermost
- * function is there) and the figure that passes through it (the line is on the path, counted once a
- * stack). If the source is not available, lines only have their numbers, and the instructions of
- * their functions follow. --asm shows only instructions.
+ * --annotate: the source lines of a function or a file. Each line has its own figure, of stacks
+ * whose innermost function is there, and the figure that passes through it, of all stacks that
+ * contain the line. If the source is not available, lines only have their numbers, and the
+ * instructions of their functions follow. --asm shows only instructions.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ struct figures {
 struct part {
 	double value, count;
 	uint64_t row;
-	bool self; /* the place calls no other function */
+	bool self; /* the place is the innermost of the stack */
 };
 
 /* A line of a file, by the string ids of the files. */
@@ -55,9 +55,9 @@ struct annotated {
 struct frame_place {
 	uint32_t file;
 	uint32_t image;
-	bool known;	/* index of its function */
+	bool known;	/* the start of the function is known */
 	uint64_t start; /* the function's start, as an offset in the image's file */
-	uint64_t at;	/* after it */
+	uint64_t at;	/* offset after `start` */
 	const struct mt_frame_name *name;
 	struct figures figures;
 };
@@ -73,7 +73,7 @@ struct annotation {
 	MT_ARRAY(struct figures) figures; /* by place */
 	MT_ARRAY(struct annotated) lines; /* sorted by file and line */
 	MT_ARRAY(bool) sourceless;	  /* by id of file */
-	size_t stack, count;		  /* columns; count: MT_COLUMN_NONE without one */
+	size_t stack, count;		  /* columns; count: MT_COLUMN_NONE if there is none */
 	double total, through;		  /* of all rows; of those with the subject */
 };
 
@@ -90,7 +90,7 @@ static void annotation_deinit(struct annotation *a)
 
 /* ---- Selecting lines ---- */
 
-/* "parse" also matches the functions "ns::parse" and "ns::parse(int)". */
+/* True if `name` is the subject: "parse" also matches "ns::parse" and "ns::parse(int)". */
 static bool is_function(const char *name, const char *subject)
 {
 	size_t size = strlen(subject), named = strcspn(name, "(");
@@ -101,7 +101,7 @@ static bool is_function(const char *name, const char *subject)
 	       (named == size || (named > size + 1 && name[named - size - 1] == ':'));
 }
 
-/* "parse.c" also matches the file "/src/parse.c". */
+/* True if `path` is the subject: "parse.c" also matches the file "/src/parse.c". */
 static bool is_file(const char *path, const char *subject)
 {
 	size_t size = strlen(subject), length = path ? strlen(path) : 0;
@@ -119,7 +119,7 @@ static bool is_subject(const struct annotation *a, const struct mt_frame_name *n
 
 /* ---- Figures ---- */
 
-/* Adds a row, which counts once however often it passes through. */
+/* Adds a row's figures, only once even if the row passes through the place repeatedly. */
 static void add_part(struct figures *figures, const struct part *part)
 {
 	if (part->self)
@@ -131,7 +131,7 @@ static void add_part(struct figures *figures, const struct part *part)
 	figures->count += part->count;
 }
 
-/* Prints the columns, without an end of line; NULL: blanks. */
+/* Prints the columns of figures, without a newline; blanks if figures is NULL. */
 static void print_figures(const struct annotation *a, const struct figures *figures)
 {
 	if (!figures)
@@ -143,7 +143,7 @@ static void print_figures(const struct annotation *a, const struct figures *figu
 			a->count != MT_COLUMN_NONE ? mt_text_count(figures->count).text : "-");
 }
 
-/* The function of a frame is the last of its names: the others are inlined into it. */
+/* Fills in the function of a frame: the last of its names, into which the others are inlined. */
 static void fill_place(struct annotation *a, uint32_t frame, struct frame_place *place)
 {
 	const struct mt_frame_key *key = mt_frames_key(a->table->frames, frame);
@@ -157,7 +157,7 @@ static void fill_place(struct annotation *a, uint32_t frame, struct frame_place 
 	place->start = place->known ? key->offset - place->at : 0;
 }
 
-/* Adds a row to a frame, whose lines are in the file of this id. */
+/* Adds a row to the instruction of a frame. `file` is the id of the file with its source. */
 static void add_instruction(struct annotation *a, uint32_t frame, uint32_t file,
 			    const struct part *part)
 {
@@ -185,7 +185,7 @@ static void add_line(struct annotation *a, uint32_t frame, const struct mt_frame
 	add_instruction(a, frame, place.file, part);
 }
 
-/* Innermost first: the row's own figure belongs to the first function of the first frame. */
+/* Adds a row to its places, innermost first. Its own figure belongs to the innermost function. */
 static void add_row(struct annotation *a, const struct mt_row *row, uint64_t serial)
 {
 	struct part part = {
@@ -339,8 +339,9 @@ struct function {
 };
 
 /*
- * The line of the code at an address; NULL if its bytes are not available. A figure at the address
- * after a system call belongs to the call, whose samples are taken when it returns.
+ * The figures of the instruction at an address; NULL if its bytes are not available. A figure at
+ * the address after a system call belongs to the call, because samples of a call are taken when it
+ * returns.
  */
 static struct figures *line_at(const struct function *f, uint64_t at)
 {
@@ -370,7 +371,7 @@ static void print_row(const struct function *f, const struct figures *figures, u
 	fputc('\n', f->to);
 }
 
-/* Figures without an available instruction are printed first, before the code. */
+/* Adds figures to their instructions. Those without an instruction are printed before the code. */
 static void take_figures(const struct function *f)
 {
 	for (size_t i = 0; i < f->count; i++) {

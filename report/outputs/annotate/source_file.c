@@ -34,7 +34,7 @@ static const char *const endings[] = {
 	"odin", "v",	 "jl",	"erl", "lua", "C",   "mjs", "php",
 };
 
-/* C++ headers without a suffix are in folders called include. */
+/* True for names of sources. C++ headers without a suffix are in folders called include. */
 static bool is_source_name(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
@@ -59,8 +59,8 @@ static char *moved_path(const char *path, const struct mt_source_paths *paths)
 }
 
 /*
- * Looks below a directory of the user: by the whole path, then without its first components, one by
- * one.
+ * Opens the file below a directory that the user named: by its whole path, then with its first
+ * components removed one by one.
  */
 static int open_below(const char *directory, const char *path, struct stat *status)
 {
@@ -72,7 +72,7 @@ static int open_below(const char *directory, const char *path, struct stat *stat
 	return fd;
 }
 
-/* The kernel's name of the file: after links and renames. */
+/* True if the file's real path, after links and renames, is that of a source. */
 static bool is_still_source(int fd, const char *path)
 {
 	char link[32], real[PATH_MAX];
@@ -94,7 +94,7 @@ static const char *refuse(int fd, const char *path, const struct stat *status)
 	return NULL;
 }
 
-/* Opens the file; -1 with out->why or errno. Sets out->path. */
+/* Opens the file; on failure returns -1 and sets out->why or errno. Sets out->path. */
 static int open_source(const char *path, const struct mt_source_paths *paths,
 		       struct mt_source_file *out, struct stat *status)
 {
@@ -121,7 +121,7 @@ static int open_source(const char *path, const struct mt_source_paths *paths,
 	return out->why ? -1 : given;
 }
 
-/* The reason why the file is not read, or NULL with its text. */
+/* Reads the text. Returns NULL, or the reason why the file is not read. */
 static const char *read_text(struct mt_source_file *file, int fd, const struct stat *st)
 {
 	size_t size;
@@ -219,7 +219,7 @@ static void find_wanted(struct reading *r)
 		qsort(r->wanted.items, r->wanted.count, sizeof(*r->wanted.items), compare);
 }
 
-/* Takes a line of a file: makes it printable, with tabs as blanks. */
+/* Adds a line of a file, made printable, with tabs as blanks. */
 static void add_line(struct mt_source_lines *s, uint32_t file, uint32_t number, const char *text)
 {
 	char spaced[COLUMNS_MOST + 8], fitted[LINE_BYTES + 8];
@@ -237,7 +237,7 @@ static void add_line(struct mt_source_lines *s, uint32_t file, uint32_t number, 
 	s->used += strlen(fitted) + 1;
 }
 
-/* Takes the wanted lines [first, end) of one file. */
+/* Adds the wanted lines [first, end) of one file, with the lines around them. */
 static void add_file(struct reading *r, const struct mt_source_file *source, size_t first,
 		     size_t end)
 {

@@ -15,7 +15,7 @@ enum mt_flame_hue {
 	MT_HUE_INLINED,
 	MT_HUE_MADE,
 	MT_HUE_KERNEL,
-	MT_HUE_WORDS, /* no code; grey in every palette */
+	MT_HUE_WORDS, /* text instead of code; grey in every palette */
 	MT_HUES
 };
 
@@ -27,26 +27,26 @@ struct mt_flame_range {
 struct mt_flame_palette {
 	const char *name;
 	const char *from, *to; /* of the background, at the top and the bottom */
-	bool hues_differ;      /* its hues differ */
+	bool hues_differ;      /* kinds of code differ in hue */
 	struct mt_flame_range hues[MT_HUES];
 };
 
 /*
- * Ends in a row without a name. The first is the default; the last one before the end is the
- * default with --base.
+ * The palettes, up to a row without a name. The first is the default; the last one before the end
+ * is the default with --base.
  */
 extern const struct mt_flame_palette mt_flame_palettes[];
 
 /*
- * The palette called `name`; NULL if unknown. For NULL the default, or with `compared` that of
- * --base.
+ * The palette called `name`; NULL if unknown. If `name` is NULL, the default, or with `compared`
+ * that of --base.
  */
 const struct mt_flame_palette *mt_flame_palette_find(const char *name, bool compared);
 
 /* True for the palette of changes. */
 bool mt_flame_palette_is_change(const struct mt_flame_palette *palette);
 
-/* "mem, hot, .." */
+/* Writes the names of all palettes: "mem, hot, .." */
 void mt_flame_palette_names(char *out, size_t size);
 
 /* The hue of a frame with these bits of enum mt_place_kind. */
@@ -56,7 +56,7 @@ enum mt_flame_hue mt_flame_hue_of(const char *name, unsigned int kinds);
 uint32_t mt_flame_color(const struct mt_flame_palette *palette, enum mt_flame_hue hue,
 			const char *name);
 
-/* The colour of a change, of at most 1: white for 0, red for more and blue for less. */
+/* The colour of a change from -1 to 1: white for 0, red for more and blue for less. */
 uint32_t mt_flame_change_color(double change);
 
 #endif

@@ -9,14 +9,14 @@ struct mt_flame_options {
 	const char *given;   /* name of the first option that was set, or NULL */
 	const char *palette; /* --colors: a name of mt_flame_palettes */
 	const char *title, *subtitle, *countname;
-	double width, height; /* pixels: of the picture, of a frame */
-	double minwidth;      /* narrower frames are not drawn: pixels, or of the total */
+	double width, height; /* in pixels: width of the picture, height of a frame */
+	double minwidth; /* narrower frames are not drawn; in pixels or per cent of the total */
 	bool minwidth_given;
 	bool minwidth_percent; /* minwidth is a percentage of the total */
 	double total;	       /* figure that the whole width represents */
 	double factor;	       /* printed figures are multiplied by it */
 	bool inverted;	       /* roots at the top */
-	bool reverse;	       /* merged from their leaves */
+	bool reverse;	       /* stacks are merged from their leaves */
 	bool negate;	       /* --base: blue for more, red for less */
 	bool chart;	       /* time from left to right */
 };

@@ -1,6 +1,6 @@
 /*
  * Adds each row at the end of its path, then sums up from the leaves to the root. So equal paths
- * are merged before negative ones are left out, as in --folded.
+ * are merged before negative sums are left out, as in --folded.
  */
 #include "report/outputs/flame/flame_tree.h"
 
@@ -18,7 +18,7 @@
 #include "report/tables/estimate.h"
 
 enum {
-	KINDS_KNOWN = 128, /* in addition to enum mt_place_kind, of a frame whose kinds are set */
+	KINDS_KNOWN = 128, /* a bit in addition to enum mt_place_kind: the frame's kinds are set */
 };
 
 struct step {
@@ -162,7 +162,7 @@ static void add_row(struct growing *g, const struct mt_row *row)
 		sums->base += row->values[0].value;
 }
 
-/* Removes negative figures from the paths that end at a node. */
+/* Sets negative sums of the paths that end at a node to 0, and counts them in below_zero. */
 static void clamp(struct mt_flame_tree *tree, struct mt_flame_sums *sums)
 {
 	if (sums->value.value < 0)
@@ -176,8 +176,8 @@ static void clamp(struct mt_flame_tree *tree, struct mt_flame_sums *sums)
 }
 
 /*
- * A node is created before its children: going from the last to the first completes each one's
- * sums.
+ * Adds the sums of each node to its parent, from the last node to the first, because a node is
+ * created before its children.
  */
 static void sum_up(struct growing *g)
 {
@@ -271,7 +271,7 @@ static void add_sums(struct mt_flame_sums *to, const struct mt_flame_sums *from)
 	to->kinds |= from->kinds;
 }
 
-/* The previous box, if the same frame continues in the next interval of time. */
+/* The previous box, if `box` continues its frame in the next interval of time; else NULL. */
 static struct mt_flame_box *continued(const struct placing *p, const struct mt_flame_box *box)
 {
 	struct mt_flame_box *before;
@@ -317,8 +317,8 @@ static void place(struct placing *p, uint32_t node, uint32_t depth)
 }
 
 /*
- * Starts the children of a node at this depth after the paths that end in the node, as
- * flamegraph.pl does: these sort first.
+ * Sets where the children of a node at this depth start. The paths that end in the node sort first,
+ * so the children start after them, as in flamegraph.pl.
  */
 static void descend(struct placing *p, uint32_t node, uint32_t depth)
 {
@@ -330,7 +330,7 @@ static void descend(struct placing *p, uint32_t node, uint32_t depth)
 	*mt_array_at(&p->cursors, depth + 1) = start + (self > 0 ? self : 0);
 }
 
-/* The next node after a node and its subtree, if necessary of an ancestor; MT_TREE_NONE: none. */
+/* The next sibling of a node, or else of its closest ancestor that has one; MT_TREE_NONE: none. */
 static uint32_t advance(struct placing *p, uint32_t node, uint32_t *depth)
 {
 	for (; node; (*depth)--) {

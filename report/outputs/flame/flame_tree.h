@@ -15,10 +15,10 @@
 struct mt_error;
 struct mt_tree;
 
-/* Sums of the paths through a frame; only paths of more than 0 count. */
+/* Sums of the paths through a frame; paths with negative sums are left out. */
 struct mt_flame_sums {
 	struct mt_value value;
-	double base;   /* the same of the base; 0 without one */
+	double base;   /* the same sum in the base; 0 if there is no base */
 	double gone;   /* sum of base over paths that have no present figure */
 	double joined; /* part of value for which the frame comes from other stacks of the thread */
 	uint8_t kinds; /* bits of enum mt_place_kind, of all its paths */
@@ -39,20 +39,20 @@ struct mt_flame_tree_options {
 };
 
 /*
- * Reads the table. A path's names: its event if there are several, its other keys, its stack.
- * Deinit `out` after failure, too.
+ * Reads the table. The names of a path are its event, if there are several, its other keys and its
+ * stack. Deinit `out` after failure, too.
  */
 struct mt_error *mt_flame_tree_make(const struct mt_flame_tree_options *options,
 				    struct mt_table *table, struct mt_flame_tree *out);
 void mt_flame_tree_deinit(struct mt_flame_tree *tree);
 
 /*
- * ---- The layout: frames side by side. Which are drawn, where, and which are too narrow. Units are
- * those of the figure; the writer converts to pixels ----
+ * ---- The layout: which frames are drawn and where, and which are too narrow. Lengths are in the
+ * unit of the figure; the writer converts them to pixels ----
  */
 
 struct mt_flame_box {
-	uint32_t node;	 /* that named it */
+	uint32_t node;	 /* the node; of merged boxes, the first one */
 	uint32_t parent; /* index of its caller's box; UINT32_MAX: the root */
 	uint32_t depth;	 /* 0: the root */
 	double x, width;
@@ -65,7 +65,7 @@ struct mt_flame_layout {
 	uint32_t rows;	   /* number of frames on top of each other; 0: nothing is drawn */
 	double total;	   /* of the root */
 	size_t narrow;	   /* frames that are not drawn */
-	double narrow_sum; /* sum of those whose caller is drawn */
+	double narrow_sum; /* sum of the narrow frames whose caller is drawn */
 	double least;	   /* minimum width of a drawn frame */
 };
 
@@ -81,7 +81,7 @@ struct mt_flame_layout_options {
 	size_t most;
 };
 
-/* Deinit `out` afterwards. */
+/* Makes the layout. Deinit `out` afterwards. */
 void mt_flame_layout_make(const struct mt_flame_layout_options *options,
 			  const struct mt_flame_tree *tree, struct mt_flame_layout *out);
 void mt_flame_layout_deinit(struct mt_flame_layout *layout);

@@ -1,7 +1,7 @@
 /*
  * --flamegraph: the stacks as a picture, an SVG file as flamegraph.pl draws it, with its own zoom
  * and search. Frames too narrow to see are left out. More frames are left out if the file would be
- * too large for a browser. The picture and the remark on stderr say how many.
+ * too large for a browser. The picture and a remark on stderr say how many frames are left out.
  */
 #include <math.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static void make_title(struct flamegraph *f)
 		 f->table->compared ? "Differential " : "", kind, f->table->name, unit_of(f));
 }
 
-/* "memory.mtr, 12.6 s, 3 records lost" */
+/* Makes a subtitle: "memory.mtr, 12.6 s, 3 records lost". */
 static void make_subtitle(struct flamegraph *f)
 {
 	const struct mt_facts *facts = f->view->facts;
@@ -115,9 +115,9 @@ enum {
 	LINE = 17, /* pixels of a line of text outside the frames */
 	HEAD = 34, /* of the title */
 	LEGEND_COLUMN = 100,
-	FRAME_BYTES = 150,   /* in addition to its name, about */
+	FRAME_BYTES = 150,   /* approximate bytes of a frame without its name */
 	LABEL_MOST = 1000,   /* characters of a name within a frame */
-	JOINED_PERCENT = 50, /* part of a frame's figure from which on it is drawn as joined */
+	JOINED_PERCENT = 50, /* a frame is drawn as joined if this part of its figure is */
 };
 
 #define CHARACTER 7.2 /* pixels of a character within frames */
@@ -171,7 +171,7 @@ static size_t size_of(const struct mt_flame_tree *tree, const struct mt_flame_bo
 	return size;
 }
 
-/* "12.34 %", without the "<" of mt_text_percent(). */
+/* A percentage as "12.34 %", without the "<" of mt_text_percent(). */
 static struct mt_snippet percent(double part, double whole)
 {
 	struct mt_snippet out;
@@ -180,7 +180,7 @@ static struct mt_snippet percent(double part, double whole)
 	return out;
 }
 
-/* "64.2 MB, 64,200,000 bytes" or "1,234 calls". */
+/* Writes a figure: "64.2 MB, 64,200,000 bytes" or "1,234 calls". */
 static void put_figure(const struct drawing *d, double value)
 {
 	double figure = value * d->p->options.factor;
@@ -349,7 +349,7 @@ static void put_swatch(struct drawing *d, size_t *at, uint32_t color, const char
 		x, d->y + 3, color, style, x + 17, d->y + LINE - 4, words);
 }
 
-/* Only the parts that the picture has. */
+/* Writes the legend of the kinds of frames that the picture has. */
 static void put_legend(struct drawing *d)
 {
 	static const struct {
@@ -363,7 +363,7 @@ static void put_legend(struct drawing *d)
 	unsigned int shown = d->hues;
 	size_t at = 0;
 
-	/* A palette that does not distinguish C++ has one word for both. */
+	/* If a palette does not distinguish C++ from other code, one word names both. */
 	if (!memcmp(&d->p->palette->hues[MT_HUE_CODE], &d->p->palette->hues[MT_HUE_CPP],
 		    sizeof(struct mt_flame_range)) &&
 	    shown & 1u << MT_HUE_CPP)
@@ -500,8 +500,8 @@ static double most_change(const struct flamegraph *p)
 }
 
 /*
- * The text of flame.js, NUL-terminated; without "]]>", so that a CDATA section can hold it. The
- * assembler reads it; the Makefile lists it as a dependency of this file.
+ * The text of flame.js, NUL-terminated; without "]]>", so that it fits into a CDATA section. The
+ * assembler reads flame.js, which the Makefile lists as a dependency of this file.
  */
 extern const char mt_flame_script[];
 

@@ -182,9 +182,9 @@ static struct mt_error *put_summary(const struct mt_view *view, struct mt_table 
 /* ---- The files of the page ---- */
 
 /*
- * NUL-terminated. The skeleton has lines "@style", "@data" and "@script" that the others replace;
- * the script is all of them, in the order in which they run. The assembler reads the files; the
- * Makefile lists them as dependencies of this one.
+ * The texts of the page's files, NUL-terminated. In the skeleton, the lines "@style", "@data" and
+ * "@script" are replaced. The script is all scripts, in the order in which they run. The assembler
+ * reads the files, which the Makefile lists as dependencies of this file.
  */
 extern const char mt_page_skeleton[], mt_page_style[], mt_page_script[];
 
@@ -216,7 +216,7 @@ static void write_texts(const struct mt_places *places, struct mt_page_data *dat
 	fputc(',', mt_page_data_json(data));
 }
 
-/* One field of all places as a column. */
+/* Writes one field of all places as a column. */
 static void write_field(const struct mt_places *places, const char *name, size_t offset,
 			struct mt_page_data *data)
 {
@@ -231,7 +231,7 @@ static void write_field(const struct mt_places *places, const char *name, size_t
 	fputc(',', mt_page_data_json(data));
 }
 
-/* A node comes after its parent, mostly immediately: the distance is stored. */
+/* Writes the nodes. A node comes after its parent, mostly immediately, so distances are stored. */
 static void write_nodes(const struct mt_places *places, struct mt_page_data *data)
 {
 	size_t count = mt_places_node_count(places);
@@ -278,7 +278,7 @@ static void write_sources(const struct mt_source_lines *s, struct mt_page_data *
 }
 
 /*
- * Columns "source_file" (ids of texts), "source_line" and "source_text", and members
+ * Writes the columns "source_file" (ids of texts), "source_line" and "source_text", and members
  * "source_changed" (ids of files that changed after the recording) and "source_left" (how many
  * lines had no room).
  */

@@ -123,7 +123,7 @@ static void put_json(struct mt_page_data *data)
 	flush(data);
 }
 
-/* RFC 4648, section 4: four digits for each three bytes, which need no escaping in HTML. */
+/* Writes RFC 4648, section 4: four digits for each three bytes, which need no escaping in HTML. */
 static void write_base64(const unsigned char *bytes, size_t size, FILE *to)
 {
 	static const char digits[] =

@@ -19,17 +19,17 @@ struct mt_named_table;
 struct mt_page_data;
 struct mt_places;
 
-/* Empty data. The caller destroys it. */
+/* Creates empty data. The caller destroys it. */
 struct mt_page_data *mt_page_data_create(void);
 void mt_page_data_destroy(struct mt_page_data *data);
 
-/* The stream that takes the JSON, without the outermost braces. */
+/* The stream to write the JSON to, without the outermost braces. */
 FILE *mt_page_data_json(struct mt_page_data *data);
 
 /* Begins a column, which ends where the next one begins, as the JSON "name":[at,count]. */
 void mt_page_data_column(struct mt_page_data *data, const char *name, size_t count);
 
-/* Adds one item to the column. */
+/* Add one item to the current column. */
 void mt_page_data_number(struct mt_page_data *data, uint64_t number);
 void mt_page_data_signed(struct mt_page_data *data, int64_t number);
 void mt_page_data_double(struct mt_page_data *data, double number);

@@ -31,13 +31,13 @@ struct page_row {
 /* A value column that the page has. */
 struct shown {
 	size_t column;
-	bool whole; /* integers alone */
-	bool again; /* the same as the first */
+	bool whole; /* all values are integers */
+	bool again; /* equal to the first value column */
 };
 
 struct page_rows {
 	struct mt_table *table;
-	struct mt_byte_runs *sets; /* of keys but the stack and the time */
+	struct mt_byte_runs *sets; /* sets of keys, without stack and time */
 	size_t key_columns[MT_GROUPS_COLUMNS], key_count;
 	struct shown shown[MT_GROUPS_COLUMNS];
 	size_t shown_count;
@@ -58,7 +58,8 @@ static void rows_deinit(struct page_rows *r)
 /* ---- Reading ---- */
 
 /*
- * Values that add up. Pages follow from bytes; the change of a comparison follows from both sides.
+ * False for maxima, which do not add up, and for values that follow from others: pages from bytes,
+ * the change of a comparison from both sides.
  */
 static bool is_shown(const struct mt_table *table, size_t value)
 {
@@ -147,7 +148,7 @@ static bool is_same(const struct page_row *x, const struct page_row *y, unsigned
 	       x->interval >> shift == y->interval >> shift;
 }
 
-/* The number of bits by which intervals have to be coarsened. */
+/* How many times the length of intervals has to be doubled, for at most ROWS_MOST rows. */
 static unsigned int fit(const struct page_rows *r)
 {
 	unsigned int shift = 0;

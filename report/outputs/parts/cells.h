@@ -33,7 +33,7 @@ const char *mt_cell_text(const struct mt_table *table, const struct mt_row *row,
  */
 struct mt_path_rows {
 	struct mt_paths *paths; /* NULL without a stack column */
-	struct mt_table *table; /* table to read: the rows of `made`, or the original, in limits */
+	struct mt_table *table; /* table to read: `made` or the original, within the limits */
 	struct mt_limited_table limited;
 	struct mt_table *made; /* owned sums with MT_KEY_PATH columns, or NULL */
 };
@@ -55,16 +55,16 @@ const uint32_t *mt_cell_path(const struct mt_path_rows *rows, const struct mt_ro
 			     size_t column, size_t *count);
 
 /*
- * "1234567", "0.5"; "" for NaN and infinities. The shortest text that reads back as the same
- * double.
+ * The shortest text that reads back as the same double: "1234567", "0.5"; "" for NaN and
+ * infinities.
  */
 struct mt_snippet mt_cell_figure(double value);
 
-/* "1,234,567", with bounds if inexact: "12 (10..15)", "-" for NaN. Returns `room`. */
+/* A figure as "1,234,567", with bounds if inexact: "12 (10..15)", "-" for NaN. Returns `room`. */
 #define MT_FIGURE_ROOM 160
 const char *mt_figure_text(const struct mt_value *value, char room[MT_FIGURE_ROOM]);
 
-/* Whether the table has rows of different events. Leaves it at its first row. */
+/* Whether the table has rows of different events. Leaves the table at its first row. */
 struct mt_error *mt_has_several_events(struct mt_table *table, bool *several);
 
 /* True if both bounds equal the value, and for NaN. */

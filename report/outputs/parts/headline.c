@@ -34,15 +34,15 @@ struct candidates {
 struct choice {
 	const struct mt_table *table;
 	const char *exe;  /* "" if unknown */
-	uint32_t program; /* the same, as the frames know it */
+	uint32_t program; /* string id of exe */
 	enum rank rank;	  /* of *out */
 	struct mt_headline *out;
-	struct candidates *all; /* of *out's rank; NULL: not wanted */
+	struct candidates *all; /* candidates of *out's rank; NULL: not wanted */
 };
 
 /*
- * The first function of a frame, innermost first, that is not the runtime's by its name and its
- * source. Functions inlined from an unknown source do not count. NULL: none.
+ * The innermost function of a frame that is not the runtime's, by its name and its source. Skips
+ * functions inlined from an unknown source. NULL: none.
  */
 static const struct mt_frame_name *own_function(const struct choice *c,
 						const struct mt_frame_name *names, size_t count)
@@ -130,7 +130,7 @@ static void take_frame(struct choice *c, uint32_t frame)
 		take(c, flags & MT_FRAME_IN_KERNEL ? RANK_KERNEL : RANK_USER, &names[count - 1]);
 }
 
-/* Chooses the headline. With `all`, also gives the candidates, of the program or of libraries. */
+/* Chooses the headline. With `all`, also lists candidates of the program or of libraries. */
 static struct mt_headline choose(const struct mt_table *table, uint32_t stack,
 				 struct candidates *all)
 {
@@ -173,7 +173,7 @@ struct chain {
 struct sharing {
 	struct mt_byte_runs *seen; /* the chains of stacks: each counts once */
 	MT_ARRAY(struct chain) chains;
-	struct mt_map64 of_functions; /* shared_key(): the number, and the last stack counted */
+	struct mt_map64 of_functions; /* shared_key(): number of chains, and last chain counted */
 };
 
 static uint64_t shared_key(uint32_t innermost, uint32_t name)
@@ -208,7 +208,8 @@ static int compare_chains(const void *a, const void *b)
 }
 
 /*
- * The same path, once from main and once from a thread, or cut short: counts with the longer one.
+ * True if `next` has the same path, but longer: `chain` was cut short, or it is from a thread and
+ * `next` from main. They count as one.
  */
 static bool is_continued(const struct chain *chain, const struct chain *next)
 {
@@ -222,7 +223,7 @@ static void count_chain(struct sharing *sharing, const struct chain *chain, uint
 		uint64_t key = shared_key(chain->names[0], chain->names[i]), had = 0;
 		bool has = mt_map64_get(&sharing->of_functions, key, &had);
 
-		if (!has || (uint32_t)had != number) /* else recursion */
+		if (!has || (uint32_t)had != number) /* not yet counted in this chain */
 			mt_map64_put(&sharing->of_functions, key, ((had >> 32) + 1) << 32 | number);
 	}
 }
@@ -301,7 +302,7 @@ void mt_headline_place(const char *dso, const char *file, uint32_t line, size_t 
 	}
 }
 
-/* "JIT code x3" */
+/* The name of a run of nameless JIT code: "JIT code x3". */
 static uint32_t jit_run(struct mt_strings *strings, size_t length)
 {
 	char text[40];

@@ -28,7 +28,7 @@
 enum lack {
 	LACKS_JIT,    /* frames of JIT code without names */
 	LACKS_PYTHON, /* no frame of a Python function at all */
-	LACKS_BLOCKS, /* no malloc and free: its heap is collected */
+	LACKS_BLOCKS, /* no malloc and free: the heap is garbage-collected */
 };
 
 struct row {
@@ -81,7 +81,7 @@ static bool is_stem(const char *name, const char *stem)
 	return !strncmp(name, stem, strlen(stem)) && mt_program_stem(name) == strlen(stem);
 }
 
-/* libjvm.so, libpython3.11.so.1.0 */
+/* True if an image's name has this stem: libjvm.so, libpython3.11.so.1.0. */
 static bool is_image(const char *name, const char *stem)
 {
 	size_t size = strlen(stem);
@@ -107,7 +107,7 @@ static const struct row *row_of_image(const char *dso)
 	return NULL;
 }
 
-/* Generated code without a perf map or jitdump; if there was one, its functions have names. */
+/* True for generated code without a perf map or jitdump, which would give its functions names. */
 static bool is_unreported(const struct mt_frame_name *name)
 {
 	return !name->resolved && mt_is_made_code(name->dso) &&
@@ -139,7 +139,7 @@ struct seen {
 	bool collector;	       /* a function of a garbage collector */
 	bool go;	       /* code that Go linked */
 	const struct row *row; /* the interpreter's, or NULL */
-	const char *dso;       /* frame examined last for it */
+	const char *dso;       /* image that `row` was last searched for */
 };
 
 static void see_frame(const struct mt_table *table, uint32_t frame, struct seen *seen)

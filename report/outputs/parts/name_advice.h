@@ -1,7 +1,7 @@
 /*
  * Advice on frames without names: how to get names of JIT code and of an interpreter's functions;
- * and which tool to use if a garbage collector hides the program's paths. Given once for each
- * program.
+ * and which tool to use if a garbage collector hides the program's paths. Advice is given once for
+ * each program.
  */
 #ifndef MT_REPORT_OUTPUTS_NAME_ADVICE_H
 #define MT_REPORT_OUTPUTS_NAME_ADVICE_H
@@ -17,14 +17,14 @@ enum {
 	MT_NAME_ADVICE_MOST = 8, /* most programs that get advice */
 };
 
-/* Zeroed: no stack seen. */
+/* A zeroed struct has seen no stack. */
 struct mt_name_advice {
 	double all; /* the weight of all stacks seen */
 	struct {
 		const char *program; /* borrowed from the table: path, or name of an image */
 		const void *row;     /* index in the table of advice */
 		double weight;
-		double collected; /* part of it that its garbage collector touched */
+		double collected; /* part of the weight that is of the garbage collector */
 	} items[MT_NAME_ADVICE_MOST];
 	size_t count;
 };

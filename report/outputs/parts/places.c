@@ -1,6 +1,6 @@
 /*
  * Interns each frame's functions once, and walks each stack once for each caller that it is below:
- * a recording of ten million samples has some thousands of each.
+ * a recording of ten million samples has only a few thousand frames and stacks.
  */
 #include "report/outputs/parts/places.h"
 
@@ -76,7 +76,7 @@ uint32_t mt_place_kinds(const struct mt_frames *frames, uint32_t frame,
 	       (name->inlined ? MT_PLACE_INLINED : 0u);
 }
 
-/* The functions of a frame. */
+/* The places of a frame's functions, made on first use. */
 static const struct frame_places *places_of(struct mt_places *p, const struct mt_table *table,
 					    uint32_t frame)
 {
@@ -136,7 +136,8 @@ static uint32_t walk(struct mt_places *p, const struct mt_table *table, uint32_t
 }
 
 /*
- * Ids belong to one table of frames and one of stacks, which all tables except comparisons share.
+ * Clears the caches if frames and stacks are not those used last. All tables except comparisons
+ * share the same frames and stacks.
  */
 static void set_tables(struct mt_places *p, const struct mt_table *table)
 {

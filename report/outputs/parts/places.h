@@ -18,7 +18,7 @@ enum mt_place_kind {
 	MT_PLACE_INLINED = 1, /* into its caller */
 	MT_PLACE_KERNEL = 2,
 	MT_PLACE_MADE = 4,  /* JIT code */
-	MT_PLACE_WORDS = 8, /* no code but a text */
+	MT_PLACE_WORDS = 8, /* text instead of code */
 	MT_PLACE_GUESSED = 16,
 	MT_PLACE_JOINED = 32, /* it comes from other stacks of the thread */
 };
@@ -27,13 +27,13 @@ enum mt_place_kind {
 uint32_t mt_place_kinds(const struct mt_frames *frames, uint32_t frame,
 			const struct mt_frame_name *name);
 
-/* Texts are ids, 0 is ""; line 0: not known. */
+/* Texts are given by id; id 0 is "". Line 0: not known. */
 struct mt_stack_place {
 	uint32_t name, image, file, line, kinds;
 	uint32_t depth; /* of inlining: 0 is the function itself */
 };
 
-/* An empty tree. The caller destroys it. */
+/* Creates an empty tree. The caller destroys it. */
 struct mt_places *mt_places_create(void);
 void mt_places_destroy(struct mt_places *places);
 
@@ -52,7 +52,7 @@ size_t mt_places_count(const struct mt_places *places);
 size_t mt_places_text_count(const struct mt_places *places);
 size_t mt_places_node_count(const struct mt_places *places);
 
-/* Borrowed until the next addition. */
+/* A place, borrowed until the next addition. */
 const struct mt_stack_place *mt_places_get(const struct mt_places *places, uint32_t place);
 const char *mt_places_get_text(const struct mt_places *places, uint32_t text);
 

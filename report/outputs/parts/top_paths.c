@@ -32,7 +32,7 @@ static bool is_words(const struct mt_table *table, uint32_t stack)
 	return depth && mt_frames_key(table->frames, ids[0])->flags & MT_FRAME_WORDS;
 }
 
-/* The text of the keys except the stack, in sequence. */
+/* The string id of the texts of all keys except the stack, one after another. */
 static uint32_t who_of(const struct mt_table *table, const struct mt_row *row)
 {
 	char text[256] = "";
@@ -75,7 +75,7 @@ static void add_row(struct mt_top_paths *top, size_t stack_column, const struct 
 	}
 }
 
-/* Equal ones are in order of first sight, which is the order of their paths' ids. */
+/* Equal values are ordered by path id, which is the order in which the paths were first read. */
 static int compare(const void *a, const void *b, void *context)
 {
 	const struct mt_top_path *x = a, *y = b;

@@ -44,12 +44,12 @@ struct mt_top_paths {
 struct mt_error *mt_top_paths_read(struct mt_table *table, size_t weight, struct mt_top_paths *out);
 void mt_top_paths_deinit(struct mt_top_paths *top);
 
-/* "java" of "/usr/bin/java"; any other text as it is. */
+/* The last part of a path: "java" of "/usr/bin/java"; any other text as it is. */
 const char *mt_path_last_part(const char *text);
 
 /*
- * Prints "grower: SessionCache::remember  (grower, grower.cpp:32)" and a newline. headline: NULL
- * for that of the path by itself.
+ * Prints "grower: SessionCache::remember  (grower, grower.cpp:32)" and a newline. If `headline` is
+ * NULL, prints that of the path by itself.
  */
 void mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
 		       const struct mt_headline *headline, size_t room, FILE *to);

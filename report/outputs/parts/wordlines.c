@@ -28,9 +28,9 @@ struct line {
 	double value, second;
 };
 
-/* A word in lines, either inside of one or as its last word. */
+/* A word, either inside of lines or as the last word of lines. */
 struct ranked {
-	uint64_t start; /* its first bytes and the next character, as a number that sorts alike */
+	uint64_t start; /* first bytes and the next character, as a number of the same order */
 	const char *text;
 	uint32_t length;
 	uint32_t id; /* 2 * word + last */
@@ -44,8 +44,8 @@ struct mt_wordlines {
 	struct ranked *ranked; /* by rank, from 1 on */
 	uint32_t *ranks;       /* by id */
 	bool pairs;	       /* each line has two counts */
-	double least;	       /* smaller lines are not printed, */
-	size_t ties;	       /* and only so many of the lines equal to it */
+	double least;	       /* lines with a smaller count are not printed */
+	size_t ties;	       /* how many lines with exactly this count are printed */
 };
 
 struct mt_wordlines *mt_wordlines_create(bool pairs)
@@ -114,7 +114,7 @@ static void find_words(struct mt_wordlines *lines)
 
 /* ---- Ranks ---- */
 
-/* Only the end is less than the characters in texts, and no text has a semicolon. */
+/* The end of a line is 0, which is less than any character. No word contains a semicolon. */
 static uint64_t start_of(const char *text, size_t length, bool last)
 {
 	uint8_t bytes[8] = {0};
@@ -162,7 +162,7 @@ static void mark_words(const struct mt_wordlines *lines, uint32_t *ranks)
 	}
 }
 
-/* Ranks from 1 on for words that occur in the lines; 0 for others. */
+/* Gives ranks from 1 on to words that occur in the lines, 0 to others. */
 static void rank_words(struct mt_wordlines *lines)
 {
 	size_t ids = 2 * mt_strings_count(lines->words), used = 0;
@@ -183,7 +183,7 @@ static void rank_words(struct mt_wordlines *lines)
 
 /* ---- Sorting ---- */
 
-/* 0 after its end. */
+/* The rank of the word in a column; 0 after the end of the line. */
 static uint32_t rank_at(const struct mt_wordlines *lines, const struct line *line, size_t column)
 {
 	return column < line->count
@@ -192,7 +192,7 @@ static uint32_t rank_at(const struct mt_wordlines *lines, const struct line *lin
 }
 
 /*
- * The column where two lines that are equal before `column` first differ; the end of both if they
+ * The column where two lines that are equal before `column` first differ; their common end if they
  * do not. A word at the end of a line differs from the same word within a line.
  */
 static size_t differ_at(const struct line *a, const struct line *b, size_t column)
@@ -285,13 +285,13 @@ static void sort_lines(const struct mt_wordlines *lines, struct line *of, size_t
 
 /* ---- Printing ---- */
 
-/* The line printed last, spelled out: the next line shares most of it. */
+/* The text of the line printed last, of which the next line shares most. */
 struct spelled {
 	MT_ARRAY(char) text;
 	MT_ARRAY(size_t) ends; /* end of each word, its semicolon included */
 };
 
-/* Turns a line that shares `same` words with this one into this one. */
+/* Changes `out` to the text of `line`; the first `same` words are the same. */
 static void spell(const struct mt_wordlines *lines, const struct line *line, size_t same,
 		  struct spelled *out)
 {
@@ -329,7 +329,7 @@ static void print_count(double value, char end, FILE *to)
 	fwrite(at, 1, (size_t)(text + sizeof(text) - at), to);
 }
 
-/* A second count follows the blank; a negative one is absent. */
+/* Writes the count or both counts of a line, negative ones as 0. */
 static void print_counts(const struct mt_wordlines *lines, const struct line *line, FILE *to)
 {
 	double first = line->value > 0 ? line->value : 0;
@@ -370,7 +370,7 @@ void mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *l
 	lines->ties = limit->top - above;
 }
 
-/* Whether a line is printed; ties: how many lines equal to the least value still may be. */
+/* Whether a line is printed. *ties: how many lines with exactly the least count may still be. */
 static bool is_printed(const struct mt_wordlines *lines, const struct line *line, size_t *ties)
 {
 	if (line->value < 0.5 && line->second < 0.5)

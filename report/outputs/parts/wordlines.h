@@ -14,7 +14,7 @@
 struct mt_row_limit;
 struct mt_wordlines;
 
-/* No lines. `pairs`: lines have two counts each. The caller destroys it. */
+/* Creates an empty set of lines; with `pairs`, a line has two counts. The caller destroys it. */
 struct mt_wordlines *mt_wordlines_create(bool pairs);
 void mt_wordlines_destroy(struct mt_wordlines *lines);
 
@@ -24,19 +24,19 @@ void mt_wordlines_destroy(struct mt_wordlines *lines);
  */
 uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no_blanks);
 
-/* Adds a line of at least one word. `second` counts only with pairs. */
+/* Adds a line of at least one word. `second` is used only with pairs. */
 void mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double first,
 		      double second);
 
 /*
- * Restricts printing to the lines with the largest counts. Call after the last add, if lines have
- * one count.
+ * Restricts printing to the lines with the largest counts. Call after the last add, and only
+ * without pairs.
  */
 void mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *limit);
 
 /*
- * Prints the lines with a count of at least 0.5, rounded, without the first `skip` words of each.
- * Call once, after the last add.
+ * Prints the lines with a count of at least 0.5. Counts are rounded, and the first `skip` words of
+ * each line are left out. Call once, after the last add.
  */
 void mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to);
 

@@ -32,7 +32,7 @@ struct mt_gzip *mt_gzip_create(FILE *to)
 	return gzip;
 }
 
-/* Deflates all of the input; with room for output it cannot fail. */
+/* Deflates all of the input; this cannot fail as long as there is room for output. */
 static void run(struct mt_gzip *gzip, int flush)
 {
 	do {

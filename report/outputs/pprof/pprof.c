@@ -115,7 +115,7 @@ static void clear_message(struct message *message)
 	message->bytes.count = 0;
 }
 
-/* A number of a packed field, whose bytes are added with add_message(). */
+/* Adds a number to a packed field, which add_message() then adds to a message. */
 static void add_packed(struct message *packed, uint64_t value)
 {
 	mt_array_reserve(&packed->bytes, packed->bytes.count + VARINT_MOST);
@@ -124,7 +124,7 @@ static void add_packed(struct message *packed, uint64_t value)
 	packed->bytes.items[packed->bytes.count++] = (uint8_t)value;
 }
 
-/* An integer field. 0 is the default of an absent field, and adds nothing. */
+/* Adds an integer field; nothing for 0, which is the default of an absent field. */
 static void add_integer(struct message *message, unsigned int field, uint64_t value)
 {
 	if (!value)
@@ -186,7 +186,7 @@ static void put(struct pprof *p, enum profile_field field, struct message *messa
 	clear_message(message);
 }
 
-/* A single integer of the profile. */
+/* Writes a single integer of the profile. */
 static void put_integer(struct pprof *p, enum profile_field field, uint64_t value)
 {
 	clear_message(&p->head);
@@ -196,13 +196,13 @@ static void put_integer(struct pprof *p, enum profile_field field, uint64_t valu
 
 /* ---- Figures ---- */
 
-/* The largest of several does not add up, but pprof sums all figures. */
+/* False for maxima, which do not add up, because pprof sums all figures. */
 static bool adds_up(const struct pprof *p, size_t value)
 {
 	return p->table->compared || !(p->table->most >> value & 1);
 }
 
-/* pprof's own names for an analysis's figures, if it has some. */
+/* The name of a figure: pprof's, if it has one for the figure, else the column's. */
 static const char *type_of(const struct pprof *p, size_t value)
 {
 	static const struct {
@@ -278,7 +278,7 @@ static void put_values(struct pprof *p, const struct mt_row *row)
 	add_message(&p->message, SAMPLE_VALUE, &p->part);
 }
 
-/* Numbers stay numbers; other keys become text. */
+/* Adds a key as a label. Numbers stay numbers; other keys become text. */
 static void put_label(struct pprof *p, const struct mt_row *row, size_t column)
 {
 	enum mt_key_kind kind = p->table->keys[column].kind;
@@ -355,7 +355,7 @@ static uint64_t function_of(struct pprof *p, const struct mt_frame_name *name)
 	return id;
 }
 
-/* The functions of the frame, innermost first. */
+/* Writes the location of a frame with its functions, innermost first. */
 static void put_location(struct pprof *p, uint32_t frame)
 {
 	const struct mt_frame_key *key = mt_frames_key(p->table->frames, frame);
@@ -426,7 +426,7 @@ static void put_references(struct pprof *p)
 
 /* ---- The profile ---- */
 
-/* The time of the recording and its losses, as comments. */
+/* Writes the time of the recording, and its losses as comments. */
 static void put_facts(struct pprof *p)
 {
 	const struct mt_facts *facts = p->view->facts;

@@ -77,8 +77,8 @@ static bool put_before(const char *text, size_t width, char out[TEXT_SIZE])
 }
 
 /*
- * The chain from `node` to its end: its first call, then `..` for calls without room, then the last
- * ones.
+ * Writes the chain from `node` to `last`: the first call, `..` for calls that have no room, and the
+ * last calls.
  */
 static void spell_chain(const struct drawing *d, uint32_t node, uint32_t last, size_t width,
 			char out[TEXT_SIZE])
@@ -186,7 +186,7 @@ MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 MT_DEFINE_CLEANUP(mt_tree, struct mt_tree)
 
 enum {
-	EVENTS_SHOWN = 8, /* index in the table of events */
+	EVENTS_SHOWN = 8, /* rows of the table of events */
 	TREES_SHOWN = 3,  /* events whose stacks are shown */
 	TREE_LINES = 20,  /* shared among them */
 	FUNCTIONS_SHOWN = 4,
@@ -198,7 +198,7 @@ struct sum {
 	uint32_t name; /* string id */
 	const char *text, *where;
 	double value;
-	const char *unit; /* of an event only counted, with another event's samples; or NULL */
+	const char *unit; /* of an event only counted with another event's samples; or NULL */
 	const char *file; /* that the function is in, or NULL */
 	uint32_t line;	  /* 0: several */
 };
@@ -227,7 +227,7 @@ void mt_counts_destroy(struct mt_counts *s)
 	free(s);
 }
 
-/* The widest text is a function. There are few sums, so a linear search suffices. */
+/* Adds a value to the sum of a name. There are few sums, so a linear search suffices. */
 static struct sum *add_sum(sums *to, uint32_t name, const char *text, const char *where,
 			   double value)
 {
@@ -511,7 +511,7 @@ struct mt_error *mt_counts_read(const struct mt_view *view, struct mt_table *tab
 	return NULL;
 }
 
-/* "dump too small 1.2 %, no CFI 0.3 %": the relevant reasons, most frequent first. */
+/* Writes the most frequent reasons why stacks end early: "dump too small 1.2 %, no CFI 0.3 %". */
 static void list_ends(const struct mt_facts *facts, char *out, size_t size)
 {
 	bool done[MT_END_REASONS] = {[MT_END_ROOT] = true};

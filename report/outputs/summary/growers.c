@@ -19,20 +19,21 @@ enum {
 /* Growth below this is normal for any program. */
 #define GROWTH_LEAST ((double)(1 << 20))
 /*
- * Minimum of growth without live blocks that gets a line: more than a start and an allocator take.
+ * Growth without live blocks gets a line from this size on: the start of a program and an allocator
+ * take less.
  */
 #define OUTSIDE_LEAST ((double)(2 << 20))
 #define OUTSIDE_PART 0.25
 /*
- * Growth of one kind gets a line from this size on, if it is half of the growth: a start maps
- * files.
+ * Growth of one kind gets a line from this size on, if it is half of the growth. Less may be the
+ * files that a program maps when it starts.
  */
 #define KIND_LEAST ((double)(8 << 20))
 #define KIND_PART 0.5
-/* The minimum of an ended process's peak. */
+/* Minimum peak of an ended process for which a command is shown. */
 #define ENDED_LEAST OUTSIDE_LEAST
 
-/* A process; or all of one image, cgroup or container. */
+/* A process, or all processes of one image, cgroup or container. */
 struct grower {
 	long pid;
 	size_t processes;
@@ -80,7 +81,7 @@ static void add_ended(struct growers *growers, const char *name, double peak, si
 	if (i == growers->ended_names)
 		ended[growers->ended_names++] = (struct ended){.name = name};
 	ended[i].count += count;
-	if (!peak) /* not read */
+	if (!peak) /* not known */
 		return;
 	ended[i].most = peak > ended[i].most ? peak : ended[i].most;
 	ended[i].least = !ended[i].least || peak < ended[i].least ? peak : ended[i].least;
@@ -109,7 +110,7 @@ static void add_grower(struct growers *growers, const struct grower *grower)
 	slot->ended += grower->ended;
 }
 
-/* Takes a row of --processes. `group`: its key column that groups processes. */
+/* Adds a row of --processes. `group` is the key column that groups processes. */
 static void add_row(struct growers *growers, struct mt_table *table, size_t group,
 		    const struct mt_row *row)
 {
@@ -156,7 +157,7 @@ static int compare_growers(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* The key column that groups processes, as --by asks; MT_COLUMN_NONE: none. */
+/* The key column of --by that groups processes; MT_COLUMN_NONE: none. */
 static size_t group_column(const struct mt_table *table)
 {
 	static const char *const names[] = {"image", "cgroup", "container"};
@@ -219,7 +220,7 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 		      s->to);
 }
 
-/* The command for paths that the screen lacks: a process may free all its memory before it ends. */
+/* Prints the command for paths not on the screen: processes may free memory before they end. */
 static void print_paths_of_ended(const struct mt_summary *s, const char *whose)
 {
 	const char *where = mt_summary_has_allocations(s)
@@ -232,7 +233,7 @@ static void print_paths_of_ended(const struct mt_summary *s, const char *whose)
 		fprintf(s->to, "        %s paths %s\n", whose, where);
 }
 
-/* "ended: cc1plus x3 (peak 221 MB each), 41 others": names the one with the largest peak. */
+/* Prints "ended: cc1plus x3 (peak 221 MB each), 41 others", naming the largest peak. */
 static void print_ended(const struct mt_summary *s, const struct growers *growers)
 {
 	double grew = growers->grew ? growers->items.items[0].change : 0;
@@ -259,7 +260,7 @@ static void print_ended(const struct mt_summary *s, const struct growers *grower
 			mt_text_count((double)(growers->ended_count - most->count)).text,
 			growers->ended_count - most->count == 1 ? "" : "s");
 	fputc('\n', to);
-	/* The paths below belong to the rows above. */
+	/* The screen has only paths of the processes in the rows above. */
 	if (most->most >= ENDED_LEAST && most->most > grew)
 		print_paths_of_ended(s, "its");
 }
@@ -276,7 +277,7 @@ static enum mt_summary_ended ended_of(const struct growers *growers, size_t show
 	return !ended ? MT_NONE_ENDED : ended < processes ? MT_SOME_ENDED : MT_ALL_ENDED;
 }
 
-/* Prints the processes whose `now` is their peak, if that is not so for all. */
+/* Prints which of the rows shown have their peak as `now`, if some but not all do. */
 static void print_peaks(const struct growers *growers, size_t shown, FILE *to)
 {
 	const char *before = "        ended, with their peak as now:";
@@ -296,8 +297,8 @@ static void print_peaks(const struct growers *growers, size_t shown, FILE *to)
 }
 
 /*
- * Prints processes whose paths are shown and that did not grow as much. A path shows the memory
- * that a process touched, but not what it gave back before.
+ * Prints further processes whose paths are shown, although they did not grow as much. A path shows
+ * the memory that a process touched, but not what it gave back before.
  */
 static size_t print_others(const struct mt_summary *s, const struct growers *growers, size_t shown)
 {
@@ -333,7 +334,7 @@ static struct mt_error *subtract_blocks(struct mt_table *blocks, const char *end
 	return err;
 }
 
-/* For the process that grew most, if it ended and had freed most of its memory before. */
+/* Prints the command for the process that grew most, if it freed most of its memory and ended. */
 static struct mt_error *print_freed(const struct mt_summary *s, const struct growers *growers)
 {
 	const struct grower *most = growers->items.items;
@@ -353,8 +354,8 @@ static struct mt_error *print_freed(const struct mt_summary *s, const struct gro
 }
 
 /*
- * Growth without live blocks, if only allocations were recorded: memory mapped by other calls, and
- * freed memory that the allocator keeps.
+ * Prints growth without live blocks, if only allocations were recorded: memory mapped by other
+ * calls, and freed memory that the allocator keeps.
  */
 static struct mt_error *print_outside(const struct mt_summary *s, const struct growers *growers)
 {

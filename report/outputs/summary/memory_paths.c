@@ -31,18 +31,18 @@ enum {
 
 /* A path that holds less than this part of the heaviest one is not shown. */
 #define WORTH_SHOWING 0.02
-/* Bytes, as in WHO GREW: no path of a process that only starts touches as much. */
+/* In bytes, as in WHO GREW. While a process only starts, no path touches as much. */
 #define LEAST ((double)(1 << 20))
 /*
- * Minimum part of its process's memory: a smaller path does not answer "by which". If no path has
- * as much, the minimum is half of the process's heaviest path.
+ * A path with a smaller part of its process's memory is not shown, because it does not answer "by
+ * which". If no path has as much, the minimum is half of the process's heaviest path.
  */
 #define LEAST_PART 0.05
 /* Part of a section: if the paths that are not shown hold more in total, they get a line. */
 #define OTHERS_PART 0.2
 /*
- * Minimum bytes of a path that grows steadily, or rises and falls: in minutes they become much. As
- * MT_TREND_NOISE, it exceeds what a process takes and gives back all the time.
+ * Minimum bytes of a path that grows steadily, or rises and falls: within minutes such a path may
+ * be large. Like MT_TREND_NOISE, this exceeds what a process takes and gives back all the time.
  */
 #define LEAST_COURSE ((double)(256 << 10))
 
@@ -73,7 +73,7 @@ static void add_total(struct totals *totals, uint32_t name, double bytes)
 	total->most = bytes > total->most ? bytes : total->most;
 }
 
-/* The minimum of a process's path to be shown, unless --all is given. */
+/* The minimum bytes of a path of this process that is shown; 0 with --all. */
 static double least_of(const struct mt_summary *s, const struct totals *totals, uint32_t name)
 {
 	const struct total *total;
@@ -90,7 +90,7 @@ static double least_of(const struct mt_summary *s, const struct totals *totals, 
 	return part > LEAST ? part : LEAST;
 }
 
-/* Text in place of the stack of memory that counts for no path. */
+/* The text in place of a stack, for memory without a known path. */
 static const char *words_of(const struct mt_top_paths *top, const struct mt_top_path *path)
 {
 	size_t count;
@@ -143,7 +143,7 @@ struct names {
 	struct mt_headline *headlines;
 };
 
-/* Reserves the headline of a row, and gives its index. */
+/* Reserves the headline of a row, and returns its index. */
 static size_t add_name(struct names *names, uint32_t stack)
 {
 	*mt_array_push(&names->stacks) = stack;
@@ -200,7 +200,7 @@ static void add_entry(struct entries *entries, uint32_t key, const struct entry 
 		entry->bytes += added->bytes;
 }
 
-/* Memory that the loader maps and relocates before main, in a process that did not grow later. */
+/* True for memory that the loader touches before main, in a process that did not grow later. */
 static bool is_start_up(const struct mt_summary *s, const struct mt_top_paths *top,
 			const struct mt_top_path *path)
 {
@@ -381,16 +381,17 @@ static const char *title_of_pages(const struct mt_summary *s)
 /* ---- Verdicts ---- */
 
 /*
- * A verdict on one path, merged with the same verdict on that path of other processes of the name.
+ * A verdict on one path, merged with the same verdict on this path in other processes of the same
+ * name.
  */
 struct judged {
 	uint32_t text; /* describe_path() */
-	bool grows;    /* which is the reader's question, however much memory others took at once */
+	bool grows;    /* shown before verdicts on paths that hold more but do not grow */
 	bool is_whole; /* of an allocator's memory, which includes the blocks of the other rows */
-	double bytes;  /* of all */
+	double bytes;  /* of all these processes */
 	size_t processes;
 	size_t name; /* of those shown: an index in struct names */
-	/* Of the heaviest; texts are string ids. */
+	/* Of the heaviest row; texts are string ids. */
 	uint32_t process, verdict, grounds, stack;
 	long pid;
 	double per_second;
@@ -501,7 +502,7 @@ static int compare_judged(const void *a, const void *b)
 	return x->text < y->text ? -1 : x->text > y->text;
 }
 
-/* Rows come with most bytes first: only the first ROWS_READ of them are shown. */
+/* Reads the first ROWS_READ rows, which are those with the most bytes. */
 static struct mt_error *read_judged(const struct mt_summary *s, struct judged_list *list)
 {
 	struct mt_error *err = mt_table_rewind(s->verdict);
@@ -566,7 +567,7 @@ static struct mt_error *read_verdicts(const struct mt_summary *s, struct judged_
 	return err;
 }
 
-/* The slope of other verdicts, as plateau or sawtooth, is only momentary: it is left out. */
+/* Writes the rate of growth. Other verdicts, such as plateau, have only a momentary slope. */
 static void say_rate(const struct judged *judged, char *out, size_t size)
 {
 	double per_second = judged->per_second;
@@ -596,7 +597,7 @@ static void print_verdict(const struct mt_summary *s, const struct judged_list *
 	mt_text_print_wrapped(indent, indent, text, s->view->width, s->to);
 }
 
-/* "record 5 minutes": the last words of a verdict's evidence. */
+/* The last words of a verdict's evidence: "record 5 minutes". */
 static const char *advice_of(const struct mt_summary *s, const struct judged *judged)
 {
 	const char *grounds = mt_strings_get(s->verdict->strings, judged->grounds);
@@ -605,7 +606,7 @@ static const char *advice_of(const struct mt_summary *s, const struct judged *ju
 	return last ? last + 2 : grounds;
 }
 
-/* One line before the rows, on the surest of them; none if all memory is the allocator's. */
+/* Prints one line about the surest verdict; nothing if all memory is the allocator's. */
 static void print_answer(const struct mt_summary *s, const struct judged_list *list,
 			 const struct names *names)
 {

@@ -1,6 +1,6 @@
 /*
- * The summary's end: what the recording lacks, also names of JIT code and of files without symbols,
- * and commands to continue with.
+ * The summary's end: what the recording lacks, including names of JIT code and of files without
+ * symbols, and commands to continue with.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum {
 	NAMELESS_MOST = 64, /* files that are counted separately */
 };
 
-/* A file whose frames are on less of the weight is not counted. */
+/* A file whose frames have a smaller part of the weight is not counted. */
 #define LEAST_SHARE 0.01
 
 struct nameless_file {
@@ -120,7 +120,7 @@ static struct mt_error *print_nameless(const struct mt_summary *s, const char *h
 	return NULL;
 }
 
-/* Characters that need quotes in a shell. */
+/* True if the word has characters that need quotes in a shell. */
 static bool is_quoted(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -135,7 +135,7 @@ static size_t columns_of(const char *word)
 	return 1 + mt_text_columns(word) + (is_quoted(word) ? 2 : 0);
 }
 
-/* Continues on a new line after " \\" if this one has no room for so many columns. */
+/* Continues on a new line after " \\" if this one lacks the columns. Returns the columns used. */
 static size_t make_room(const struct mt_summary *s, size_t columns, size_t used)
 {
 	if (used + columns + 2 <= s->view->width)
@@ -180,9 +180,9 @@ static size_t print_given(const struct mt_summary *s, const struct mt_given_opti
 }
 
 /*
- * Prints one command to continue with: its beginning, its options, the last option's value or NULL,
- * and the options given, except the one that this command narrows. Its purpose follows as the
- * shell's comment.
+ * Prints one command to continue with: its beginning, its options, the value of the last option, if
+ * any, and the options given, except the one that this command narrows. The purpose of the command
+ * follows as a shell comment.
  */
 static void print_narrowed(const struct mt_summary *s, const char *what, const char *options,
 			   const char *word, const char *narrows, const char *shows)
@@ -239,7 +239,7 @@ static bool has_marks_only(const struct mt_summary *s)
 	return marks;
 }
 
-/* Events that were not recorded and would have answered. */
+/* Prints which events were not recorded, and what they would have shown. */
 static struct mt_error *print_unseen(const struct mt_summary *s)
 {
 	const char *memory = !has_event(s, "rss_stat") && !has_event(s, "faults")

@@ -21,7 +21,7 @@ MT_DEFINE_CLEANUP(mt_memory_paths, struct mt_memory_paths)
 
 /* ---- The first line ---- */
 
-/* "b.mtr   28.2 s on vm, 2 CPUs, 23 Nov 19:47". */
+/* Writes "b.mtr   28.2 s on vm, 2 CPUs, 23 Nov 19:47". */
 static void describe_recording(const struct mt_facts_recording *r, char *out, size_t size)
 {
 	const char *host = mt_facts_info(r, "host"), *cpus = mt_facts_info(r, "cpus");
@@ -45,7 +45,7 @@ static void describe_recording(const struct mt_facts_recording *r, char *out, si
 	}
 }
 
-/* "0 lost, 99.0 % whole stacks". */
+/* Writes "0 lost, 99.0 % whole stacks". */
 static void describe_quality(const struct mt_facts *facts, char *out, size_t size)
 {
 	size_t used = (size_t)snprintf(out, size, "%s lost",
@@ -122,7 +122,7 @@ enum {
 
 #define WORTH_SAYING ((double)(16 << 20)) /* any host varies by this much */
 
-/* "available 21.3 -> 20.7 GB", "0 -> 1.2 GB", or one figure if both are equal. */
+/* Prints "available 21.3 -> 20.7 GB", "0 -> 1.2 GB", or one figure if they are equal. */
 static void print_change(const char *what, double before, double now, FILE *to)
 {
 	struct mt_snippet from = mt_text_bytes(before), until = mt_text_bytes(now);
@@ -137,7 +137,7 @@ static void print_change(const char *what, double before, double now, FILE *to)
 	fputs(now ? until.text : "0", to);
 }
 
-/* A file of tmpfs is memory of the host, but of no process that does not map it. */
+/* Prints growth of files in memory, which no process is charged for unless it maps them. */
 static void print_shared(const struct mt_summary *s, const struct gauge *shared)
 {
 	if (shared->known && shared->now - shared->before >= WORTH_SAYING)
@@ -146,7 +146,7 @@ static void print_shared(const struct mt_summary *s, const struct gauge *shared)
 			mt_summary_signed(shared->now - shared->before).text);
 }
 
-/* "        OOM-killed: java 4711 (peak 412.3 MB), and 2 others" */
+/* Prints "        OOM-killed: java 4711 (peak 412.3 MB), and 2 others" */
 static struct mt_error *print_victims(const struct mt_summary *s, struct mt_table *victims)
 {
 	size_t pid = mt_table_key(victims, "pid"), others = 0;
@@ -174,7 +174,7 @@ static struct mt_error *print_victims(const struct mt_summary *s, struct mt_tabl
 	return err;
 }
 
-/* Only samples show which process was killed for lack of memory. */
+/* Prints which processes were OOM-killed, or how to record that: gauges only count kills. */
 static struct mt_error *print_kills(const struct mt_summary *s, const struct gauge *kills)
 {
 	const struct mt_facts *facts = s->view->facts;
@@ -245,7 +245,7 @@ __attribute__((format(printf, 2, 3))) static void print_warning(struct notes *s,
 	s->put(s->context, text);
 }
 
-/* If nothing matched at all, an error says so. */
+/* Warns if only gauges matched. If nothing matched at all, an error says so. */
 static void print_empty(struct notes *s)
 {
 	const struct mt_facts *facts = s->view->facts;
@@ -327,7 +327,7 @@ void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, con
 	print_said(&notes);
 }
 
-/* Notes after the first NOTES_SHOWN are only counted. */
+/* Notes printed so far; after the first NOTES_SHOWN, notes are only counted. */
 struct printing {
 	const struct mt_summary *summary;
 	size_t notes; /* so far */
@@ -394,7 +394,8 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	    mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
 		return mt_output_write(&mt_output_table, view, table, to);
 	/*
-	 * Selectors that match nothing are an error, which main prints: no first line precedes it.
+	 * Selectors that match nothing are an error, which main prints. So no first line is
+	 * printed.
 	 */
 	if (view->selected && mt_summary_is_empty(&s) && view->facts->samples && !view->gauged)
 		return NULL;

@@ -1,6 +1,6 @@
 /*
- * --summary --json: the blocks of the summary in the order of the screen, for programs. Figures are
- * exact, and each block has its first rows, heaviest first.
+ * --summary --json: the parts of the summary in the order of the screen, for programs. Figures are
+ * exact, and each part has its first rows, heaviest first.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "report/tables/text.h"
 
 enum {
-	ROWS = 20, /* rows of a block, unless --top is given */
+	ROWS = 20, /* rows of a part, unless --top is given */
 };
 
 struct block {
@@ -72,7 +72,7 @@ static struct mt_error *put_block(const struct mt_view *view, const struct block
 	if (err)
 		return err;
 	fprintf(to, ",\n\"%s\": {\n", block->name);
-	/* The gauges of the host are no list with the heaviest first. */
+	/* The gauges of the host are not sorted by weight, so all are shown. */
 	if (!strcmp(block->name, "host"))
 		whole.limit = (struct mt_row_limit){0};
 	else if (!whole.limit.top)

@@ -1,4 +1,4 @@
-/* Lines and questions that the blocks of the summary share. */
+/* Lines and questions that the parts of the summary share. */
 #include <math.h>
 #include <stdio.h>
 

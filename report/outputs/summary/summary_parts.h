@@ -1,5 +1,5 @@
 /*
- * The blocks of the summary, in the order in which they are printed. Private to
+ * The parts of the summary, in the order in which they are printed. Private to
  * report/outputs/summary/.
  */
 #ifndef MT_REPORT_OUTPUTS_SUMMARY_SUMMARY_PARTS_H
@@ -27,15 +27,15 @@ struct mt_summary {
 	struct mt_table *host, *processes, *blocks, *resident, *growth, *verdict;
 };
 
-/* Gives the causes of uncertain figures, most important first. */
+/* Calls `put` with each cause of uncertain figures, most important first. */
 void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, const char *note),
 		      void *context);
 
 struct mt_memory_paths;
 
 /*
- * WHO GREW: the processes that grew most, and those for which `has` is true: a path of theirs is
- * shown. paths: its argument; NULL for none.
+ * Prints WHO GREW: the processes that grew most, and those with a path on the screen, for which
+ * `has` is true. `paths` is its argument, or NULL if no paths are shown.
  */
 struct mt_error *mt_summary_print_growers(const struct mt_summary *s,
 					  bool (*has)(const struct mt_memory_paths *paths,
@@ -51,8 +51,9 @@ enum mt_summary_ended {
 enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s);
 
 /*
- * BY WHICH PATH, the paths that touched, or mapped, most of the memory still held, and IS IT A
- * LEAK?, verdicts on the paths that hold most. Both are read together, for distinct headlines.
+ * Reads BY WHICH PATH, the paths that touched, or mapped, most of the memory still held, and IS IT
+ * A LEAK?, verdicts on the paths that hold most. They are read together, so that headlines are
+ * distinct.
  */
 struct mt_error *mt_memory_paths_read(const struct mt_summary *s, struct mt_memory_paths **out);
 void mt_memory_paths_print(const struct mt_summary *s, const struct mt_memory_paths *paths);
@@ -60,24 +61,23 @@ void mt_memory_paths_print(const struct mt_summary *s, const struct mt_memory_pa
 bool mt_memory_paths_has(const struct mt_memory_paths *paths, const char *process);
 void mt_memory_paths_destroy(struct mt_memory_paths *paths);
 
-/* NOT SEEN, and NEXT: what the recording lacks, and commands to continue with. */
+/* Prints NOT SEEN and NEXT: what the recording lacks, and commands to continue with. */
 struct mt_error *mt_summary_print_next(const struct mt_summary *s);
 
-/* "+26.0 MB", "-812 B". */
+/* Bytes with a sign: "+26.0 MB", "-812 B". */
 struct mt_snippet mt_summary_signed(double bytes);
 
-/* The same in nine columns, in the colour of growth if the terminal has colours. */
+/* Prints the same in nine columns, in the colour of growth if the terminal has colours. */
 void mt_summary_print_growth(const struct mt_summary *s, double bytes);
 
 /* Called before the first line of a row is printed, for a view that makes a link of it. */
 void mt_summary_row(const struct mt_summary *s, const struct mt_summary_row *row);
 
-/* The heading of a block, bold if the terminal can, without the line's end. */
+/* Prints the heading of a part without a newline, in bold if the terminal can. */
 void mt_summary_print_heading(const struct mt_summary *s, const char *heading);
 
-/*
- * "NEXT       text": a heading of at most eight columns with its text, in several lines if need be.
- */
+/* Prints "NEXT       text": a heading of at most eight columns, and text in as many lines as
+ * needed. */
 void mt_summary_print_alongside(const struct mt_summary *s, const char *heading, const char *text);
 
 /* Whether calls of allocators were recorded. */
@@ -86,10 +86,10 @@ bool mt_summary_has_allocations(const struct mt_summary *s);
 /* Whether the selection has no samples: then only gauges have facts. */
 bool mt_summary_is_empty(const struct mt_summary *s);
 
-/* Whether all live processes of that name grew once at most, and not after that. */
+/* Whether all live processes of that name grew in one step at most, and were flat otherwise. */
 bool mt_summary_is_flat(const struct mt_summary *s, const char *name);
 
-/* The process that grew most, by its pid; false if none did, or there is only one. */
+/* Sets *pid to the process that grew most; false if none grew, or there is only one process. */
 bool mt_summary_grower(const struct mt_summary *s, long *pid);
 
 /* ---- Counts: how often each event was sampled, by which threads, in which functions ---- */
