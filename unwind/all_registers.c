@@ -1,7 +1,7 @@
 /*
  * The step with all registers, for rows that do not fit a compact rule. The fast path only restores
- * pc, sp and fp; at such a row the frames so far are unwound again with all registers, from the
- * sample's registers or from the last such step.
+ * pc, sp and fp. At a row that does not fit, the frames so far are unwound again with all
+ * registers, from the sample's registers or from the last step with all registers.
  */
 #include <string.h>
 
@@ -13,8 +13,8 @@
 #define BIT(reg) (1u << (reg))
 
 /*
- * Registers that a callee preserves by the ABI: unspecified means unchanged. A call loses the
- * others.
+ * Registers that a callee preserves by the ABI. If CFI does not specify them, they are unchanged;
+ * other registers are lost in a call.
  */
 #define PRESERVED (BIT(MT_DWARF_RBX) | BIT(MT_DWARF_RBP) | 0xfu << MT_DWARF_R12)
 
@@ -24,7 +24,7 @@ struct step {
 	const struct mt_unwind_regs *from;
 	struct mt_unwind_regs to;
 	uint64_t cfa;
-	uint64_t unread; /* an address where no return address was found */
+	uint64_t unread; /* address of the return address if it cannot be read */
 };
 
 static void set_reg(struct mt_unwind_regs *regs, unsigned int reg, uint64_t value)
@@ -67,8 +67,8 @@ static bool find_cfa(struct step *s)
 }
 
 /*
- * Reads a saved register. A slot below the dump has been popped: the register holds its caller's
- * value again.
+ * Reads a saved register. If its slot is below the dump, it has been popped, and the register has
+ * the caller's value again.
  */
 static void load(struct step *s, unsigned int reg, uint64_t address)
 {
@@ -93,8 +93,8 @@ static void unspecified(struct step *s, unsigned int reg)
 }
 
 /*
- * In the epilogue of a realigned frame, the CFI still says "rbp saved at rbp + 0" after rbp has
- * been popped. Then rbp is already the caller's, and so not below the CFA.
+ * In the epilogue of a realigned frame, CFI still locates rbp at rbp + 0 after rbp has been popped.
+ * rbp is then that of the caller, and so not below the CFA.
  */
 static void restore_from_expression(struct step *s, unsigned int reg,
 				    const struct mt_cfi_rule *rule)
@@ -138,14 +138,15 @@ static void restore(struct step *s, unsigned int reg, const struct mt_cfi_rule *
 		if (eval(s, rule, &s->cfa, &value))
 			set_reg(&s->to, reg, value);
 		break;
-	default: /* undefined */
+	default: /* MT_CFI_UNDEFINED */
 		break;
 	}
 }
 
 /*
- * Checks the change of the stack pointer. It must rise. It may stay if the return address is in a
- * register, and may change freely if CFI sets it: a signal frame, a longjmp.
+ * Checks the change of the stack pointer. The stack pointer must rise. It may be unchanged if the
+ * return address is in a register, and may have any value if CFI sets it, as for a signal frame or
+ * longjmp.
  */
 static int check_sp(struct mt_walk *walk, const struct step *s)
 {
@@ -177,7 +178,7 @@ static int check_pc(struct step *s)
 	return mt_pc_plausible(pc) ? MT_WALK_ON : MT_END_BAD_CFA;
 }
 
-/* Applies a row to *regs, which stay unchanged if the row does not hold. */
+/* Applies a row to *regs, which stay unchanged if the step fails. */
 static int apply_row(struct mt_walk *walk, const struct mt_cfi_row *row,
 		     struct mt_unwind_regs *regs)
 {
@@ -203,7 +204,7 @@ static int apply_row(struct mt_walk *walk, const struct mt_cfi_row *row,
 	return end;
 }
 
-/* The kernel's struct sigcontext, from 120 bytes before rsp on: DWARF numbers in its order. */
+/* Reads the kernel's struct sigcontext, which begins 120 bytes before the slot of rsp. */
 static int apply_signal(struct mt_walk *walk, struct mt_rule rule, struct mt_unwind_regs *regs)
 {
 	static const uint8_t order[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16};
@@ -235,7 +236,7 @@ static int apply_fp(struct mt_walk *walk, bool call_return, struct mt_unwind_reg
 	return MT_WALK_ON;
 }
 
-/* One step of *regs. The frame's pc may be a return address; *signal: it was a signal frame. */
+/* Makes one step of *regs. call_return: pc is a return address. *signal: it is a signal frame. */
 static int step(struct mt_walk *walk, struct mt_unwind_regs *regs, bool call_return, bool *signal)
 {
 	uint64_t pc = regs->value[MT_DWARF_RIP];
@@ -249,7 +250,7 @@ static int step(struct mt_walk *walk, struct mt_unwind_regs *regs, bool call_ret
 	if (mt_lookup_row(walk->input->map, pc - call_return, &row, &end) != MT_CFI_FOUND) {
 		if (rule.kind != MT_RULE_SP)
 			return apply_fp(walk, call_return, regs);
-		memset(&row, 0, sizeof(row)); /* a PLT without CFI */
+		memset(&row, 0, sizeof(row)); /* a rule for a PLT without CFI */
 		row.cfa = (struct mt_cfi_rule){
 			.kind = MT_CFI_REGISTER, .reg = MT_DWARF_RSP, .offset = rule.offset};
 		row.reg[MT_DWARF_RIP] = (struct mt_cfi_rule){.kind = MT_CFI_OFFSET, .offset = -8};
@@ -258,7 +259,7 @@ static int step(struct mt_walk *walk, struct mt_unwind_regs *regs, bool call_ret
 	return apply_row(walk, &row, regs);
 }
 
-/* Brings walk->regs to the newest frame. */
+/* Unwinds walk->regs up to the newest frame. */
 static int catch_up(struct mt_walk *walk)
 {
 	const struct mt_frame *frames = walk->stack->frames;

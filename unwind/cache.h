@@ -1,11 +1,11 @@
 /*
- * The rule cache: direct-mapped, keyed by (pc, generation of the address space), 16 bytes an entry,
- * 1 MiB.
+ * The rule cache: direct-mapped, keyed by (pc, generation of the address space), 16 bytes per
+ * entry, 1 MiB.
  *
- * A key has 79 bits: 32 of the generation, 47 of pc. The tag holds 63 of them, and the low 16 bits
- * of pc follow from the tag and the entry's index, so a hit is exact. The tag's spare bit marks an
- * entry that a newer one displaced to its neighbour. A miss probes the neighbour, which removes
- * most of the cost of two pcs that share a slot.
+ * A key has 79 bits: 32 of the generation, 47 of pc. The tag has 63 of them, and the low 16 bits of
+ * pc follow from the tag and the entry's index, so a hit is exact. The remaining bit of the tag
+ * marks an entry that a newer one displaced to the neighbouring slot. A miss also looks there,
+ * which removes most of the cost of two pcs that share a slot.
  */
 #ifndef MT_UNWIND_CACHE_H
 #define MT_UNWIND_CACHE_H
@@ -18,7 +18,7 @@
 #define MT_CACHE_BITS 16
 #define MT_CACHE_ENTRIES ((size_t)1 << MT_CACHE_BITS)
 
-/* A bit of the tag that is free because pc is below 2^47. */
+/* Marks a displaced entry. This bit of the tag is free because pc is below 2^47. */
 #define MT_CACHE_MOVED ((uint64_t)1 << 31)
 
 struct mt_cache_entry {
@@ -31,9 +31,7 @@ static inline uint64_t mt_cache_tag(uint64_t pc, uint32_t generation)
 	return (uint64_t)generation << 32 | (uint32_t)(pc >> MT_CACHE_BITS);
 }
 
-/*
- * The entry that has the rule of (pc, generation) if its tag matches. pc must be mt_pc_plausible().
- */
+/* The entry for (pc, generation). Has their rule only if its tag matches. pc must be plausible. */
 static inline struct mt_cache_entry *mt_cache_entry(struct mt_cache_entry *entries, uint64_t pc,
 						    uint64_t tag)
 {
@@ -48,7 +46,7 @@ static inline struct mt_cache_entry *mt_cache_neighbor(struct mt_cache_entry *en
 	return &entries[(size_t)(entry - entries) ^ 1];
 }
 
-/* Displaces an entry: to its neighbour, or from there back to its own slot. */
+/* Displaces an entry to the neighbouring slot, or a displaced entry back to its first slot. */
 static inline void mt_cache_move(struct mt_cache_entry *entries, const struct mt_cache_entry *entry)
 {
 	struct mt_cache_entry *alongside = mt_cache_neighbor(entries, entry);
@@ -58,7 +56,10 @@ static inline void mt_cache_move(struct mt_cache_entry *entries, const struct mt
 						     .rule = entry->rule};
 }
 
-/* Whether the rule for tag was displaced from entry; if so, swaps the two entries back. */
+/*
+ * Whether the rule for `tag` was displaced from `entry` to the neighbouring slot. If so, swaps the
+ * two entries.
+ */
 static inline bool mt_cache_recall(struct mt_cache_entry *entries, struct mt_cache_entry *entry,
 				   uint64_t tag)
 {

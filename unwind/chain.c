@@ -1,8 +1,9 @@
 /*
- * The kernel's frame-pointer callchain. It is the whole stack if nothing better is available, and
- * continues a stack past the end of its dump if it is provably the same stack. Proof: follow frame
- * pointers through the dump from the sampled one, as the kernel did. They must yield the chain's
- * entries and arrive at the frame pointer of the last frame found, in code that keeps one.
+ * The kernel's frame-pointer callchain. It is the whole stack if there is nothing better, and
+ * continues a stack past the end of its dump if it is provably the same stack. For the proof, frame
+ * pointers are followed through the dump from the sampled one, as by the kernel. They must lead to
+ * the entries of the chain and to the frame pointer of the last frame found, in code that keeps a
+ * frame pointer.
  */
 #include <sys/mman.h>
 
@@ -10,7 +11,7 @@
 #include "unwind/walk.h"
 
 enum {
-	REPEATS_MOST = 16, /* equal entries at a chain's end: a loop, or recursion as deep */
+	REPEATS_MOST = 16, /* more equal entries at a chain's end are cut: a loop, or recursion */
 };
 
 static const uint64_t *chain_end(const struct mt_walk *walk)
@@ -31,7 +32,10 @@ static int append(struct mt_walk *walk, const uint64_t *entry, const uint64_t *e
 	return MT_WALK_ON;
 }
 
-/* Memory that was reserved without access may have become JIT code since; no record shows that. */
+/*
+ * True in executable memory, and in memory reserved without access: it may have become JIT code,
+ * which no record shows.
+ */
 static bool is_code(const struct mt_walk *walk, uint64_t pc)
 {
 	const struct mt_mapping *mapping = mt_image_map_find(walk->input->map, pc);
@@ -40,9 +44,9 @@ static bool is_code(const struct mt_walk *walk, uint64_t pc)
 }
 
 /*
- * Removes entries outside of code from the outer end, down to `least` frames: in code without frame
- * pointers, the kernel took any word for a return address. True if any were removed. Does nothing
- * for a process whose mappings are unknown.
+ * Removes entries that are not in code from the outer end of the stack, down to `least` frames: in
+ * code without frame pointers, the kernel took any word as a return address. True if an entry was
+ * removed. Does nothing for a process whose mappings are unknown.
  */
 static bool trim(struct mt_walk *walk, size_t least)
 {
@@ -58,7 +62,7 @@ static bool trim(struct mt_walk *walk, size_t least)
 	return stack->count < before;
 }
 
-/* The end of a chain: the root, if its outermost frame is known to be the outermost one. */
+/* The end of a stack: the root if CFI ends at the last frame, else `otherwise`. */
 static enum mt_stack_end end_of(struct mt_walk *walk, enum mt_stack_end otherwise)
 {
 	const struct mt_frame *last = &walk->stack->frames[walk->stack->count - 1];
@@ -86,9 +90,9 @@ enum mt_stack_end mt_chain_whole(struct mt_walk *walk)
 }
 
 /*
- * The chain's entry that was read at the last frame's frame pointer, or NULL. Since 6.10 the kernel
- * may put one more entry after the first, at a function's entry. `first` is the index of the first
- * entry read by a frame pointer.
+ * The chain's entry that the kernel read at the last frame's frame pointer, or NULL. `first` is the
+ * index of the first entry that it read by a frame pointer: 1, or since Linux 6.10 maybe 2 at the
+ * entry of a function.
  */
 static const uint64_t *find_continuation(const struct mt_walk *walk, size_t first)
 {
@@ -105,7 +109,7 @@ static const uint64_t *find_continuation(const struct mt_walk *walk, size_t firs
 	return NULL;
 }
 
-/* Whether the last frame has its own frame pointer: CFI says so, or the frame has no CFI. */
+/* Whether rbp is the frame pointer of the last frame, by CFI; or the frame has no CFI. */
 static bool keeps_fp(struct mt_walk *walk)
 {
 	struct mt_rule rule = mt_walk_rule(walk, walk->at.pc, walk->call_return);
@@ -115,7 +119,9 @@ static bool keeps_fp(struct mt_walk *walk)
 	return rule.kind == MT_RULE_FP && rule.offset == 16;
 }
 
-/* The end of entries that are in code, without the repeated entries that fill a chain up. */
+/*
+ * The end of the entries that are in code, without repeated entries that fill the chain to its end.
+ */
 static const uint64_t *believable_end(const struct mt_walk *walk, const uint64_t *entry)
 {
 	const uint64_t *end = entry, *same;
@@ -128,9 +134,9 @@ static const uint64_t *believable_end(const struct mt_walk *walk, const uint64_t
 }
 
 /*
- * The end of the entries that continue the last frame: those that frame pointers in the dump lead
- * to, then plausible entries past the dump. In code without frame pointers, the kernel followed
- * whatever rbp held.
+ * The end of the entries that continue the last frame: entries that frame pointers in the dump lead
+ * to, then plausible entries past the dump. In code without frame pointers, the kernel followed any
+ * value of rbp.
  */
 static const uint64_t *proven_end(const struct mt_walk *walk, const uint64_t *entry)
 {

@@ -1,6 +1,6 @@
 /*
  * Frame-pointer steps in code without CFI: JIT code, interpreters, assembly. rbp need not be a
- * frame pointer there, so a step only counts if it finds a possible return address.
+ * frame pointer in this code, so a step must find a possible return address.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include "unwind/lookup.h"
 #include "unwind/walk.h"
 
-/* Code in no known mapping is assumed to call only code within this distance. */
+/* Code outside all known mappings is assumed to call only code within this distance. */
 #define JIT_SPAN_MAX ((uint64_t)1 << 32)
 
 /* The assumed maximum length of a function without CFI. */
@@ -65,8 +65,8 @@ size_t mt_fp_call_size(const uint8_t *code, size_t n)
 
 /* Result of checking a possible return address by its mapping and the code before it. */
 enum return_kind {
-	RETURN_NONE,	  /* no return address: a file's data, or not after a call */
-	RETURN_FILE,	  /* in a file's code, and after a call if the bytes are available */
+	RETURN_NONE,	  /* not a return address: data of a file, or not after a call */
+	RETURN_FILE,	  /* in code of a file, and after a call if the bytes are available */
 	RETURN_ANONYMOUS, /* in memory without a file: may be JIT code */
 	RETURN_UNMAPPED,  /* in no known mapping: may be JIT code, too */
 };
@@ -86,7 +86,7 @@ static enum return_kind find_return(const struct mt_walk *walk, uint64_t pc)
 	return !code || mt_fp_ends_in_call(code) ? RETURN_FILE : RETURN_NONE;
 }
 
-/* The entry of an address in such a table; *known: it is valid. */
+/* The entry for an address in a table of checked addresses. *known: the entry is valid. */
 static inline struct mt_seen_code *seen_code(const struct mt_walk *walk, struct mt_seen_code *table,
 					     uint64_t pc, bool *known)
 {
@@ -114,9 +114,9 @@ bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word)
 }
 
 /*
- * Checks a return address that may be in JIT code. The memory's current protection is unknown,
- * because mprotect() leaves no record. So frame pointers must rise. If the return address is in no
- * known mapping, pc must be near and in no known mapping, too.
+ * Checks a return address that may be in JIT code. The current protection of the memory is unknown,
+ * because there are no records of mprotect(). So frame pointers must rise. If the return address is
+ * outside all known mappings, pc must be near it and outside them, too.
  */
 static inline bool jit_return(const struct mt_walk *walk, const struct mt_position *at,
 			      const struct mt_position *next)
@@ -153,7 +153,7 @@ enum prologue {
 	IN_BODY,
 };
 
-/* State of the frame, by the code at a sampled pc. */
+/* What the code at a sampled pc shows about the frame. */
 enum place_kind {
 	PLACE_UNKNOWN, /* the bytes are not available: mostly JIT code */
 	PLACE_ENTRY,
@@ -193,8 +193,8 @@ static enum place_kind place_kind(const struct mt_walk *walk, uint64_t pc)
 }
 
 /*
- * Distance from pc back to the start of the directly called function, by the return address at
- * `slot`; huge if there was no direct call.
+ * Distance from pc back to the target of the direct call before the return address at `slot`; huge
+ * if there is no direct call.
  */
 static uint64_t distance_called(const struct mt_walk *walk, uint64_t pc, uint64_t slot)
 {
@@ -211,9 +211,10 @@ static uint64_t distance_called(const struct mt_walk *walk, uint64_t pc, uint64_
 }
 
 /*
- * A leaf without a frame: the top of the stack is the return address of a direct call to shortly
- * before pc, nearer than that of the caller found by the frame pointer. (An equal distance is a
- * leftover: the body of a function with a frame.)
+ * True in a leaf function without a frame: on top of the stack is the return address of a direct
+ * call to an address shortly before pc, and nearer to pc than the target of the call that the frame
+ * pointer leads to. (If both targets are equal, the word is left over, and pc is in a function with
+ * a frame.)
  */
 static bool in_leaf(const struct mt_walk *walk, const struct mt_position *at)
 {
@@ -256,10 +257,7 @@ static bool prologue_step(const struct mt_walk *walk, const struct mt_position *
 	return mt_dump_read(&walk->dump, slot, &next->pc);
 }
 
-/*
- * Most return addresses into such code belong to functions that call repeatedly. So the cached
- * result suffices, without further checks.
- */
+/* Most return addresses into code without CFI occur repeatedly, so the cache has most of them. */
 bool mt_fp_step_seen(const struct mt_walk *walk, struct mt_position *at)
 {
 	const struct mt_seen_code *seen;

@@ -1,12 +1,12 @@
 /*
  * Appends branch records to a stack past the end of its dump. Records may belong to calls that a
- * longjmp, an exception or a stack switch has left. So a record only counts if it agrees with
- * everything known: the dump's frames are the callers of the newest records, one by one, and each
- * record's target is the start of the function that makes the next call. A call through a PLT stub
- * does not show its target, and ends the splice.
+ * longjmp, an exception or a stack switch has left. So records are only used if they agree with all
+ * that is known: the frames from the dump must be the callers of the newest records, one by one,
+ * and the target of each record must be the function that makes the next newer call. A call through
+ * a PLT stub does not show this function, and ends the splice.
  *
- * If the dump continues further out (CFI was missing), a return address that occurs once in the
- * remainder of the dump is a frame with a known stack pointer. CFI continues from there, as long as
+ * If CFI was missing and the dump continues, a recorded return address that occurs once in the
+ * remaining dump is a frame with a known stack pointer. CFI continues from this frame, as long as
  * its frames agree with the records.
  */
 #include "symbols/images/image_map.h"
@@ -37,7 +37,7 @@ static uint64_t after(const struct mt_branch_call *call)
 	return call->from + call->size;
 }
 
-/* Frames found so far, without the sampled one. */
+/* Number of frames found so far, without the sampled one. */
 static size_t callers(const struct mt_walk *walk)
 {
 	return walk->stack->count - walk->first - 1;
@@ -65,7 +65,7 @@ static bool leads_here(const struct splice *splice, size_t next)
 	       is_in(splice->walk, last->pc - last->call_return, splice->calls[next].to);
 }
 
-/* The only address in the remaining dump that holds the word; 0: none, or several. */
+/* The only address of the word in the remaining dump; 0: none, or several. */
 static uint64_t find_word(const struct mt_walk *walk, uint64_t word)
 {
 	uint64_t found = 0, value;
@@ -80,9 +80,9 @@ static uint64_t find_word(const struct mt_walk *walk, uint64_t word)
 }
 
 /*
- * Continues by CFI from the caller of the next record. Its frame pointer is either the present one
- * or the one that its callee pushed. The right one is that with which CFI finds the caller of the
- * following record. *end: the new end. False if neither does.
+ * Continues by CFI from the caller of the next record. The frame pointer of this caller is either
+ * the present one or the one that the callee pushed; the right one is that with which CFI finds the
+ * caller of the following record. *end: the new end. False if neither is right.
  */
 static bool anchor(struct splice *splice, size_t next, enum mt_stack_end *end)
 {
@@ -121,7 +121,10 @@ static enum mt_stack_end end_of(struct mt_walk *walk)
 		       : MT_END_BRANCHES;
 }
 
-/* Drops frames that CFI found after an anchor and that disagree with the records. */
+/*
+ * Drops frames that CFI found after an anchor and that disagree with the records; false if there
+ * are such frames.
+ */
 static bool keep_agreed(struct splice *splice, size_t *next)
 {
 	struct mt_stack *stack = splice->walk->stack;

@@ -1,4 +1,4 @@
-/* Stacks from a hardware call stack: the sampled ip, then the calls as recorded. */
+/* Builds stacks from a hardware call stack: the sampled ip, then the recorded calls. */
 #include "formats/records/sample.h"
 #include "symbols/images/image_map.h"
 #include "unwind/lookup.h"
@@ -10,7 +10,7 @@ enum {
 
 #define KERNEL_HALF ((uint64_t)1 << 63)
 
-/* The size of the call at pc; 0 if it is no call, or its code is not available. */
+/* The size of the call instruction at pc; 0 if there is none, or the code is not available. */
 static uint8_t call_size(const struct mt_walk *walk, uint64_t pc)
 {
 	const uint8_t *code = NULL;
@@ -22,8 +22,8 @@ static uint8_t call_size(const struct mt_walk *walk, uint64_t pc)
 }
 
 /*
- * Whether the newest call of a hardware call stack shows that pc is in the called function. For a
- * target that is a stub or has no CFI, any pc passes, because the code may jump on.
+ * Whether pc may be in the function called last, by the hardware call stack. If the target is a
+ * stub or has no CFI, pc may be anywhere, because the code may jump to other code.
  */
 static bool is_called(const struct mt_unwind_input *input, uint64_t pc)
 {
@@ -35,10 +35,10 @@ static bool is_called(const struct mt_unwind_input *input, uint64_t pc)
 }
 
 /*
- * The sampled address in user code; 0: unknown. The sample's own ip is preferred. A precise ip is
- * exact, but registers and the kernel's chain belong to the interrupt, some instructions later.
- * With a call stack, the first candidate in the function called last is used. If there is none, as
- * after a tail call, the first candidate is used.
+ * The sampled address in user code; 0: unknown. The ip of the sample is preferred, because a
+ * precise ip is exact, but registers and the kernel's chain are those of the interrupt, a few
+ * instructions later. With a call stack, the first candidate in the function called last is used.
+ * If there is none, as after a tail call, the first candidate is used.
  */
 static uint64_t user_ip(const struct mt_unwind_input *input)
 {
@@ -109,7 +109,7 @@ enum mt_stack_end mt_branches_whole(struct mt_walk *walk)
 		return MT_END_NO_BRANCHES;
 	count = mt_branches_callers(walk, calls);
 	for (size_t i = 0; i < count; i++) {
-		/* after its call if the code is available, as other unwinders find it */
+		/* the return address, as from other methods, if the size of the call is known */
 		if (!push(walk, calls[i].from + calls[i].size, MT_FRAME_LBR, calls[i].size))
 			return MT_END_LIMIT;
 	}

@@ -1,6 +1,6 @@
 /*
- * Serves a cache miss: mapping, image, ELF, CFI, row, rule. Two kinds of code without CFI are
- * recognized: the signal return stub of some C libraries, and PLT sections.
+ * Finds a rule after a cache miss: mapping, image, ELF, CFI, row, rule. Two kinds of code without
+ * CFI are recognized: the signal return stub of some C libraries, and PLT sections.
  */
 #include "unwind/lookup.h"
 
@@ -30,7 +30,7 @@ static struct mt_cfi *image_cfi(struct mt_image *image, struct mt_elf *elf)
 	return cfi ? mt_image_set_cfi(image, cfi, destroy_cfi) : NULL;
 }
 
-/* Looks up generated code in the unwind tables that its process reported. */
+/* Looks up the row of generated code in the unwind tables that the process wrote to its jitdump. */
 static enum mt_cfi_found jit_row(const struct mt_mapping *mapping, uint64_t address,
 				 struct mt_cfi_row *row, int *end)
 {
@@ -52,17 +52,17 @@ static enum mt_cfi_found jit_row(const struct mt_mapping *mapping, uint64_t addr
 }
 
 struct place {
-	bool code; /* in an executable mapping: the result holds for this generation */
+	bool code; /* in an executable mapping: the result is valid for this generation */
 	const struct mt_mapping *mapping;
-	const struct mt_mapping *jit; /* the same if its image has a jitdump; or NULL */
+	const struct mt_mapping *jit; /* the mapping if the image has a jitdump, else NULL */
 	struct mt_image *image;
 	struct mt_elf *elf;
 	uint64_t vaddr;
 };
 
 /*
- * Returns MT_END_REASONS and sets *out if the address is in an available ELF file; else the reason
- * why not.
+ * Returns MT_END_REASONS if the address is in an available ELF file, else the reason why not. Sets
+ * the members of *out that are known.
  */
 static int find_place(const struct mt_image_map *map, uint64_t address, struct place *out)
 {
@@ -106,8 +106,8 @@ enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address
 }
 
 /*
- * mov $__NR_rt_sigreturn, %rax; syscall: sp points to the kernel's struct ucontext, with rsp 160
- * bytes into it.
+ * Whether the code is mov $__NR_rt_sigreturn, %rax; syscall. Then sp points to the kernel's struct
+ * ucontext, where rsp is saved at offset 160.
  */
 static bool is_signal_return(const struct place *place, uint64_t vaddr)
 {
@@ -126,8 +126,8 @@ static bool in_section(const struct place *place, const char *name, uint64_t *of
 }
 
 /*
- * The return address is on top of the stack, below the words pushed before entry 0 and before the
- * last instruction of a lazy entry.
+ * The offset of the CFA from sp in a lazy PLT. The return address is on top of the stack, except
+ * after pushes: in entry 0, and before the last instruction of other entries.
  */
 static int32_t lazy_plt_offset(uint64_t offset)
 {
@@ -149,7 +149,7 @@ static bool plt_rule(const struct place *place, struct mt_rule *rule)
 	       in_section(place, ".iplt", &offset);
 }
 
-/* The C library's _init and _fini, linked from pieces: sub $8, %rsp ... add $8, %rsp; ret. */
+/* The rule for the C library's _init and _fini: sub $8, %rsp ... add $8, %rsp; ret. */
 static bool init_rule(const struct place *place, const char *name, struct mt_rule *rule)
 {
 	static const uint8_t sub[] = {0x48, 0x83, 0xec, 0x08},
@@ -170,7 +170,7 @@ static bool init_rule(const struct place *place, const char *name, struct mt_rul
 	return true;
 }
 
-/* Whether a section listed below may contain the address: most code without CFI is elsewhere. */
+/* Whether the address may be in a section of the list. Most code without CFI is elsewhere. */
 static bool among_stubs(const struct place *place)
 {
 	static const char *const names[] = {".plt",  ".plt.sec", ".plt.got",
@@ -189,7 +189,9 @@ static bool among_stubs(const struct place *place)
 	return false;
 }
 
-/* Code that linkers and C libraries write without CFI and that can be unwound without it. */
+/*
+ * The rule for code of linkers and C libraries that can be unwound without CFI; false for others.
+ */
 static bool stub_rule(const struct place *place, struct mt_rule *rule)
 {
 	if (!among_stubs(place))
@@ -206,7 +208,7 @@ static bool known_rule(const struct place *place, uint64_t address, uint64_t pc,
 	const struct mt_cfi_rules *rules = cfi ? mt_cfi_rules_at(cfi, place->vaddr) : NULL;
 	uint64_t at = place->vaddr + (pc - address);
 
-	/* signal return stubs begin at their FDE's start or one byte after it */
+	/* signal return stubs, checked elsewhere, begin at most one byte after their FDE */
 	return rules && at > rules->start + 1 && at < rules->end &&
 	       mt_cfi_rules_find(rules, place->vaddr, rule);
 }
@@ -233,8 +235,8 @@ static struct mt_rule place_rule(const struct place *place, uint64_t address, ui
 
 /*
  * The rule for a frame, looked up at `address`: pc, or pc - 1 for a return address. *lasting: the
- * rule holds for every map of this generation. If no code is mapped there, it only holds for this
- * version of the map.
+ * rule is valid for every map of this generation. If no code is mapped at the address, the rule is
+ * only valid for this version of the map.
  */
 static struct mt_rule find_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
 				bool *lasting)
@@ -313,8 +315,8 @@ static inline bool cache_has(struct mt_cache_entry *cache, struct mt_cache_entry
 }
 
 /*
- * A rule found where no code is mapped only holds for this version of the map: the version is its
- * key.
+ * A rule for an address without mapped code is only valid for this version of the map, so the
+ * version is its key.
  */
 struct mt_rule mt_walk_rule_miss(struct mt_walk *walk, uint64_t address, uint64_t pc,
 				 struct mt_cache_entry *entry, uint64_t tag)

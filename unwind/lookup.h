@@ -1,7 +1,4 @@
-/*
- * The slow path of a cache miss: from an address in a process to the CFI of its image. Private to
- * the unwinder.
- */
+/* Lookups after a cache miss: from a process address to CFI. Private to the unwinder. */
 #ifndef MT_UNWIND_LOOKUP_H
 #define MT_UNWIND_LOOKUP_H
 
@@ -16,7 +13,7 @@ struct mt_image;
 struct mt_image_map;
 struct mt_mapping;
 
-/* The row for an address. Without one, *end is the enum mt_stack_end that gives the reason. */
+/* The row for an address. If there is none, *end is the reason, an enum mt_stack_end. */
 enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address,
 				struct mt_cfi_row *row, int *end);
 
@@ -27,10 +24,10 @@ struct mt_lookup_place {
 	bool lasting;
 };
 
-/* False if the address is in no available ELF file. Sets out->lasting (as above) in either case. */
+/* The place of an address. False without an ELF file. Sets out->lasting in either case. */
 bool mt_lookup_place(const struct mt_image_map *map, uint64_t address, struct mt_lookup_place *out);
 
-/* The code range [*start, *end) of the FDE around a link-time address; false without CFI. */
+/* The code range [*start, *end) of the FDE that covers a link-time address; false without CFI. */
 bool mt_lookup_range(struct mt_image *image, uint64_t vaddr, uint64_t *start, uint64_t *end);
 
 /* A function's range in the process. */
@@ -38,7 +35,7 @@ struct mt_lookup_function {
 	uint64_t start, size;
 };
 
-/* The function around an address; false without CFI. */
+/* The function that contains an address; false without CFI. */
 bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 			struct mt_lookup_function *out);
 

@@ -1,4 +1,4 @@
-/* A short stack of slots for each thread. */
+/* Keeps a short stack of slots for each thread. */
 #include "unwind/return_slots.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ void mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
 	while (thread->count && thread->items[thread->count - 1].slot < entered->slot)
 		thread->count--;
 	if (thread->count && thread->items[thread->count - 1].slot == entered->slot) {
-		/* a jump between two such functions: the first one's entry has the address */
+		/* after a jump between probed functions, only the first entry has the address */
 		if (mt_may_be_trampoline(entered->address))
 			return;
 		thread->count--;

@@ -1,7 +1,7 @@
 /*
- * Return addresses that return probes have replaced. While a function with a return probe runs, its
- * return address on the stack is the kernel's trampoline, the first byte of the page [uprobes]. The
- * replaced address is known from the function's entry, which mtrec records with each return probe.
+ * Return addresses that return probes have replaced. While a function with a return probe runs, the
+ * kernel has replaced its return address on the stack by that of a trampoline, the first byte of
+ * the page [uprobes]. mtrec also records the entry of the function, with the replaced address.
  */
 #ifndef MT_UNWIND_RETURN_SLOTS_H
 #define MT_UNWIND_RETURN_SLOTS_H
@@ -12,7 +12,7 @@
 
 #include "unwind/cfi/dump.h"
 
-#define MT_RETURN_SLOTS 16 /* innermost ones of a thread that a stack can have restored */
+#define MT_RETURN_SLOTS 16 /* innermost replaced addresses kept for each thread */
 
 struct mt_return_slots;
 
@@ -21,17 +21,17 @@ struct mt_return_slots *mt_return_slots_create(void);
 void mt_return_slots_destroy(struct mt_return_slots *slots);
 
 /*
- * A thread entered a function with a return probe. Functions that it entered deeper on the stack
- * have returned.
+ * Adds the slot of a function that the thread entered. Drops slots deeper on the stack, whose
+ * functions have returned.
  */
 void mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
 			   const struct mt_return_slot *entered);
 
-/* Borrows the thread's innermost slots until the next call. */
+/* Borrows the thread's innermost slots until the next mt_return_slots_enter() or _clear(). */
 const struct mt_return_slot *mt_return_slots_get(const struct mt_return_slots *slots, int32_t tid,
 						 size_t *count);
 
-/* Drops all slots: records were lost, or another recording begins. */
+/* Drops all slots. Call when records were lost, and before another recording. */
 void mt_return_slots_clear(struct mt_return_slots *slots);
 
 #endif

@@ -20,7 +20,7 @@ static const uint8_t dwarf_number[] = {
 	NONE, NONE, NONE, NONE, 8, 9, 10, 11, 12, 13,	14,   15,
 };
 
-/* The registers that perf samples with a dump: all but DS, ES, FS and GS. */
+/* The registers that perf samples with a dump: all except DS, ES, FS and GS. */
 #define USUAL_MASK ((uint64_t)0xff0fff)
 
 static void take_usual(const uint64_t *values, struct mt_unwind_regs *out)
@@ -94,7 +94,7 @@ static struct mt_unwind_input unwind_input(const struct mt_sample_stack *in)
 		.map = in->map,
 	};
 
-	/* other branch records show nothing certain about callers */
+	/* other branch records do not show callers for certain */
 	if (in->attr->branch_sample_type & MT_BRANCH_CALL_STACK) {
 		input.branches = sample->branches;
 		input.branch_count = sample->branch_count;

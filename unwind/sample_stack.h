@@ -1,6 +1,6 @@
 /*
- * From records to the unwinder: passes registers, dump, callchain and hardware call stack of a
- * sample, and converts records of mappings.
+ * Passes registers, dump, callchain and hardware call stack of a sample to the unwinder, and
+ * converts records of mappings.
  */
 #ifndef MT_UNWIND_SAMPLE_STACK_H
 #define MT_UNWIND_SAMPLE_STACK_H
@@ -29,22 +29,24 @@ struct mt_chain_halves {
 	size_t kernel_count, user_count;
 };
 
-/* Splits the callchain. A kernel sample without one has its ip as the kernel half. */
+/*
+ * Splits the callchain. For a sample in the kernel without a callchain, the ip is the kernel half.
+ */
 struct mt_chain_halves mt_chain_split(const struct mt_sample *sample);
 
 struct mt_sample_stack {
 	const struct mt_attr *attr;
 	const struct mt_sample *sample;
 	const struct mt_chain_halves *halves;
-	const struct mt_image_map *map; /* the address space at that time */
+	const struct mt_image_map *map; /* the address space at the time of the sample */
 	/* return addresses that probes have replaced (return_slots.h) */
 	const struct mt_return_slot *returns;
 	size_t return_count;
 };
 
 /*
- * Appends the sample's user frames to the stack by the given method; if there are none, the sampled
- * ip of a user sample.
+ * Appends the sample's user frames, found by `method`, to the stack. If there are none, appends the
+ * sampled ip of a user sample.
  */
 void mt_sample_stack_unwind(struct mt_unwinder *unwinder, const struct mt_unwind_method *method,
 			    const struct mt_sample_stack *in, struct mt_stack *stack);
@@ -58,7 +60,7 @@ uint64_t mt_frame_address(const struct mt_frame *frame);
  */
 void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_unwind_regs *out);
 
-/* ---- Mappings: MAP of the recording, MMAP and MMAP2 of the kernel ---- */
+/* ---- Mappings: MAP records of the recording, MMAP and MMAP2 records of the kernel ---- */
 
 /* The caller sets mapping.image from the identity. Strings are borrowed from the record. */
 struct mt_mapped {

@@ -52,7 +52,7 @@ static bool have_regs(const struct mt_unwind_input *input)
 	return input->have_regs && (input->regs.valid & NEEDED) == NEEDED;
 }
 
-/* Closes a stack: sets its end, and adds it to the counts. */
+/* Sets the end of a stack, and adds the stack to the counts. */
 static void finish(struct mt_walk *walk, enum mt_stack_end end)
 {
 	struct mt_unwind_counts *counts = &walk->unwinder->counts;
@@ -70,7 +70,7 @@ static bool chain_may_help(enum mt_stack_end end)
 	return end != MT_END_ROOT && end != MT_END_LIMIT;
 }
 
-/* The best method without a dump. */
+/* Unwinds a sample without a dump by the best method. */
 static enum mt_stack_end without_dump(struct mt_walk *walk)
 {
 	const struct mt_unwind_input *input = walk->input;
@@ -139,8 +139,8 @@ static void unwind_lbr(struct mt_unwinder *unwinder, const struct mt_unwind_inpu
 }
 
 /*
- * Building a stack from branch records reads code that unwind_auto() may not read. That is its only
- * purpose here; the stack is dropped.
+ * Also builds a stack from branch records, only because this reads code that unwind_auto() may not
+ * read. That stack is dropped.
  */
 static void unwind_thorough(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 			    struct mt_stack *stack)

@@ -3,7 +3,7 @@
  * source, and the reason why the stack ends.
  *
  * An mt_unwinder is the state of one worker (the rule cache); workers only share the images' CFI,
- * which is thread-safe. No symbols, no recording, no kernel: the recorder uses the core, too.
+ * which is thread-safe. Does not use symbols or a recording, because mtrec uses this code, too.
  */
 #ifndef MT_UNWIND_UNWIND_H
 #define MT_UNWIND_UNWIND_H
@@ -26,15 +26,15 @@ enum mt_frame_source {
 	MT_FRAME_FP,	   /* a checked frame-pointer step in the dump */
 	MT_FRAME_CHAIN,	   /* the user half of the callchain, by frame pointers */
 	MT_FRAME_LBR,	   /* the sample's hardware call stack */
-	MT_FRAME_STITCHED, /* reserved: of an earlier sample's call stack, in old recordings */
-	MT_FRAME_JOINED,   /* another stack of the thread; see unwind/join/join.h */
-	/* a scan for return addresses: a guess, as are all frames found from it */
+	MT_FRAME_STITCHED, /* reserved: from an earlier sample's call stack, in old recordings */
+	MT_FRAME_JOINED,   /* from another stack of the thread; see unwind/join/join.h */
+	/* a scan for return addresses; this frame and all its callers are guesses */
 	MT_FRAME_SCANNED,
 	MT_FRAME_SOURCES
 };
 
 struct mt_frame {
-	/* a return address, except in the first frame and the frame above a signal frame */
+	/* a return address, except in the first frame and in the caller of a signal frame */
 	uint64_t pc;
 	uint64_t sp;	  /* stack pointer in this frame; 0: unknown (callchain frames) */
 	uint8_t source;	  /* enum mt_frame_source */
@@ -42,7 +42,8 @@ struct mt_frame {
 };
 
 /*
- * Unwinding appends: the caller sets count, to 0 or the frames already there (the kernel's half).
+ * Unwinding appends frames: the caller sets count to 0, or to the number of frames that it has
+ * stored (of the kernel).
  */
 struct mt_stack {
 	struct mt_frame *frames; /* innermost first; the caller's storage */
@@ -50,8 +51,8 @@ struct mt_stack {
 	size_t count;
 	enum mt_stack_end end;
 	/*
-	 * If the dump ended in the outermost frame: the stack pointer of its caller. 0 if unknown,
-	 * and for every other end.
+	 * If the dump ended in the outermost frame: the stack pointer of the missing caller. 0 if
+	 * unknown, and for every other end.
 	 */
 	uint64_t boundary;
 };
@@ -62,22 +63,22 @@ struct mt_unwind_input {
 	/* from the stack pointer up; borrowed during the call, any alignment */
 	const uint8_t *dump;
 	size_t dump_size;
-	/* the event's dump size; dump_size < dump_asked: the kernel stopped early */
+	/* the event's dump size; if dump_size is smaller, the kernel stopped early */
 	size_t dump_asked;
 	/* return addresses that probes have replaced; borrowed during the call */
 	const struct mt_return_slot *returns;
 	size_t return_count;
 	const uint64_t *chain; /* the user half of the callchain, innermost first; may be NULL */
 	size_t chain_count;
-	uint64_t ip;	   /* sampled ip of a user sample; 0: of the kernel, or not sampled */
-	bool has_branches; /* branch records were sampled, possibly none or other than calls */
+	uint64_t ip; /* sampled ip of a user sample; 0: a sample in the kernel, or not sampled */
+	bool has_branches; /* branch records were sampled, maybe none, maybe not of calls */
 	const struct mt_branch *branches; /* a hardware call stack, newest call first */
 	size_t branch_count;
-	const struct mt_image_map *map; /* the address space at that time */
+	const struct mt_image_map *map; /* the address space at the time of the sample */
 };
 
 struct mt_unwind_options {
-	/* bound on stack->count; 0: only the storage */
+	/* maximum of stack->count; 0: only the capacity limits it */
 	uint32_t max_frames;
 	/* "auto" scans for return addresses as the last resort (word_scan.c) */
 	bool scan;
@@ -94,16 +95,20 @@ struct mt_unwind_counts {
 struct mt_unwind_method {
 	const char *name;
 	const char *help;
-	/* Fills stack; never fails: stack->end says why it ends. */
+	/* Appends frames and sets stack->end, the reason why the stack ends. Never fails. */
 	void (*unwind)(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 		       struct mt_stack *stack);
-	/* Why the method cannot be used here, NULL if it can. May be NULL: always usable. */
+	/*
+	 * Returns why the method cannot be used on this machine; NULL if it can. If this member is
+	 * NULL, it always can.
+	 */
 	const char *(*problem)(void);
 };
 
 /*
- * Ended by a row of NULLs. The first is "auto": the dump by CFI, then frame pointers, then the
- * callchain; a hardware call stack past these, or without a dump; with options.scan, a scan.
+ * All methods, ended by a row of NULLs. The first is "auto": CFI in the dump, then frame pointers,
+ * then the callchain; a hardware call stack past these, or without a dump; with options.scan, a
+ * scan.
  */
 extern const struct mt_unwind_method mt_unwind_methods[];
 

@@ -1,6 +1,6 @@
 /*
- * The frame loop. Nearly every frame is one probe of the rule cache and one compact step.
- * Everything else is off the loop's path: a miss, the end, a signal frame, a rule that needs all
+ * The frame loop. Nearly every frame takes one lookup in the rule cache and one compact step. All
+ * other cases are outside the loop: a miss, the end, a signal frame, a rule that needs all
  * registers, code without CFI.
  */
 #include "unwind/walk.h"
@@ -11,7 +11,7 @@
 /* Distance from clone()'s system call to the child's own code: test, two jumps and a return. */
 #define CHILD_BYTES 16
 
-/* The interrupted program's registers in the signal frame, relative to its rsp. */
+/* Offsets of the interrupted program's registers in the signal frame, relative to that of rsp. */
 #define SIGNAL_RIP ((uint64_t)8)
 #define SIGNAL_RBP ((uint64_t)-40)
 
@@ -73,7 +73,9 @@ static int signal_step(struct mt_walk *walk, struct mt_rule rule)
 	return MT_WALK_ON;
 }
 
-/* The reason why a compact step failed: repeats its reads, with a distinct end for each failure. */
+/*
+ * Why a compact step failed. Repeats the reads of the step, with a distinct end for each failure.
+ */
 static int failed_step(struct mt_walk *walk, struct mt_rule rule)
 {
 	const struct mt_position *at = &walk->at;
@@ -93,7 +95,7 @@ static int failed_step(struct mt_walk *walk, struct mt_rule rule)
 	return pc ? MT_END_BAD_CFA : MT_END_ROOT;
 }
 
-/* Whether a plausible frame pointer leads past the dump. */
+/* Whether the frame pointer is plausible and leads past the dump. */
 static bool fp_beyond_dump(const struct mt_walk *walk)
 {
 	uint64_t fp = walk->at.fp;
@@ -107,16 +109,14 @@ static bool may_use_fp(const struct mt_walk *walk, int why)
 	return walk->use_fp && why != MT_END_BAD_CFI && why != MT_END_NO_ELF;
 }
 
-/* Records the source of the newest frame: a frame-pointer step to a return address. */
+/* Notes that a frame-pointer step to a return address found the newest frame. */
 static void note_fp_step(struct mt_walk *walk)
 {
 	walk->source = MT_FRAME_FP;
 	walk->call_return = true;
 }
 
-/*
- * The quick frame-pointer step in code without CFI, from a return address that was checked before.
- */
+/* The quick frame-pointer step in code without CFI, to a return address that was checked before. */
 static bool fp_step_seen(struct mt_walk *walk, struct mt_rule rule)
 {
 	if (rule.kind != MT_RULE_NONE || !walk->call_return || !may_use_fp(walk, rule.offset) ||
@@ -150,9 +150,9 @@ static int fp_step(struct mt_walk *walk, int why)
 }
 
 /*
- * Whether pc is where clone() returns in the child: rax is 0, and the code has no CFI but continues
- * a few bytes further as the outermost function of a stack. The C library ends its CFI there,
- * because the child has another stack than its parent, and no caller.
+ * Whether pc is where clone() returns in the child: rax is 0, and pc has no CFI, but the code a few
+ * bytes further has CFI for an outermost frame. The C library leaves a gap in the CFI here, because
+ * the child has a new stack without a caller.
  */
 static bool is_new_child(struct mt_walk *walk)
 {
@@ -168,8 +168,9 @@ static bool is_new_child(struct mt_walk *walk)
 }
 
 /*
- * Steps without a rule for the newest frame's pc. A return address in no mapping is invalid, and
- * its frame is dropped, unless the step leads on, as from JIT code whose mapping was not recorded.
+ * Steps without a rule for the newest frame's pc. A return address outside all mappings is invalid,
+ * and its frame is dropped, unless the step finds another frame, as from JIT code whose mapping was
+ * not recorded.
  */
 static int step_without_rule(struct mt_walk *walk, int why)
 {
@@ -202,8 +203,8 @@ static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_r
 }
 
 /*
- * Compact steps from the newest frame on. Stops at the first rule that allows no compact step, in
- * *rule, or without room.
+ * Makes compact steps from the newest frame on. Returns true, with *rule set, at the first rule
+ * that does not allow a compact step; false if the stack is full.
  */
 static bool run_compact(struct mt_walk *walk, struct mt_rule *rule)
 {

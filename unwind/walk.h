@@ -18,14 +18,14 @@ struct mt_unwinder {
 	struct mt_unwind_options options;
 	struct mt_unwind_counts counts;
 	struct mt_cache_entry *cache;	 /* MT_CACHE_ENTRIES */
-	bool of_versions;		 /* some rules are keyed by a map's version */
-	struct mt_seen_code *returns;	 /* fp.c: the code before return addresses */
-	struct mt_seen_code *places;	 /* fp.c: the code at sampled pcs without CFI */
+	bool of_versions;		 /* some cached rules have a map's version as key */
+	struct mt_seen_code *returns;	 /* fp.c: checks of return addresses */
+	struct mt_seen_code *places;	 /* fp.c: checks of sampled pcs in code without CFI */
 	struct mt_oracle_spaces *oracle; /* oracle.c; NULL until first used */
 	void (*oracle_destroy)(struct mt_oracle_spaces *oracle);
 };
 
-/* A step returns an enum mt_stack_end, or this: there is another frame. */
+/* A step returns an enum mt_stack_end, or this value if there is another frame. */
 #define MT_WALK_ON ((int)MT_END_REASONS)
 
 struct mt_walk {
@@ -40,7 +40,7 @@ struct mt_walk {
 	uint64_t boundary;	      /* the CFA whose return address is past the dump, or 0 */
 
 	struct mt_position at; /* the newest frame */
-	uint8_t source;	       /* its enum mt_frame_source */
+	uint8_t source;	       /* source of the newest frame: enum mt_frame_source */
 	bool call_return;      /* at.pc is a return address */
 	unsigned int switches; /* number of stack switches */
 
@@ -49,11 +49,11 @@ struct mt_walk {
 	bool have_regs;
 };
 
-/* Starts at the sample's registers, which the input must have. */
+/* Starts a walk at the sample's registers, which the input must have. */
 void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
 		  const struct mt_unwind_input *input, struct mt_stack *stack);
 
-/* Walks the dump by CFI and, if allowed, frame pointers, until an end. */
+/* Walks the dump by CFI and, if allowed, by frame pointers, until the stack ends. */
 enum mt_stack_end mt_walk_dump(struct mt_walk *walk);
 
 /* Walks the dump by frame pointers only. */
@@ -86,7 +86,7 @@ static inline struct mt_rule mt_walk_rule(struct mt_walk *walk, uint64_t pc, boo
 }
 
 /*
- * Maximum size of a stack: a frame address further up is considered wrong, not beyond a small dump.
+ * Maximum size of a stack. A frame address further up is considered wrong, not past a small dump.
  */
 #define MT_WALK_STACK_SPAN_MAX ((uint64_t)1 << 30)
 
@@ -105,10 +105,10 @@ static inline enum mt_stack_end mt_walk_unreadable(const struct mt_walk *walk, u
 	return early ? MT_END_PAGE : MT_END_DUMP;
 }
 
-/* Nested signals and coroutine switches on one stack; more of them are a loop. */
+/* Maximum number of nested signals and coroutine switches in a stack; more of them are a loop. */
 #define MT_WALK_SWITCHES_MAX 16
 
-/* Counts a move to another stack (a signal, a longjmp); false if there were too many. */
+/* Counts a change to another stack (a signal, a longjmp); false if there were too many. */
 static inline bool mt_walk_switch(struct mt_walk *walk)
 {
 	return ++walk->switches <= MT_WALK_SWITCHES_MAX;
@@ -125,14 +125,14 @@ bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool c
 		struct mt_position *next);
 
 /*
- * The same step, from a return address only; updates *at. False unless the return address that it
- * finds is in the cache (fp.c).
+ * Like mt_fp_step(), only from a return address; updates *at. False unless the return address that
+ * the step finds is in the cache (fp.c).
  */
 bool mt_fp_step_seen(const struct mt_walk *walk, struct mt_position *at);
 
 /*
- * Whether a word is an address in the code of a file. If that code is available, a call must end at
- * the address (fp.c).
+ * Whether a word is an address in code of a file. If the code is available, a call must end at the
+ * address (fp.c).
  */
 bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word);
 
@@ -143,12 +143,14 @@ bool mt_fp_ends_in_call(const uint8_t code[MT_CALL_CODE]);
 /* The size of the call instruction at `code`, which has n bytes; 0: not a call (fp.c). */
 size_t mt_fp_call_size(const uint8_t *code, size_t n);
 
-/* Scans the dump for callers past `end`, and returns that end (word_scan.c). */
+/*
+ * Scans the dump for callers past a frame with the end reason `end`; returns `end` (word_scan.c).
+ */
 enum mt_stack_end mt_scan_splice(struct mt_walk *walk, enum mt_stack_end end);
 
 /*
  * A cached fact about the code at an address. The cache is direct-mapped; its key is the address
- * and the map's version. Two different maps never have the same version.
+ * and the map's version. Different maps never have the same version.
  */
 struct mt_seen_code {
 	uint64_t pc;
@@ -163,16 +165,17 @@ struct mt_seen_code {
 #define MT_FP_SPAN_MAX ((uint64_t)8 << 20)
 
 /*
- * mt_chain_whole() makes the callchain the whole stack. mt_chain_splice() appends the rest of the
- * callchain to a stack whose dump ended with `end`, if it is proven to be the same stack (chain.c).
+ * mt_chain_whole() makes the callchain the whole stack. mt_chain_splice() appends the remaining
+ * callchain to a stack that ended with `end`, if it is provably the same stack (chain.c). Both
+ * return the end.
  */
 enum mt_stack_end mt_chain_whole(struct mt_walk *walk);
 enum mt_stack_end mt_chain_splice(struct mt_walk *walk, enum mt_stack_end end);
 
-/* ---- Stacks from hardware call stacks, which branch records hold (lbr_walk.c) ---- */
+/* ---- Hardware call stacks from branch records (lbr_walk.c) ---- */
 
 enum {
-	MT_BRANCHES_MAX = 1024, /* records used; the oldest are ignored */
+	MT_BRANCHES_MAX = 1024, /* maximum number of records used; older ones are ignored */
 };
 
 struct mt_branch_call {
@@ -183,9 +186,7 @@ struct mt_branch_call {
 /* The recorded calls, newest first, at most MT_BRANCHES_MAX. */
 size_t mt_branches_callers(const struct mt_walk *walk, struct mt_branch_call *out);
 
-/*
- * Appends those callers to a stack whose dump ended with `end`; returns the new end (lbr_splice.c).
- */
+/* Appends recorded calls to a stack that ended with `end`; returns the new end (lbr_splice.c). */
 enum mt_stack_end mt_branches_splice(struct mt_walk *walk, enum mt_stack_end end);
 
 /* Builds a stack from the sampled ip and the recorded calls. */

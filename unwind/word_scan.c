@@ -1,15 +1,17 @@
 /*
- * The last resort, on request: scans the dump for return addresses past code that cannot be
- * unwound. Stacks are full of stale return addresses, so all frames from there on are guesses and
- * marked as such, and the stack keeps its end reason.
+ * Scans the dump for return addresses past code that cannot be unwound: the last resort, only on
+ * request. Stacks are full of stale return addresses, so all frames from the first found on are
+ * marked as guesses, and the stack keeps its end reason.
  *
- * 1. A word counts if it points after a call within SCAN_BYTES of the stack pointer, and CFI finds
- *    callers from there up to the root, the end of the dump or the next gap (SCANS_MAX gaps a
- *    stack).
- * 2. A direct call must lead to the code in question or to a PLT stub: most stale words fail this.
- * 3. The first word after a direct call to that code precedes words after a call through a pointer
- *    or a PLT stub, which may lead anywhere.
- * 4. The code before the word must be known: without it most results would be wrong.
+ * 1. A word is used if it lies within SCAN_BYTES of the stack pointer and points after a call, and
+ *    CFI finds the callers from this call up to the root, the end of the dump or the next gap (at
+ *    most SCANS_MAX gaps in a stack).
+ * 2. A direct call must lead to the function of the newest frame or to a PLT stub, which excludes
+ *    most stale words.
+ * 3. A word after a direct call to that function is preferred to a word after a call through a
+ *    pointer or a PLT stub, which may lead anywhere.
+ * 4. The code before the return address must be available, because most results would be wrong
+ *    without it.
  */
 #include <string.h>
 
@@ -18,9 +20,9 @@
 #include "unwind/walk.h"
 
 enum {
-	SCAN_BYTES = 2048, /* bytes of stack that are searched for one return address */
-	SCANS_MAX = 4,	   /* gaps in a stack */
-	/* assumed distance from an address without CFI back to its function's start */
+	SCAN_BYTES = 2048, /* bytes of stack to search for one return address */
+	SCANS_MAX = 4,	   /* maximum number of gaps in a stack */
+	/* assumed maximum distance from an address without CFI back to the function's start */
 	SPAN_MAX = 1 << 16,
 };
 
@@ -39,7 +41,7 @@ static bool may_help(int end)
 	}
 }
 
-/* How the call before a return address relates to the code it should have led to. */
+/* Whether the call before a return address can have led to the newest frame. */
 enum call_target {
 	CALL_ELSEWHERE,
 	CALL_UNKNOWN,  /* the code is not available */
@@ -47,7 +49,7 @@ enum call_target {
 	CALL_THERE,
 };
 
-/* jmp *disp(%rip), as a stub of a procedure linkage table ends; with endbr64 or bnd before it. */
+/* Whether the code is a PLT stub: jmp *disp(%rip), maybe after endbr64 or bnd. */
 static bool is_stub(const struct mt_walk *walk, uint64_t address)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -61,7 +63,9 @@ static bool is_stub(const struct mt_walk *walk, uint64_t address)
 	return code[0] == 0xff && code[1] == 0x25;
 }
 
-/* Whether a call to `target` may have led to pc: the same function, or code without CFI. */
+/*
+ * Whether a call to `target` may have led to pc: both are in one function, or in code without CFI.
+ */
 static bool is_entry(const struct mt_walk *walk, uint64_t target, uint64_t pc)
 {
 	struct mt_lookup_function function;
@@ -93,7 +97,10 @@ static bool leads_on(int end)
 	return end == MT_END_ROOT || end == MT_END_DUMP || end == MT_END_PAGE;
 }
 
-/* Continues from a word at `slot`. False, with nothing changed, if that leads nowhere. */
+/*
+ * Continues the walk from a return address at `slot`. False, with nothing changed, if the walk
+ * finds neither the root, nor the end of the dump, nor another gap.
+ */
 static bool try_word(struct mt_walk *walk, uint64_t slot, uint64_t word, int *end)
 {
 	const struct mt_walk before = *walk;
@@ -105,7 +112,7 @@ static bool try_word(struct mt_walk *walk, uint64_t slot, uint64_t word, int *en
 	walk->source = MT_FRAME_SCANNED;
 	walk->call_return = true;
 	*end = (int)mt_walk_dump(walk);
-	/* or to the next gap */
+	/* or the walk found frames up to the next gap */
 	if (leads_on(*end) || (may_help(*end) && walk->stack->count > count + 1))
 		return true;
 	*walk = before;
@@ -114,8 +121,9 @@ static bool try_word(struct mt_walk *walk, uint64_t slot, uint64_t word, int *en
 }
 
 /*
- * The first word after a call with such a target. A word after an indirect call does not count past
- * a word after an unknown call, which may be the true one.
+ * Continues from the first word after a call with the wanted target; false if there is none. A word
+ * after an indirect call is not used beyond a word after an unknown call, which may be the right
+ * one.
  */
 static bool scan(struct mt_walk *walk, enum call_target wanted, int *end)
 {
@@ -136,7 +144,7 @@ static bool scan(struct mt_walk *walk, enum call_target wanted, int *end)
 	return false;
 }
 
-/* Whether the newest frame's stack pointer is known, unlike that of chain and branch records. */
+/* Whether the newest frame's stack pointer is known, unlike in callchain and branch records. */
 static bool is_placed(const struct mt_walk *walk)
 {
 	const struct mt_stack *stack = walk->stack;

@@ -62,7 +62,10 @@ static void give_up_loose(struct mt_ledger *ledger, struct mt_ledger_thread *thr
 	give_up(ledger, &thread->loose[1]);
 }
 
-/* The effect in a place taken before, or in a new place if the old one has been given up. */
+/*
+ * The effect at *place, or at a new place if there is none or it was given up. Clears *place and
+ * returns the place in *at.
+ */
 static struct mt_effect *effect_at(struct mt_ledger *ledger, uint64_t *place, uint64_t time,
 				   uint64_t *at)
 {
@@ -95,13 +98,16 @@ static void take_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread
 	effect->space = mt_ledger_spaces_of(&ledger->spaces, task->space, ledger->recording);
 	effect->task = name_of(task);
 	effect->found = *found;
-	/* Without mmap and munmap events the mapping may be a call's, and be gone: not selected. */
+	/*
+	 * Without mmap and munmap events, the mapping may belong to a call that was not recorded,
+	 * and may have been unmapped since. So it is not selected.
+	 */
 	effect->selected = (found->exec || ledger->has_maps) &&
 			   mt_session_selects(ledger->session, task, found->time);
 	effect->ready = true;
 }
 
-/* Takes a mapping that was kept for a call that did not come. */
+/* Takes a mapping that was kept for the exit of a call, if no exit followed. */
 static void flush_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
 			const struct mt_task *task)
 {
@@ -117,7 +123,10 @@ static void take_enter(struct mt_ledger *ledger, const struct mt_observed *obser
 {
 	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
 
-	/* The call has neither entry nor exit: the first reading of /proc has the mapping. */
+	/*
+	 * A mapping before the thread's first recorded entry belongs to a call that was not
+	 * recorded. It is dropped here; the first reading of /proc/PID/maps has it.
+	 */
 	if (ledger->has_marks && !thread->enter && !thread->left)
 		thread->has_found = false;
 	flush_found(ledger, thread, observed->task);
@@ -130,7 +139,10 @@ static void take_enter(struct mt_ledger *ledger, const struct mt_observed *obser
 	mt_vm_call_enter(observed->sample, thread->args);
 }
 
-/* A fork locks its address space and then, at once, the child's. */
+/*
+ * A fork locks the parent's address space and then immediately the child's. Marks two consecutive
+ * locks of different address spaces as those of a fork.
+ */
 static void note_fork(struct mt_ledger *ledger, struct mt_ledger_thread *thread, uint64_t mm)
 {
 	struct mt_effect *own = mt_order_at(ledger->order, thread->loose[0]);
@@ -141,7 +153,7 @@ static void note_fork(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
 	thread->loose_mm = mm;
 }
 
-/* The first lock of a call is the lock under which it takes effect. */
+/* A call takes effect under its first lock. Outside calls, the last two locks are kept. */
 static void take_lock(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
@@ -233,7 +245,7 @@ static void take_exit(struct mt_ledger *ledger, const struct mt_observed *observ
 
 /* ---- Pages ---- */
 
-/* Adds an effect at the end, for events that take effect at once. */
+/* Adds an effect at the end of the order, for events that take effect immediately. */
 static struct mt_effect *add_effect(struct mt_ledger *ledger, const struct mt_observed *observed,
 				    enum mt_effect_kind kind, uint64_t *place)
 {
@@ -299,7 +311,8 @@ static void take_alloc(struct mt_ledger *ledger, const struct mt_observed *obser
 }
 
 /*
- * The FORK record reported a space for the child; a sample of its parent shows that they share one.
+ * Drops the space that a FORK record created for a child, if the child turns out to share the space
+ * of its parent.
  */
 static void drop_unused(struct mt_ledger *ledger, const struct mt_task *parent)
 {
@@ -336,7 +349,7 @@ void mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *o
 
 /* ---- Kernel records ---- */
 
-/* mprotect leaves a record of each region, in the order of their addresses. */
+/* True during mprotect, which produces a record for each region, in address order. */
 static bool protects(const struct mt_ledger_thread *thread)
 {
 	return thread->in_call &&
@@ -344,9 +357,9 @@ static bool protects(const struct mt_ledger_thread *thread)
 }
 
 /*
- * The stack of a new program, where exec creates it. exec then moves the stack to its final place
- * and records it again. Before Linux 6.13 the first record comes after exec, and before exec if the
- * arguments fill pages.
+ * True if the mapping is a new program's stack at the place where exec creates it. exec then moves
+ * the stack to its final place, which gives a second record. Before Linux 6.13 the first record
+ * comes after the record of the exec, or before it if the arguments fill whole pages.
  */
 static bool is_stack_to_be(const struct mt_ledger_thread *thread, uint64_t end)
 {
@@ -354,10 +367,10 @@ static bool is_stack_to_be(const struct mt_ledger_thread *thread, uint64_t end)
 				    end == (1ull << 47) - 4096 || end == (1ull << 56) - 4096);
 }
 
-/* Evidence of unseen calls in a mapping's name: bits of enum mt_unseen_calls. */
+/* Which unseen calls a mapping is evidence of, by its name: bits of enum mt_unseen_calls. */
 static uint32_t unseen_by_region(const char *name, uint64_t start)
 {
-	/* The kernel puts these next to the end of the program's addresses. */
+	/* The kernel maps these near the top: below 4 GiB only for 32-bit programs. */
 	if (start < MT_NARROW_END && (!strcmp(name, "[vdso]") || !strcmp(name, "[stack]")))
 		return MT_UNSEEN_NARROW;
 	return !strcmp(name, "anon_inode:[io_uring]") ? MT_UNSEEN_RING : 0;
@@ -379,8 +392,8 @@ static void take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 	};
 	struct mt_ledger_space *space;
 	/*
-	 * The entry of a thread's first call may be older than the recording. The exit follows, and
-	 * has the part of the mapping that the call changed.
+	 * The mapping may belong to a call that was entered before the recording began. It is kept
+	 * for the exit of that call, which says which part of the mapping the call changed.
 	 */
 	bool late;
 
@@ -415,7 +428,8 @@ static void take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 }
 
 /*
- * The older of two locks is the lock of the parent's space, the other one the lock of the child's.
+ * A fork takes two locks: the older one locks the parent's space, the newer one the child's. If
+ * both were recorded, the fork takes effect at the older one.
  */
 static void take_fork(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
@@ -441,7 +455,7 @@ static void take_fork(struct mt_ledger *ledger, const struct mt_observed *observ
 	parent->left = record->time; /* the next fork comes after this time */
 }
 
-/* Queues the end of a space without threads. */
+/* Queues the end of the space, if it has no threads left. */
 static void take_end(struct mt_ledger *ledger, const struct mt_observed *observed, bool exec)
 {
 	struct mt_ledger_space *space;
@@ -500,7 +514,7 @@ void mt_ledger_take_kernel(struct mt_ledger *ledger, const struct mt_observed *o
 
 /* ---- Readings ---- */
 
-/* The reading that a line belongs to. */
+/* The index of the reading of /proc/PID/maps that a line belongs to. */
 static uint32_t reading_of(struct mt_ledger *ledger, const struct mt_map_record *map, bool again)
 {
 	struct mt_readings *readings =
@@ -525,7 +539,9 @@ void mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *obse
 
 	if (map->start >= map->end)
 		return;
-	/* It is posted before the first effect of any process: the space must be known by then. */
+	/*
+	 * Lines are posted before the first effect of any process, so the space must exist by then.
+	 */
 	if (observed->space)
 		mt_ledger_spaces_of(&ledger->spaces, observed->space, ledger->recording);
 	if (length)

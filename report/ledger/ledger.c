@@ -1,5 +1,6 @@
 /*
- * Passes a recording's records on to intake and posting, and closes spaces at the requested moment.
+ * Passes a recording's records on to intake and posting, and closes all spaces at the requested
+ * moment or at the end.
  */
 #include "report/ledger/ledger.h"
 
@@ -18,7 +19,7 @@ enum {
 	MOST_WAITING = 1 << 18, /* effects */
 };
 
-#define PATIENCE_NS 100000000ull /* for a lock outside any recorded call */
+#define PATIENCE_NS 100000000ull /* how long a lock outside any recorded call is kept */
 
 /* ---- Borrowed tables ---- */
 
@@ -142,13 +143,13 @@ void mt_ledger_post_ready(struct mt_ledger *ledger, bool all)
 	}
 }
 
-/* Memory stays mapped while nothing is recorded. */
+/* The recording may end after its last record: memory stays mapped while nothing is recorded. */
 static uint64_t observed_end(const struct mt_ledger *ledger)
 {
 	uint64_t end = mt_facts_observed_end(
 		&mt_session_facts(ledger->session)->recordings.items[ledger->recording], 0);
 
-	end = end > ledger->now ? end : ledger->now; /* damaged times */
+	end = end > ledger->now ? end : ledger->now; /* times may be damaged */
 	return ledger->at && ledger->at < end ? ledger->at : end;
 }
 
@@ -182,7 +183,7 @@ static void take_event(struct mt_ledger *ledger, uint32_t index)
 	struct mt_ledger_event *event = mt_array_at(&ledger->events, index);
 
 	event->moment = mt_vm_call_moment(facts->name, &event->kind);
-	if (event->kind == MT_VM_BY_NUMBER) /* most likely in addition to events for single calls */
+	if (event->kind == MT_VM_BY_NUMBER) /* other events most likely record the same calls */
 		event->moment = MT_MOMENT_NONE;
 	if (ledger->options->touched)
 		event->page = mt_page_event_of(facts);
@@ -194,8 +195,9 @@ static void take_event(struct mt_ledger *ledger, uint32_t index)
 }
 
 /*
- * If the event of lost records is unknown, any event may have lost them. The kernel names the event
- * that first found room again in a buffer that all calls share: any of them may have lost records.
+ * If the event of lost records is unknown, any event may have lost records. The kernel only names
+ * the first event that found room again in a buffer that all calls share, so any of these calls may
+ * have lost records.
  */
 static void take_loss(struct mt_ledger *ledger, uint32_t event, const struct mt_loss_record *loss)
 {

@@ -1,7 +1,7 @@
 /*
  * The ledger follows every call that changes an address space through a recording, in the order in
- * which the calls took effect. It reports each change with its origin, and each space's regions at
- * its end, at its peak, or at a moment.
+ * which the calls took effect. The ledger reports each change with its origin, and the regions of
+ * each space at the end of the space, at its peak, or at a moment.
  */
 #ifndef MT_REPORT_LEDGER_LEDGER_H
 #define MT_REPORT_LEDGER_LEDGER_H
@@ -27,15 +27,15 @@ struct mt_timespan;
 struct mt_ledger_space {
 	uint32_t recording; /* index into facts->recordings */
 	int32_t pid;
-	uint32_t generation;	       /* execs of this process before this space */
-	uint32_t comm;		       /* string id, of the thread seen last */
-	uint64_t start_time;	       /* clock ticks since boot, or ns of its fork; 0: unknown */
-	uint64_t began, ended;	       /* ns; ended is 0 for a space that outlives the recording */
-	bool execed;		       /* the space ended by exec */
-	bool uncertain;		       /* records about the space may be lost */
-	uint32_t unseen;	       /* bits of enum mt_unseen_calls: its figures may be off */
-	uint64_t mapped;	       /* bytes mapped at present */
-	struct mt_account *account;    /* NULL after `remaining` */
+	uint32_t generation;	    /* execs of this process before this space */
+	uint32_t comm;		    /* string id, of the thread seen last */
+	uint64_t start_time;	    /* clock ticks since boot, or ns of its fork; 0: unknown */
+	uint64_t began, ended;	    /* ns; ended is 0 for a space that outlives the recording */
+	bool execed;		    /* the space ended by exec */
+	bool uncertain;		    /* records about the space may have been lost */
+	uint32_t unseen;	    /* bits of enum mt_unseen_calls; if not 0, figures may be off */
+	uint64_t mapped;	    /* bytes mapped at present */
+	struct mt_account *account; /* NULL after `remaining` */
 	struct mt_ledger_watch *watch; /* private to the ledger */
 };
 
@@ -54,17 +54,18 @@ struct mt_ledger_touch {
 	uint32_t origin; /* of the thread that touched the page */
 	int32_t tid;
 	/*
-	 * 0: a fault. Above 0: the thread's last fault allocated 2^order pages; address is not set.
+	 * 0: a fault. Above 0: the kernel allocated 2^order pages for the thread's last fault;
+	 * address is not set.
 	 */
 	uint32_t order;
 };
 
 /* The kernel's count of an address space's pages changed. */
 struct mt_ledger_count {
-	const struct mt_ledger_space *space; /* of the thread, also for a count of another space */
+	const struct mt_ledger_space *space; /* the thread's, even for a count of another space */
 	uint64_t time;
 	const struct mt_page_count *count;
-	uint32_t origin; /* the thread's origin without a stack: MT_ORIGIN_UNSEEN */
+	uint32_t origin; /* of kind MT_ORIGIN_UNSEEN, with the thread but no stack */
 	int32_t tid;
 };
 
@@ -72,7 +73,7 @@ struct mt_ledger_options {
 	struct mt_at at;
 	/*
 	 * Both may be NULL. `remaining` is called once for each space, when the space or the
-	 * recording ends, with its regions at the time of `at`.
+	 * recording ends, with the regions of the space at the time of `at`.
 	 */
 	void (*change)(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *change);
@@ -80,14 +81,14 @@ struct mt_ledger_options {
 			  const struct mt_ledger_space *space, const struct mt_extents *regions,
 			  uint64_t time);
 	/*
-	 * mprotect gave mapped memory some access, or removed all access. Sign 0: a call changed
-	 * other attributes. May be NULL.
+	 * Called when mprotect gave mapped memory some access or removed all access; with sign 0,
+	 * when a call changed other attributes. May be NULL.
 	 */
 	void (*accessed)(void *context, const struct mt_ledger *ledger,
 			 const struct mt_ledger_change *change);
 	/*
-	 * A call has touched all pages of a mapped range, or has given them back while the range
-	 * stays mapped. May be NULL.
+	 * Called when a call touches all pages of a mapped range, or gives these pages back while
+	 * the range stays mapped. May be NULL.
 	 */
 	void (*advised)(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_space *space, const struct mt_range *range,
@@ -98,11 +99,11 @@ struct mt_ledger_options {
 			const struct mt_ledger_touch *touch);
 	void (*counted)(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_count *count);
-	/* Pages of a space moved to another address. */
+	/* Called when mremap moves pages of a space to another address. */
 	void (*moved)(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, uint64_t from, uint64_t to,
 		      uint64_t size);
-	/* A process's gauge from /proc, reported before anything else of the recording. */
+	/* Called for each gauge of a process, before anything else of the recording. */
 	void (*gauged)(void *context, uint32_t recording, const struct mt_gauge_record *gauge);
 	void *context;
 };
@@ -111,7 +112,8 @@ struct mt_ledger_options {
  * Makes a ledger that listens while the caller reads the session to its end. Call before the
  * session's first sample. Borrows session and options. The ledger is complete after
  * mt_ledger_end(). `alongside`: the session reads the same events and stacks as without the ledger,
- * and recordings without exits of calls are skipped; else it reads those of the ledger alone.
+ * and recordings without exits of calls are skipped. Otherwise the session only reads the events
+ * and stacks that the ledger needs.
  */
 struct mt_ledger *mt_ledger_begin(struct mt_session *session,
 				  const struct mt_ledger_options *options, bool alongside);
@@ -122,14 +124,14 @@ void mt_ledger_destroy(struct mt_ledger *ledger);
 const struct mt_origin *mt_ledger_origin(const struct mt_ledger *ledger, uint32_t id);
 const struct mt_attr_table *mt_ledger_attrs(const struct mt_ledger *ledger);
 
-/* An origin with the same task and another kind. */
+/* The id of an origin with the same task and another kind. */
 uint32_t mt_ledger_because(const struct mt_ledger *ledger, uint32_t origin,
 			   enum mt_origin_kind kind);
 
 /* True if records of page events were lost between two times. */
 bool mt_ledger_pages_lost(const struct mt_ledger *ledger, uint64_t from, uint64_t to);
 
-/* True if a region is older than the fork that made the space. Call within `remaining`. */
+/* True if a forked space has a region from before the fork. Call within `remaining`. */
 bool mt_ledger_inherited(const struct mt_ledger_space *space, const struct mt_extent *region);
 
 /*

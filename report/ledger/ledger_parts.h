@@ -19,7 +19,9 @@
 
 #define MT_NARROW_END (1ull << 32) /* end of a 32-bit program's addresses */
 
-/* The fields that the ledger reads from an event. */
+/*
+ * What the ledger knows about an event: which moment of which call it records, or which page event.
+ */
 struct mt_ledger_event {
 	enum mt_vm_call_moment moment;
 	enum mt_vm_call_kind kind;
@@ -34,7 +36,7 @@ struct mt_ledger_thread {
 	enum mt_vm_call_kind kind;
 	uint64_t args[MT_VM_ARGUMENTS];
 	uint64_t enter, left; /* times of the last call's entry, and of the last exit or fork */
-	uint64_t place;	      /* of the call's lock, or MT_PLACE_NONE */
+	uint64_t place;	      /* place of the call's lock, or MT_PLACE_NONE */
 	uint64_t loose[2];    /* places of locks outside any call, older first */
 	uint64_t loose_mm;    /* the kernel's id of the newer lock's address space */
 	bool has_found;	      /* `found` may belong to a call not read yet */
@@ -49,7 +51,7 @@ struct mt_initial_map {
 	int32_t pid;
 	uint32_t number;  /* index in the recording */
 	uint32_t reading; /* index of the reading, from 0 for each process */
-	uint32_t unseen;  /* bits of enum mt_unseen_calls, by the mapping's name */
+	uint32_t unseen;  /* unseen calls by the mapping's name: bits of enum mt_unseen_calls */
 };
 
 /* Readings of one process's /proc/PID/maps. */
@@ -66,16 +68,16 @@ struct mt_ledger {
 	struct mt_origins *origins;
 	struct mt_account_sink sink;
 	struct mt_observer observer;
-	bool alongside; /* another caller reads the session */
+	bool alongside; /* the session is also read for another analysis */
 	struct mt_ledger_spaces spaces;
 
-	/* Of the present recording: */
+	/* The state of the present recording: */
 	struct mt_order *order;
 	MT_ARRAY(struct mt_ledger_event) events; /* by index in facts->events */
 	bool has_calls, has_marks, has_locks;
 	bool has_maps;		/* has exits of mmap or munmap */
 	bool has_data;		/* has records of data mappings, not of executable ones alone */
-	bool moves_checked;	/* for new accounts: mremap checks its arguments first */
+	bool moves_checked;	/* passed to new accounts: mremap checks all arguments first */
 	struct mt_map64 by_tid; /* tid to index in threads */
 	MT_ARRAY(struct mt_ledger_thread) threads;
 	MT_ARRAY(uint32_t) free_threads;
@@ -119,7 +121,7 @@ void mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
 /* Calls `remaining` for a space and frees its account; does nothing the second time. */
 void mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);
 
-/* Sinks of all accounts: add space, origin and attributes, and call the options' callbacks. */
+/* The sinks of all accounts. Add space, origin and attributes, and call the options' callbacks. */
 void mt_ledger_deliver_moved(void *ledger, struct mt_account *account, uint64_t from, uint64_t to,
 			     uint64_t size);
 

@@ -56,7 +56,10 @@ struct mt_ledger_space *mt_ledger_spaces_of(struct mt_ledger_spaces *spaces,
 		       : new_space(spaces, space, recording);
 }
 
-/* Effects are posted later than they are read: the end of the older space may not be posted yet. */
+/*
+ * True if an older space of the pid has not ended. Effects are posted later than they are read, so
+ * that end may not be posted yet.
+ */
 static bool has_not_begun(const struct mt_ledger_space *space)
 {
 	return !space->account && space->watch->older && !space->watch->older->ended;

@@ -1,6 +1,4 @@
-/*
- * The address spaces of a ledger with its private state of each, found by session space and by pid.
- */
+/* The address spaces of a ledger and their private state, found by session space and by pid. */
 #ifndef MT_REPORT_LEDGER_LEDGER_SPACES_H
 #define MT_REPORT_LEDGER_LEDGER_SPACES_H
 
@@ -15,7 +13,7 @@
 struct mt_overlaps;
 struct mt_space;
 
-/* A forked space that was copied while other threads may have been in calls. */
+/* A child space that was copied by fork while other threads may have been in calls. */
 struct mt_copied_space {
 	struct mt_ledger_space *child;
 	uint64_t since, time; /* the copy was made between these times */
@@ -32,22 +30,22 @@ struct mt_ledger_watch {
 	bool closed;		       /* its END effect is in the order */
 	bool unused;		       /* the child turned out to share another space */
 	bool read_once;		       /* /proc/PID/maps was read completely once */
-	bool read_in_part;	       /* part of the present reading was left to the next */
+	bool read_in_part;	       /* the present reading was applied only in part */
 	uint64_t read;		       /* start of the last complete reading */
 	uint64_t reading;	       /* start of the present reading */
 	uint64_t changed;	       /* time of the last change other than by a reading */
 	uint64_t held, peak, peak_time;
 	bool at_peak;
-	struct mt_extents *peak_regions; /* NULL at the peak */
+	struct mt_extents *peak_regions; /* NULL while the space is at its peak */
 	struct mt_overlaps *overlaps;	 /* NULL before the first call */
 	struct mt_copied_space *copies;	 /* MT_COPIES; NULL before the first fork */
 	size_t copy_count;
 };
 
-/* Zero-initialized: empty. */
+/* A zero-initialized table is empty. */
 struct mt_ledger_spaces {
 	MT_ARRAY(struct mt_ledger_space *) all;
-	/* Of the present recording: */
+	/* The state of the present recording: */
 	size_t from;		  /* index of its first space */
 	size_t advised;		  /* spaces before this index have MT_UNSEEN_ADVISED */
 	struct mt_map64 by_space; /* id of a struct mt_space to index */
@@ -57,8 +55,8 @@ struct mt_ledger_spaces {
 void mt_ledger_spaces_deinit(struct mt_ledger_spaces *spaces);
 
 /*
- * The ledger's space for the session's, created as one of `recording` if it is new. Valid until
- * deinit.
+ * The ledger's space for a space of the session. A new space is created as one of `recording`.
+ * Valid until deinit.
  */
 struct mt_ledger_space *mt_ledger_spaces_of(struct mt_ledger_spaces *spaces,
 					    const struct mt_space *space, uint32_t recording);

@@ -24,7 +24,7 @@ struct mt_losses {
 void mt_losses_add(struct mt_losses *losses, uint64_t from, uint64_t to);
 void mt_losses_deinit(struct mt_losses *losses);
 
-/* True if a span overlaps the time between from and to. Sorts the spans first. */
+/* Sorts the spans. Returns true if a span overlaps the time between from and to. */
 bool mt_losses_between(struct mt_losses *losses, uint64_t from, uint64_t to);
 
 #endif

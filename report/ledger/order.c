@@ -7,7 +7,7 @@
 
 enum {
 	FIRST_CAPACITY = 1024, /* a power of two */
-	FORKS_PATIENCE = 50,   /* times the patience for other places */
+	FORKS_PATIENCE = 50,   /* a place of a fork has this many times the patience */
 };
 
 struct mt_order {

@@ -1,8 +1,8 @@
 /*
  * The order in which effects took place. A call takes effect when its thread acquires the mmap
- * lock, but is known only at its exit, so it takes its place in a queue at the lock and is filled
- * in later. Effects leave the front complete and in order. In recordings without lock events,
- * places are taken at the exits.
+ * lock, but the effect is known only at the exit of the call. So a place in a queue is reserved at
+ * the lock and filled in at the exit. Effects leave the front of the queue complete and in order.
+ * In recordings without lock events, places are taken at the exits.
  */
 #ifndef MT_REPORT_LEDGER_ORDER_H
 #define MT_REPORT_LEDGER_ORDER_H
@@ -32,12 +32,12 @@ enum mt_effect_kind {
 struct mt_effect {
 	enum mt_effect_kind kind;
 	/*
-	 * All fields of its kind are set. A CALL or TOUCH that is not ready waits for its stack,
+	 * All fields of the kind are set. A CALL or TOUCH that is not ready waits for its stack,
 	 * and is never given up.
 	 */
 	bool ready;
-	bool of_a_call; /* taken inside a call; its exit fills the effect in */
-	bool of_a_fork; /* probably of a fork, which may take long: longer patience */
+	bool of_a_call; /* reserved inside a call, whose exit fills the effect in */
+	bool of_a_fork; /* probably of a fork, which may take long: kept longer */
 	uint64_t time;
 	uint64_t enter, exit; /* times of entry and exit, for calls whose order is unknown */
 	struct mt_ledger_space *space, *parent; /* FORK: space is the child's */
@@ -63,18 +63,19 @@ struct mt_effect {
 struct mt_order *mt_order_create(size_t most);
 void mt_order_destroy(struct mt_order *order);
 
-/* Takes a place at the end. */
+/* Adds a place at the end, and returns it. */
 uint64_t mt_order_add(struct mt_order *order, uint64_t time);
 
-/* The effect in a place; NULL once it left the queue. Borrowed until the next add. */
+/* The effect at a place; NULL once the effect has left the queue. Borrowed until the next add. */
 struct mt_effect *mt_order_at(struct mt_order *order, uint64_t place);
 
 /*
  * Removes and returns the effect at the front once it is ready, else NULL. Borrowed until the next
  * add. Places that are not ready are given up:
  *
- * 1. those outside any call, at `now`, when older than `patience` ns; of forks, than 50 times that;
- * 2. with `all`, every one.
+ * 1. places outside any call, if they are older than `patience` ns at `now`, or 50 times `patience`
+ *    for places of forks;
+ * 2. with `all`, every place.
  */
 const struct mt_effect *mt_order_next(struct mt_order *order, uint64_t now, uint64_t patience,
 				      bool all);

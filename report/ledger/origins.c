@@ -11,7 +11,7 @@
 struct mt_origins {
 	struct mt_byte_runs *all;
 	struct mt_origin last[MT_ORIGIN_KINDS];
-	uint32_t last_ids[MT_ORIGIN_KINDS]; /* ids of `last`, + 1 */
+	uint32_t last_ids[MT_ORIGIN_KINDS]; /* ids of `last` plus 1; 0: none */
 };
 
 struct mt_origins *mt_origins_create(void)

@@ -15,7 +15,7 @@ enum {
 	ORDER_MOST = 18, /* 1 GiB */
 };
 
-/* True if a kernel name is `name`, alone or followed by a filter or perf's modifiers. */
+/* True if an event's kernel name is `name`, alone or followed by a filter or perf's modifiers. */
 static bool is_named(const char *event, const char *name)
 {
 	size_t length = strlen(name);

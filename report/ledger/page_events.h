@@ -18,7 +18,7 @@ enum mt_page_moment {
 	MT_PAGE_NONE,
 	MT_PAGE_FAULT, /* before the kernel handles the fault */
 	MT_PAGE_COUNT, /* a count changed */
-	MT_PAGE_PART,  /* a count changed, with a filter on the counts */
+	MT_PAGE_PART,  /* a count changed; a filter selects which counts are recorded */
 	MT_PAGE_ALLOC, /* contiguous pages were allocated */
 };
 
@@ -41,9 +41,9 @@ struct mt_page_event {
 struct mt_page_count {
 	uint32_t mm;	 /* the kernel's id of the address space */
 	uint32_t member; /* enum mt_page_member */
-	bool own;	 /* the address space is the thread's own */
+	bool own;	 /* the address space is that of the thread */
 	uint64_t bytes;
-	/* The call that the thread was in. */
+	/* The call that the thread is in. */
 	enum mt_vm_call_kind call; /* MT_VM_NONE: in no known call */
 	uint64_t enter;
 	uint64_t args[3];
@@ -56,7 +56,7 @@ struct mt_page_event mt_page_event_of(const struct mt_facts_event *event);
 bool mt_page_count_get(const struct mt_page_event *event, const struct mt_sample *sample,
 		       struct mt_page_count *out);
 
-/* Order of an allocation (2^order pages); 0 for single pages, and for pages of no program. */
+/* Order of an allocation (2^order pages); 0 for a single page, and if not for a program. */
 uint32_t mt_page_alloc_order(const struct mt_page_event *event, const struct mt_sample *sample);
 
 #endif

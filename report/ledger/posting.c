@@ -22,7 +22,7 @@
 #define MADV_DONTNEED_LOCKED 24
 #endif
 
-#define FORK_NS 5000000000ull /* longest wait for a fork's place: mt_order_next() */
+#define FORK_NS 5000000000ull /* how long the place of a fork is kept: mt_order_next() */
 
 /* ---- Delivering ---- */
 
@@ -78,7 +78,7 @@ static struct mt_task leader_of(const struct mt_space *of)
 		.pid = of->pid, .tid = of->pid, .comm = of->comm, .space = (struct mt_space *)of};
 }
 
-/* An origin for changes without a call: the process as a whole. */
+/* An origin with the process as a whole, for changes without a call. */
 static struct mt_origin process_origin(const struct mt_ledger *ledger,
 				       const struct mt_ledger_space *space,
 				       enum mt_origin_kind kind, uint64_t time)
@@ -118,7 +118,7 @@ static void doubt_narrow(struct mt_ledger *ledger, struct mt_ledger_space *space
 	mt_ledger_deliver(ledger, space->account, &change);
 }
 
-/* Before `remaining`: marks doubtful ranges, and adds unseen calls to the session's facts. */
+/* Call before `remaining`. Marks doubtful ranges, and adds unseen calls to the session's facts. */
 static void close_unseen(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_space *of = space->watch->space;
@@ -238,7 +238,10 @@ static void move_doubt(void *context, const struct mt_range *range, uint64_t to,
 	mt_array_deinit(&doubts);
 }
 
-/* Children that were copied while the call ran may or may not have its changes. */
+/*
+ * Marks the ranges of a call as doubtful in children that were copied while the call ran: they may
+ * or may not have its changes.
+ */
 static void doubt_copies(struct mt_ledger *ledger, const struct mt_effect *effect,
 			 const struct mt_timed_call *call)
 {
@@ -276,7 +279,7 @@ static void find_overlaps(struct mt_ledger *ledger, const struct mt_effect *effe
 		doubt_copies(ledger, effect, &call);
 }
 
-/* Marks the regions of a range, each with its origin, and the gaps between them as doubtful. */
+/* Marks a range as doubtful, and reports this for each region in the range with its origin. */
 static void doubt_regions(const struct doubting *in, const struct mt_range *range)
 {
 	const struct mt_extents *regions = in->space->account->regions;
@@ -293,7 +296,10 @@ static void doubt_regions(const struct doubting *in, const struct mt_range *rang
 	}
 }
 
-/* Calls of other threads just before a fork may have changed the space after the copy. */
+/*
+ * Notes the copy of a space by fork. Calls of other threads that began before the fork may have
+ * changed the space after the copy, so their ranges are doubtful in the child.
+ */
 static void note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_watch *watch = effect->parent->watch;
@@ -380,8 +386,8 @@ static bool may_take_pages(uint64_t advice)
 }
 
 /*
- * Evidence of calls that the events do not record: operations of io_uring, and the ranges of
- * process_madvise. MT_UNSEEN_ADVICE: any process may have lost pages.
+ * Which unseen calls a call is evidence of: operations of io_uring, and the ranges of
+ * process_madvise, are not recorded. MT_UNSEEN_ADVICE: any process may have lost pages.
  */
 static uint32_t unseen_by_call(const struct mt_vm_call *call)
 {
@@ -424,7 +430,7 @@ static void post_found(struct mt_ledger *ledger, const struct mt_effect *effect)
 	mt_account_found(effect->space->account, &found);
 }
 
-/* A child that already has an account shares the space of another task. */
+/* Copies the parent's account. A child that has an account shares the space of another task. */
 static void post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_space *child = effect->space;
@@ -455,7 +461,7 @@ static void post_end(struct mt_ledger *ledger, const struct mt_effect *effect)
 	mt_ledger_close(ledger, space, effect->time);
 }
 
-/* Page events change no account. */
+/* Reports a page event. Page events do not change accounts. */
 static void post_pages(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	const struct mt_ledger_options *options = ledger->options;
@@ -534,12 +540,15 @@ static int compare_lines(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* The result of one read() of /proc/PID/maps: valid at one moment between its two times. */
+/*
+ * The lines from one read() of /proc/PID/maps, which are valid at one moment between the times
+ * before and after it.
+ */
 struct piece {
 	const struct mt_initial_map *lines;
 	size_t count;
-	uint64_t start;	  /* start of its range: the end of the previous piece */
-	bool first, last; /* in its reading */
+	uint64_t start;	  /* start of the range of the piece: the end of the previous one */
+	bool first, last; /* of its reading */
 };
 
 static bool same_reading(const struct mt_initial_map *a, const struct mt_initial_map *b)
@@ -575,8 +584,9 @@ static bool is_last_reading(const struct mt_ledger *ledger, const struct mt_init
 }
 
 /*
- * True if the space changed during the read(), so the order of the two is unknown. A later reading
- * then decides; without one the account decides, if it has been read before.
+ * True if the space may have changed during the read(), so the order of change and read() is
+ * unknown. Then a later reading decides. If there is none, the account is kept, provided that the
+ * space was read completely before.
  */
 static bool is_ambiguous(const struct mt_ledger *ledger, const struct mt_ledger_space *space,
 			 const struct piece *piece)
@@ -588,8 +598,8 @@ static bool is_ambiguous(const struct mt_ledger *ledger, const struct mt_ledger_
 }
 
 /*
- * The origin of a reading's changes. A region that came or went between two readings was changed by
- * an unseen call, or in lost records.
+ * The origin of the changes that a reading shows. A region that was mapped or unmapped between two
+ * readings was changed by an unseen call, or by a call whose records were lost.
  */
 static struct mt_origin name_reading(struct mt_ledger *ledger, const struct mt_ledger_space *space,
 				     const struct mt_initial_map *line)

@@ -1,4 +1,7 @@
-/* Readings of /proc/PID/smaps, by mapping: at mtrec's start and end, of requested processes. */
+/*
+ * Readings of /proc/PID/smaps, which mtrec makes at its start and end for requested processes. Each
+ * reading has the mappings of a process.
+ */
 #ifndef MT_REPORT_RESIDENCE_MAPPING_READINGS_H
 #define MT_REPORT_RESIDENCE_MAPPING_READINGS_H
 
@@ -18,7 +21,7 @@ enum mt_mapping_size {
 	MT_MAPPING_SIZES
 };
 
-/* A mapping of one reading of a process's smaps. */
+/* One mapping in a reading of a process's smaps. */
 struct mt_mapping_reading {
 	uint32_t recording;
 	int32_t pid;
@@ -27,7 +30,7 @@ struct mt_mapping_reading {
 	double bytes[MT_MAPPING_SIZES];
 };
 
-/* Zero-initialized: empty. */
+/* A zero-initialized set has no readings. */
 struct mt_mapping_readings {
 	MT_ARRAY(struct mt_mapping_reading) items;
 };
@@ -50,7 +53,7 @@ struct mt_mapping_list mt_mapping_readings_first(const struct mt_mapping_reading
 struct mt_mapping_list mt_mapping_readings_near(const struct mt_mapping_readings *readings,
 						uint32_t recording, int32_t pid, uint64_t time);
 
-/* The first mapping that ends above the address; NULL without. */
+/* The first mapping that ends after the address; NULL if there is none. */
 const struct mt_mapping_reading *mt_mapping_list_after(const struct mt_mapping_list *list,
 						       uint64_t address);
 

@@ -1,5 +1,5 @@
 /*
- * A sorted array of runs, split into leaves of some kilobytes, as in extents.c. Runs are half the
+ * A sorted array of runs, split into leaves of a few kilobytes, as in extents.c. Runs are half the
  * size of extents, which matters when each page is a run.
  */
 #include "report/residence/page_map.h"
@@ -39,7 +39,7 @@ static size_t first_run(const struct mt_page_leaf *leaf, uint64_t page)
 	return mt_array_split(leaf->count, at, end_of(&leaf->runs[at]) <= page);
 }
 
-/* The first run that ends above the page; without one, a leaf after the last. */
+/* The place of the first run that ends after the page; if there is none, past the last leaf. */
 static struct place find(const struct mt_page_map *map, uint64_t page)
 {
 	size_t below = mt_array_split(map->leaves.count, at, map->leaves.items[at].first <= page);
@@ -73,7 +73,7 @@ static void put_leaf(struct mt_page_map *map, size_t at, struct mt_page_leaf *le
 	map->leaves.items[at] = (struct mt_page_entry){leaf->runs[0].first, leaf};
 }
 
-/* Halves a full leaf; a leaf that grows at its end keeps nearly all its entries. */
+/* Splits a full leaf into halves. If the leaf grows at its end, it keeps nearly all entries. */
 static void split(struct mt_page_map *map, struct place *at)
 {
 	struct mt_page_leaf *leaf = map->leaves.items[at->leaf].leaf,
@@ -120,7 +120,7 @@ static void insert(struct mt_page_map *map, const struct mt_page_run *run)
 		put_leaf(map, 0, leaf);
 		return;
 	}
-	/* Append to the left leaf: a space that grows upwards fills its leaves. */
+	/* Append to the left leaf, so that a space that grows upwards fills its leaves. */
 	if (at.leaf && !at.run)
 		at = (struct place){at.leaf - 1, map->leaves.items[at.leaf - 1].leaf->count};
 	leaf = map->leaves.items[at.leaf].leaf;
@@ -178,7 +178,7 @@ static void deliver(const struct clearing *c, const struct mt_page_run *run)
 		c->taken(c->context, first, end - first, run->holder);
 }
 
-/* Clears a range inside one run that touches neither end of it. */
+/* Clears a range that lies inside one run and touches neither end of the run. */
 static void punch(struct mt_page_map *map, const struct clearing *c, struct place at)
 {
 	struct mt_page_run *left = &map->leaves.items[at.leaf].leaf->runs[at.run];

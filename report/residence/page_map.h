@@ -1,7 +1,7 @@
 /*
  * The holder of each page of an address space, as runs of pages with the same holder. Pages are
- * numbers: address / 4096, below 2^54. Memory grows with the number of runs, not with their length
- * or distance.
+ * given as numbers: address / 4096, below 2^54. A holder is a number that the caller defines; 0:
+ * none. Memory grows with the number of runs, not with their length or distance.
  */
 #ifndef MT_REPORT_RESIDENCE_PAGE_MAP_H
 #define MT_REPORT_RESIDENCE_PAGE_MAP_H
@@ -20,7 +20,7 @@ struct mt_page_entry {
 	struct mt_page_leaf *leaf;
 };
 
-/* Zero-initialized: empty. */
+/* A zero-initialized map is empty. */
 struct mt_page_map {
 	MT_ARRAY(struct mt_page_entry) leaves; /* in ascending order, none empty */
 };
@@ -28,15 +28,15 @@ struct mt_page_map {
 void mt_page_map_deinit(struct mt_page_map *map);
 
 /*
- * Gives the free pages of [first, end) to `holder`, not 0: lowest first, at most `most`. Returns
- * their number.
+ * Gives free pages of [first, end) to `holder`, which must not be 0, lowest page first, until
+ * `most` pages are given. Returns the number of pages given.
  */
 uint64_t mt_page_map_fill(struct mt_page_map *map, uint64_t first, uint64_t end, uint64_t most,
 			  uint32_t holder);
 
 /*
- * Takes the pages of [first, end) from their holders, and calls `taken`, which may be NULL, for
- * each run that had one, in ascending order. `taken` must not use the map.
+ * Takes the pages of [first, end) from their holders. Calls `taken`, which may be NULL, for each
+ * run of pages that had a holder, in ascending order. `taken` must not use the map.
  */
 void mt_page_map_clear(struct mt_page_map *map, uint64_t first, uint64_t end,
 		       void (*taken)(void *context, uint64_t page, uint64_t count, uint32_t holder),
@@ -53,7 +53,7 @@ typedef MT_ARRAY(struct mt_page_run) mt_page_runs;
 /* A callback `taken` that appends the runs to the mt_page_runs in its context. */
 void mt_page_runs_add(void *runs, uint64_t page, uint64_t count, uint32_t holder);
 
-/* The first run that ends above a page, or NULL. Borrowed until the next change. */
+/* The first run that ends after a page, or NULL. Borrowed until the next change. */
 const struct mt_page_run *mt_page_map_after(const struct mt_page_map *map, uint64_t page);
 
 /* Moves `count` pages; pages at the new place lose their holders. */

@@ -29,7 +29,10 @@ static void change(void *context, const struct mt_ledger *ledger,
 	toucher->to = change->end >> MT_PAGE_SHIFT;
 }
 
-/* A huge page belongs to one mapping: if another mapping begins inside, it is split. */
+/*
+ * Splits huge pages at the ends of the range. A huge page lies in one mapping, so the kernel splits
+ * the page if another mapping begins inside it.
+ */
 static void accessed(void *context, const struct mt_ledger *ledger,
 		     const struct mt_ledger_change *reported)
 {
@@ -83,7 +86,7 @@ static void find_key(const struct mt_ledger *ledger, uint32_t book,
 	toucher->key = key;
 }
 
-/* Without each change of the counts: counts each distinct page once. */
+/* Counts each distinct page once, for recordings without each change of the kernel's counts. */
 static void touch_pages(struct mt_residence *r, struct mt_toucher *toucher, uint32_t book,
 			uint64_t page, uint64_t count)
 {
@@ -134,8 +137,8 @@ static void touched(void *context, const struct mt_ledger *ledger,
 /* ---- Batched counts, or none ---- */
 
 /*
- * The rise of a count over a space's life; false if unknown. Sets *batched if the count lacks pages
- * that threads have not added yet.
+ * Finds the rise of a count over a space's life; false if unknown. Sets *batched if the count may
+ * lack pages that threads have touched and not added yet.
  */
 static bool find_rise(struct mt_residence *r, uint32_t index, uint32_t member, uint64_t until,
 		      int64_t *out, bool *batched)
@@ -165,8 +168,8 @@ static bool find_rise(struct mt_residence *r, uint32_t index, uint32_t member, u
 }
 
 /*
- * The rise of all members, by smaps_rollup at both ends. smaps_rollup walks the pages, so no pages
- * are pending.
+ * Finds the rise of all members together, from the readings of smaps_rollup at start and end. The
+ * kernel walks the pages for smaps_rollup, so no pages are pending.
  */
 static bool find_whole(struct mt_residence *r, uint32_t index, uint64_t until, int64_t *out)
 {
@@ -200,7 +203,7 @@ static bool find_sum(struct mt_residence *r, uint32_t index, uint64_t until, int
 	return known;
 }
 
-/* Adds resident pages beyond the touched ones to a holder without a fault. */
+/* Gives resident pages beyond those touched to a holder without a fault. */
 static void put_unseen(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index,
 		       uint64_t until)
 {
@@ -212,7 +215,7 @@ static void put_unseen(struct mt_residence *r, const struct mt_ledger *ledger, u
 	    (!find_whole(r, index, until, &sum) && !find_sum(r, index, until, &sum)) ||
 	    sum == total)
 		return;
-	book->read = UINT64_MAX; /* the figures are as of the reading */
+	book->read = UINT64_MAX; /* all figures are of the moment of the reading */
 	id = mt_residence_cause(r, ledger, index, book->origin, MT_ORIGIN_UNSEEN,
 				MT_PAGES_ANONYMOUS);
 	mt_residence_hold(r, index, id, sum - total);
@@ -233,8 +236,8 @@ static void put_huge(struct mt_residence *r, const struct mt_ledger *ledger, uin
 
 /*
  * Adds huge pages from before the recording, and huge pages that no fault explains: khugepaged and
- * madvise collapse small pages, and a forked child has its parent's. Huge pages are split when a
- * part is unmapped, or for swapping out.
+ * madvise merge small pages into huge ones, and a forked child has the huge pages of its parent.
+ * The kernel splits a huge page when a part of it is unmapped, or to swap it out.
  */
 static void put_unseen_huge(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index)
 {
@@ -278,7 +281,7 @@ static void remaining(void *context, const struct mt_ledger *ledger,
 		put_unseen_huge(r, ledger, index);
 	r->books.items[index]->closed = true;
 	mt_page_map_deinit(&r->books.items[index]->map);
-	/* The kernel may reuse the id of the space. */
+	/* Unbind the counts: the kernel may reuse the id of the space. */
 	while ((counts = mt_residence_next_counts(r, index, &at)))
 		*counts = (struct mt_page_counts){0};
 	mt_array_deinit(&r->books.items[index]->counts);

@@ -3,7 +3,8 @@
  * memory.
  *
  * 1. If the recording has each change of the kernel's count (kmem:rss_stat, Linux 6.2 and later),
- *    figures add up to the count; pages that no fault explains are held by a cause.
+ *    the figures add up to the count. Pages that no fault explains are held by a cause, such as
+ *    fork.
  * 2. Otherwise each distinct touched page counts once, and the difference to the kernel's count is
  *    a separate holding.
  */
@@ -19,14 +20,14 @@
 struct mt_page_map;
 struct mt_residence;
 
-/* Pages touched by one stack, or that came or went for one cause. */
+/* Pages that one stack touched, or that were added or removed for one cause. */
 struct mt_holding {
 	const struct mt_ledger_space *space;
 	uint32_t toucher, reserver; /* origin ids of the ledger */
 	uint32_t attrs;		    /* attributes id of the ledger */
-	int64_t pages;		    /* resident pages; below 0: taken from unknown holders */
+	int64_t pages;		    /* resident pages; negative: pages taken from unknown holders */
 	int64_t swapped;	    /* swapped-out pages */
-	bool huge;		    /* came as huge pages of anonymous memory */
+	bool huge;		    /* the pages were added as huge pages of anonymous memory */
 	int64_t count;		    /* faults, or changes of the kernel's count, that added pages */
 };
 
@@ -34,8 +35,8 @@ struct mt_residence_options {
 	/* True if the recording has each change of the kernel's count. */
 	bool (*each)(void *context, uint32_t recording);
 	/*
-	 * Called at each change of a holding, with the pages, swapped pages and changes added. May
-	 * be NULL.
+	 * Called at each change of a holding; `more` has the pages, swapped pages and changes that
+	 * are added. May be NULL.
 	 */
 	void (*held)(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
 		     uint64_t time);
@@ -48,12 +49,12 @@ struct mt_residence_options {
 			  uint64_t time, const struct mt_page_map *touched);
 	void *context;
 	bool peak;	    /* report each space at its peak of resident pages */
-	bool ended_at_peak; /* report ended spaces at their peak: many free all at their end */
-	bool huge;	    /* adds AnonHugePages beyond huge faults: only for sums of huge pages */
+	bool ended_at_peak; /* report ended spaces at their peak: many free all at exit */
+	bool huge;	    /* add AnonHugePages beyond huge faults; only for sums of huge pages */
 	bool moment;	    /* the ledger stops before the recording's end */
 	/*
-	 * Reports each space as of the last reading of /proc/PID/status in its life, so that all
-	 * holdings are of the same moment.
+	 * Report each space at the last reading of its /proc/PID/status, so that all holdings are
+	 * of the same moment.
 	 */
 	bool as_read;
 };

@@ -1,7 +1,7 @@
 /*
  * Address spaces and their holders, pages taken from holders, and the final holdings. When a range
- * is given back, its pages are taken from their holders at once. The kernel's count falls
- * separately, and the difference stays with the cause.
+ * is given back, its pages are taken from their holders immediately and given to the cause. The
+ * kernel's count falls later, and takes them from the cause.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,10 @@ void mt_residence_begin(struct mt_residence *r, uint32_t recording)
 
 /* ---- Finding ---- */
 
-/* Time of the last reading of a process other than its first; UINT64_MAX without one. */
+/*
+ * With options.as_read: time of the last reading of a process. UINT64_MAX without that option, or
+ * if the process has only one reading.
+ */
 static uint64_t last_read(struct mt_residence *r, int32_t pid)
 {
 	const struct mt_page_reading *first =
@@ -179,7 +182,7 @@ void mt_residence_note_pending(struct mt_residence *r, struct mt_toucher *touche
 			       int64_t pages)
 {
 	if (toucher->pending_book != book)
-		toucher->pending = 0; /* pages of an earlier program, whose book has ended */
+		toucher->pending = 0; /* for an earlier program, whose book has ended */
 	toucher->pending_book = book;
 	if (pages < -toucher->pending)
 		pages = -toucher->pending;
@@ -222,7 +225,7 @@ static int compare_readings(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* The number of readings before `key`. */
+/* Sorts the readings. Returns the number of readings before `key`. */
 static size_t readings_before(struct mt_residence *r, const struct mt_page_reading *key)
 {
 	const size_t count = r->readings.count;
@@ -351,7 +354,7 @@ static void take_pages(void *context, uint64_t page, uint64_t count, uint32_t ho
 	mt_residence_hold(r, taking->book, *cause, (int64_t)count);
 }
 
-/* The same holder, with small pages. */
+/* The holder with the same key but small pages. Moves the pages of the run to it. */
 static uint32_t holder_split(struct mt_residence *r, uint32_t book, const struct mt_page_run *run)
 {
 	size_t size;
@@ -404,7 +407,7 @@ void mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledg
 
 	split_around(r, book, first, end);
 	mt_page_map_clear(&of->map, first, end, take_pages, &taking);
-	/* Without counts the pages are gone now; no later record reports it. */
+	/* Without each change of the counts, no later record says that pages are gone. */
 	if (!r->each)
 		mt_residence_note_total(of, -taking.pages);
 }

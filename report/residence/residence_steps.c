@@ -1,6 +1,6 @@
 /*
- * Attributes a change of the kernel's counts to its thread's page fault, to its call, or to another
- * cause.
+ * Attributes a change of the kernel's counts to the page fault or the call of the thread, or to
+ * another cause.
  */
 #include <sys/mman.h>
 
@@ -19,8 +19,8 @@ enum {
 };
 
 /*
- * The kernel has no ids for address spaces before its random numbers are ready, early after boot:
- * each id is 0.
+ * Early after boot, before the kernel's random numbers are ready, each address space has the id 0.
+ * This bit plus the index of the book is used as the id then.
  */
 #define NAMELESS (1ull << 32)
 
@@ -66,7 +66,7 @@ static void take_pages(void *context, uint64_t page, uint64_t count, uint32_t ho
 	mt_residence_count_changes(taking->r, taking->step->book, id, (int64_t)count);
 }
 
-/* Takes pages that were reclaimed unseen, or are replaced now, from their holders. */
+/* Takes the pages of a range from their holders and gives them to the cause `why`. */
 static void take_back(struct mt_residence *r, const struct step *step, uint64_t from, uint64_t to,
 		      enum mt_origin_kind why)
 {
@@ -75,7 +75,7 @@ static void take_back(struct mt_residence *r, const struct step *step, uint64_t 
 	mt_page_map_clear(&r->books.items[step->book]->map, from, to, take_pages, &taking);
 }
 
-/* The range of pages that a fault added `count` of. */
+/* The range of pages within which a fault added `count` pages. */
 static void range_of_fault(const struct mt_toucher *toucher, uint32_t member, uint64_t count,
 			   uint64_t *from, uint64_t *to)
 {
@@ -100,8 +100,9 @@ static void give_pages(struct mt_residence *r, uint32_t book, uint32_t holder, u
 
 /*
  * The part of a step that the fault itself added. The kernel sums its count over all CPUs for each
- * event. If threads fault at the same time, a thread's event may also include another thread's
- * page, or repeat it. The size identifies the fault's anonymous pages: 4 KiB, or from 16 KiB on.
+ * event. If threads fault at the same time, the event of one thread may include or repeat pages of
+ * another thread. Anonymous pages of the fault itself are recognized by their size: 4 KiB, or a
+ * power of two from 16 KiB on.
  */
 static int64_t own_part(const struct step *step)
 {
@@ -138,7 +139,7 @@ static void fault_added(struct mt_residence *r, const struct step *step, struct 
 			 step->pages - own);
 }
 
-/* A page of a file makes room for its copy; a huge page is split. */
+/* Applies pages that a fault removed: a page of a file replaced by a copy, or a split huge page. */
 static void fault_took(struct mt_residence *r, const struct step *step,
 		       const struct mt_toucher *toucher)
 {
@@ -211,7 +212,9 @@ static bool is_replaced(const struct step *step, const struct mt_toucher *touche
 	return !toucher->given && (step->pages == -1 || step->pages == -MT_HUGE_PAGES);
 }
 
-/* A huge page does not fit the fault's region: an unrecorded call, such as mlock, added it. */
+/*
+ * True if a huge page does not fit into the fault's region: an unrecorded call like mlock added it.
+ */
 static bool has_no_room(const struct step *step, const struct mt_toucher *toucher)
 {
 	uint64_t from = toucher->page & ~((uint64_t)MT_HUGE_PAGES - 1);
@@ -226,12 +229,10 @@ static void put_step(struct mt_residence *r, const struct step *step, struct mt_
 	bool fault = toucher->faulting && toucher->book == step->book && count->own &&
 		     !(count->call && count->enter > toucher->time) && !has_no_room(step, toucher);
 	bool given = toucher->given & 1u << step->member;
-	/* A fault removes no anonymous page. */
+	/* A fault does not remove anonymous pages. */
 	bool rises = step->pages > 0 || (fault && !given && step->member == MT_PAGES_ANONYMOUS);
 
-	/*
-	 * A fault removes a file's page before it adds the copy; later removals have another cause.
-	 */
+	/* A fault removes a file's page before it adds the copy; later removals are not its own. */
 	if (fault && !given && (rises || is_replaced(step, toucher))) {
 		if (rises)
 			fault_added(r, step, toucher);
@@ -258,7 +259,10 @@ static void put_swapped(struct mt_residence *r, const struct step *step)
 	mt_residence_hold_swapped(r, step->book, id, step->pages);
 }
 
-/* The counts belong to this book: pages from before its first event came by fork or exec. */
+/*
+ * Binds the counts to the book of the step. If the space is new, pages from before its first event
+ * were added by fork or exec.
+ */
 static void bind(struct mt_residence *r, struct mt_page_counts *counts, struct step *step)
 {
 	const struct mt_ledger_space *space = r->books.items[step->book]->space;
@@ -286,7 +290,7 @@ static void bind(struct mt_residence *r, struct mt_page_counts *counts, struct s
 }
 
 /*
- * The first observed value of a count that is older than the recording: without a reading, it shows
+ * The pages that the first observed value of a count adds. If there is no reading to compare with,
  * at most one page of a fault.
  */
 static int64_t first_step(struct mt_residence *r, const struct step *step,
@@ -303,8 +307,8 @@ static int64_t first_step(struct mt_residence *r, const struct step *step,
 }
 
 /*
- * The kernel has added the thread's counts to the total, except for the present fault. If the fault
- * is for a huge page, the kernel has added only that page.
+ * Subtracts pending pages of the thread that the kernel has now added to the total: all except the
+ * page of the present fault, or, if a huge page was added, only that page.
  */
 static void note_batch(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
 {
@@ -347,7 +351,7 @@ static void apply(struct mt_residence *r, struct mt_page_counts *counts, struct 
 	mt_residence_note_total(book, step->pages);
 }
 
-/* An address space got its id: counts without an id move to it. */
+/* Moves the counts that an address space had before it got an id to the counts with that id. */
 static void take_nameless(struct mt_residence *r, uint32_t book, struct mt_page_counts *counts)
 {
 	uint64_t index;
@@ -387,7 +391,7 @@ void mt_residence_counted(void *context, const struct mt_ledger *ledger,
 		counts->time = reported->time;
 		return;
 	}
-	/* A thread that has left its address space ends it: by exit or exec. */
+	/* If a thread has left its address space, by exit or exec, the space ends. */
 	if (!count->own && counts->book == step.book + 1)
 		r->books.items[step.book]->closed = true;
 	if (count->own && counts->book != step.book + 1)

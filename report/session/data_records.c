@@ -1,6 +1,6 @@
 /*
- * Kernel records are applied to the spaces. Samples are decoded, counted, and given if the
- * selectors accept them; selectors of stacks are applied later.
+ * Applies kernel records to the spaces. Decodes and counts samples, and passes them on if the
+ * selectors accept them. Stack selectors are applied later.
  */
 #include <sched.h>
 
@@ -53,7 +53,10 @@ bool mt_session_selects(const struct mt_session *session, const struct mt_task *
 	       select_task(session, task, time);
 }
 
-/* CLONE_VM without CLONE_THREAD: its FORK record looks like that of a copied space. */
+/*
+ * Makes the child of clone() share the space of its parent if CLONE_VM is set. Without
+ * CLONE_THREAD, the FORK record looks like that of a copied space.
+ */
 static void take_clone(struct mt_session *session, const struct mt_local_event *event)
 {
 	uint64_t flags, tid;
@@ -75,7 +78,7 @@ static void take_move(struct mt_session *session, const struct mt_local_event *e
 		mt_spaces_move(session->spaces, (int32_t)pid, hierarchy, &path);
 }
 
-/* Takes the entry of a function whose return is probed. */
+/* Takes an event at the entry of a function with a return probe: notes the return address. */
 static void take_entry(struct mt_session *session, const struct mt_local_event *event)
 {
 	struct mt_return_slot entered;
@@ -89,7 +92,7 @@ static void take_entry(struct mt_session *session, const struct mt_local_event *
 	mt_return_slots_enter(session->returns, session->sample.tid, &entered);
 }
 
-/* Shows every sample and mark to the observers; `given` is the decision of take_sample(). */
+/* Shows a sample or mark to the observers. `given`: take_sample() passes it on. */
 static void show_sample(struct mt_session *session, const struct mt_local_event *event,
 			const struct mt_session_sample *sample, bool given)
 {
@@ -187,7 +190,7 @@ static bool choose_sample(struct mt_session *session, const struct mt_local_even
 	return event->wanted && fill_sample(session, event, out);
 }
 
-/* Gives the next member counted alongside the last sample, as a sample; false: none is left. */
+/* Sets *out to a sample of the next group member counted with the last sample; false at the end. */
 static bool give_member(struct mt_session *session, struct mt_session_sample *out)
 {
 	const struct mt_member *member = mt_session_next_member(session);
@@ -220,7 +223,7 @@ static bool take_sample(struct mt_session *session, const struct mt_local_event 
 	return wanted;
 }
 
-/* Only for perf.data files: recordings of mtrec have LOSS records. */
+/* Counts lost records in perf.data files. Recordings of mtrec have LOSS records instead. */
 static void count_lost(struct mt_facts_recording *facts, const struct mt_kernel_record *record)
 {
 	if (record->type == MT_KERNEL_LOST_SAMPLES)
@@ -229,7 +232,7 @@ static void count_lost(struct mt_facts_recording *facts, const struct mt_kernel_
 		facts->kernel_lost += record->lost;
 }
 
-/* The task of a record before it is applied. */
+/* The task of a record: for FORK, the parent before the record is applied, and the child after. */
 static const struct mt_task *subject(struct mt_session *session,
 				     const struct mt_kernel_record *record, bool applied)
 {
@@ -271,7 +274,7 @@ static void take_kernel_record(struct mt_session *session, const struct mt_attr 
 		apply_kernel_record(session, &record);
 }
 
-/* Takes the weight and stack of a sample that came as text. */
+/* Sets the weight and stack of a sample from its reported stack. */
 static void take_reported(struct mt_session *session, const struct mt_reported_stack *reported,
 			  struct mt_session_sample *out)
 {
@@ -282,7 +285,7 @@ static void take_reported(struct mt_session *session, const struct mt_reported_s
 	out->frames = (uint32_t)session->reported_frames.count;
 }
 
-/* Takes KERNEL, SAMPLE and FRAMES records; true and sets *out for a wanted sample. */
+/* Takes KERNEL, SAMPLE and FRAMES records. Sets *out and returns true for a wanted sample. */
 static bool take_data(struct mt_session *session, const struct mt_record *record,
 		      struct mt_session_sample *out)
 {
@@ -339,7 +342,9 @@ static bool pass(struct mt_session *session, struct mt_reader *reader,
 	return mt_pipeline_has_room(session->pipeline);
 }
 
-/* Reads up to a sample of this recording that is wanted, before selectors of stacks. */
+/*
+ * Reads up to the next sample of this recording that the selectors accept, but for stack selectors.
+ */
 struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
 					bool *wanted)
 {
@@ -357,7 +362,7 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 			return err;
 		record.type &= ~MT_RECORD_CRITICAL;
 		session->has_data |= !record.state;
-		if (!record.state) /* a state record's time may be far ahead of the samples' */
+		if (!record.state) /* the time of a state record may be far ahead */
 			show_progress(session, record.time);
 		if (record.type >= MT_RECORD_KERNEL && record.type <= MT_RECORD_PACKED)
 			*wanted = take_data(session, &record, out);

@@ -1,6 +1,7 @@
 /*
- * The C library's frame is recognized by its name, or by having no name: the functions that call
- * main and thread functions are not exported; other functions with callbacks (qsort, bsearch) are.
+ * A frame of the C library is recognized by its name, or because it has no name: functions that
+ * call main and thread functions are not exported, unlike other functions with callbacks (qsort,
+ * bsearch).
  */
 #include "report/session/entry_ends.h"
 

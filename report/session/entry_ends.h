@@ -1,6 +1,6 @@
 /*
- * Counts user stacks that end early, except in the C library's frame that calls main or a thread's
- * function: the missing callers are not part of any path.
+ * Counts user stacks that end early. Ends in the C library's function that calls main or a thread's
+ * function are not counted, because the missing callers are not part of the program.
  */
 #ifndef MT_REPORT_SESSION_ENTRY_ENDS_H
 #define MT_REPORT_SESSION_ENTRY_ENDS_H
@@ -19,7 +19,7 @@ struct mt_entry_end {
 	uint64_t stacks;
 };
 
-/* Zeroed: none. */
+/* A zeroed struct has no counts. */
 struct mt_entry_ends {
 	MT_ARRAY(struct mt_entry_end) items;
 	struct mt_map64 by_frame; /* frame and reason to index */

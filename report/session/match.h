@@ -1,4 +1,6 @@
-/* Text selectors of the command line: a comma list of words, or a /regex/. And sets of numbers. */
+/*
+ * Selectors of the command line: texts as a comma list of words or a /regex/, and sets of numbers.
+ */
 #ifndef MT_REPORT_SESSION_MATCH_H
 #define MT_REPORT_SESSION_MATCH_H
 
@@ -14,7 +16,7 @@ struct mt_match;
  * `option`.
  */
 struct mt_error *mt_match_add(const char *option, const char *text, struct mt_match **match);
-/* Adds an expression alone, with or without slashes around it. */
+/* Adds one regex, with or without slashes around it. */
 struct mt_error *mt_match_add_expression(const char *option, const char *text,
 					 struct mt_match **match);
 /* Makes words with * ? or [ match as shell patterns, too. */
@@ -24,7 +26,7 @@ void mt_match_destroy(struct mt_match *match);
 /* True if a word equals text, or a regex matches a part of it. A NULL match matches everything. */
 bool mt_match_text(const struct mt_match *match, const char *text);
 
-/* The words in the order given, without regexes, for messages about words that never matched. */
+/* The number of words without regexes, and a word by index, in the order of the command line. */
 size_t mt_match_words(const struct mt_match *match);
 const char *mt_match_word(const struct mt_match *match, size_t i);
 

@@ -1,7 +1,7 @@
 /*
- * Events that are only counted, alongside the samples of their group's leader ({a,b}:S). Each
- * sample of the leader has all counts; a member's growth since the previous sample becomes a sample
- * of that member at the same place, with the growth as its weight.
+ * Members of event groups ({a,b}:S), which are only counted when their leader is sampled. Each
+ * sample of the leader has all counts. The growth of a member since the previous sample becomes a
+ * sample of that member at the same place, with the growth as its weight.
  */
 #include "formats/reader.h"
 #include "formats/records/record.h"
@@ -21,7 +21,7 @@ void mt_session_add_member(struct mt_session *session, struct mt_local_event *ev
 	leader->members++;
 }
 
-/* The growth of an event in its thread or on its CPU; a thread's first count is all growth. */
+/* The growth of an event's count in its thread or on its CPU. The first count is all growth. */
 static uint64_t grown(struct mt_session *session, const struct mt_attr *attr,
 		      const struct mt_read_value *read)
 {
@@ -30,13 +30,13 @@ static uint64_t grown(struct mt_session *session, const struct mt_attr *attr,
 
 	mt_map64_get(&session->counted, key, &before);
 	mt_map64_put(&session->counted, key, read->value);
-	/* less than before: another thread with the same tid */
+	/* a smaller count is of another thread with the same tid */
 	return read->value >= before ? read->value - before : read->value;
 }
 
 /*
- * The event whose count is at place `at`: by its event id if the file has ids, as perf.data does;
- * else by the order of the members' descriptions.
+ * The event whose count is at index `at`. It is found by its id if the file has event ids, as
+ * perf.data does; else members are in the order of their EVENT records.
  */
 static const struct mt_local_event *counted(struct mt_session *session,
 					    const struct mt_local_event *leader, size_t at,
@@ -83,7 +83,7 @@ void mt_session_read_members(struct mt_session *session, const struct mt_local_e
 		if (!member && event != leader)
 			continue;
 		period = grown(session, &leader->attr, &read);
-		/* of the leader: exceeds the period if samples were lost */
+		/* the leader's growth exceeds the period if samples were lost */
 		if (!member) {
 			session->sample.period = period ? period : session->sample.period;
 			continue;

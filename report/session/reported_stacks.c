@@ -1,4 +1,4 @@
-/* Stacks that came as text: their frames are interned with the names in the input. */
+/* Reported stacks: their frames are interned with the names in the input. */
 #include <string.h>
 
 #include "formats/base/strings.h"
@@ -15,7 +15,7 @@ struct function {
 };
 
 enum {
-	INLINED_MAX = 64, /* functions of a frame; more of them make another frame */
+	INLINED_MAX = 64, /* functions in a frame; further ones form another frame */
 };
 
 static struct function make_function(struct mt_session *session,
@@ -39,7 +39,10 @@ static uint32_t text_frame(struct mt_session *session, struct mt_text text)
 	return mt_frames_words(session->frames, mt_strings_get(session->strings, name));
 }
 
-/* The frame of the function at `at` and its callers by inlining; *used: number of functions. */
+/*
+ * The frame of the function at `at` and the functions that it is inlined into; *used is set to the
+ * number of functions.
+ */
 static uint32_t reported_frame(struct mt_session *session, const struct mt_reported_frame *at,
 			       size_t left, size_t *used)
 {

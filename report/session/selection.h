@@ -1,6 +1,6 @@
 /*
- * The parsed selectors of the command line: which samples a report is about. A selector that is not
- * given selects everything.
+ * The parsed selectors of the command line: which samples a report is about. A selector that is
+ * NULL or empty selects everything.
  */
 #ifndef MT_REPORT_SESSION_SELECTION_H
 #define MT_REPORT_SESSION_SELECTION_H

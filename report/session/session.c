@@ -35,7 +35,7 @@
 
 MT_DEFINE_CLEANUP(mt_session, struct mt_session)
 
-/* Bytes of a foreign file that justify more than one worker. */
+/* A foreign file of this size justifies more than one worker. */
 #define LONG ((uint64_t)4 << 30)
 
 /* ---- Opening ---- */
@@ -46,8 +46,9 @@ static bool wants_stacks(const struct mt_session *session)
 }
 
 /*
- * With one worker, a sample of an mtrec recording is walked when it is read: its dump is decoded
- * then, and in the processor's cache. The dumps of a foreign file are in the file.
+ * With one worker, the stack of a sample is walked as soon as the sample is read. The dump has then
+ * just been decoded and is still in the CPU's cache. Dumps of a foreign file (not written by mtrec)
+ * need no decoding.
  */
 static enum mt_reader_dumps wanted_dumps(const struct mt_session *session)
 {
@@ -57,8 +58,8 @@ static enum mt_reader_dumps wanted_dumps(const struct mt_session *session)
 }
 
 /*
- * A second worker saves a quarter of the time for a foreign file, and costs a fifth more CPU time:
- * worth it if it saves a second.
+ * For a foreign file, a second worker saves a quarter of the time and costs a fifth more CPU time.
+ * That is worth it only for a file so large that it saves a second.
  */
 static enum mt_pipeline_way pipeline_way(struct mt_session *session)
 {
@@ -117,7 +118,7 @@ static bool matches_path(const struct mt_match *match, const char *path)
 	return match && (mt_match_text(match, path) || (slash && mt_match_text(match, slash + 1)));
 }
 
-/* Applies --ours and --not-ours. */
+/* The class that --ours or --not-ours gives to a path; MT_CODE_NONE if neither applies. */
 static enum mt_code_class class_of_path(void *context, const char *path)
 {
 	const struct mt_session_options *options = ((struct mt_session *)context)->options;
@@ -229,10 +230,10 @@ void mt_session_destroy(struct mt_session *session)
 /* ---- Changing recordings ---- */
 
 /*
- * When a process of this boot began, in s since 1970, less the tolerance between clocks; 0:
- * unknown. Its start time is ns of the recording's clock if it was forked during the recording,
- * else clock ticks since boot, which are much smaller numbers. mtrec's command has no start time:
- * it begins with the recording.
+ * When a process of this boot began, in seconds since 1970, minus a tolerance for differing clocks;
+ * 0 if unknown. start_time is in ns of the recording's clock if the process was forked during the
+ * recording. Else it is in clock ticks since boot, which are much smaller numbers. The command that
+ * mtrec started has no start time: it began with the recording.
  */
 static int64_t began(const struct mt_facts_recording *facts, uint64_t start_time)
 {
@@ -251,7 +252,10 @@ static int64_t began(const struct mt_facts_recording *facts, uint64_t start_time
 	return time(NULL) - up.tv_sec + (int64_t)start_time / sysconf(_SC_CLK_TCK) - apart;
 }
 
-/* A file of an earlier process with the same pid would give wrong names. */
+/*
+ * The perf map file of a process. A file older than the process was left by an earlier process with
+ * the same pid, and would give wrong names.
+ */
 static struct mt_image *jit_image(void *context, int32_t pid, uint64_t time)
 {
 	struct mt_session *session = context;
@@ -313,7 +317,7 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	return NULL;
 }
 
-/* No more samples come: frees the state for unwinding, which leaves memory for names and lines. */
+/* Frees the state for unwinding after the last sample, to have more memory for names and lines. */
 static void end_stacks(struct mt_session *session)
 {
 	mt_pipeline_destroy(MT_TAKE(session->pipeline));
@@ -374,7 +378,7 @@ static void count_stack(struct mt_session *session, uint32_t stack, const struct
 			mt_kernel_names_problem(mt_naming_kernel(session->naming));
 }
 
-/* A sample and the members of its group count once. */
+/* Counts a selected sample. A sample and the members of its group count as one. */
 static void count_selected(struct mt_session *session, const struct mt_session_sample *sample)
 {
 	struct mt_facts_event *event = &session->facts.events.items[sample->event];
@@ -405,7 +409,7 @@ static struct mt_error *fill_pipeline(struct mt_session *session)
 	return NULL;
 }
 
-/* Takes a sample from the pipeline; false if the selectors of stacks reject it. */
+/* Takes a sample from the pipeline; false if the stack selectors reject it. */
 static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		       struct mt_session_sample *out)
 {
@@ -439,7 +443,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	return wanted;
 }
 
-/* All complete records were read. */
+/* Called when all complete records have been read: waits until the file grows or ends. */
 static struct mt_error *wait_for_more(struct mt_session *session)
 {
 	const struct mt_session_growth *growth = session->options->growth;
@@ -583,7 +587,10 @@ static void keep_most(uint64_t *known, uint64_t count)
 	*known = count > *known ? count : *known;
 }
 
-/* Several accounts of a session have the same counts, so the maximum is kept. */
+/*
+ * Several analyses of blocks in one session count the same events, so their counts are not added:
+ * the largest is kept.
+ */
 void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blocks *blocks)
 {
 	struct mt_facts_blocks *known = &session->facts.blocks;
@@ -663,7 +670,7 @@ const char *mt_session_lines_problem(const struct mt_session *session, const cha
 	return mt_naming_lines_problem(session->naming, path);
 }
 
-/* Prints the carried files of all recordings that could not be read. */
+/* Prints, for each recording, how many of its carried files could not be read, and why. */
 static void print_unread(const struct mt_session *session, const char *prefix, FILE *to)
 {
 	for (size_t i = 0; i < session->readers.count; i++) {

@@ -1,7 +1,7 @@
 /*
- * Reads recordings for a report: opens the files, tracks events, tasks and address spaces, and
- * gives the selected samples in order of time, with task, space, weight and stack. Recordings are
- * read one after another.
+ * Reads recordings for a report, one after another: opens the files, tracks events, tasks and
+ * address spaces, and returns the selected samples in order of time, with task, space, weight and
+ * stack.
  */
 #ifndef MT_REPORT_SESSION_SESSION_H
 #define MT_REPORT_SESSION_SESSION_H
@@ -66,17 +66,17 @@ struct mt_observed {
 	uint32_t event;	    /* EVENT, SAMPLE, LOSS: index into facts->events, or MT_EVENT_NONE */
 	uint64_t serial;    /* SAMPLE: the record's serial number, rising */
 	uint64_t time;
-	bool selected; /* SAMPLE: its stack will be known */
-	bool marks;    /* SAMPLE: exit of a call recorded without a stack, selected */
+	bool selected; /* SAMPLE: selected, so its stack will be known */
+	bool marks;    /* SAMPLE: selected exit of a call, recorded without a stack */
 	/*
 	 * SAMPLE, TASK: the task. KERNEL: the task of COMM, EXIT, MMAP and MMAP2, and the child of
-	 * FORK, after the record is applied. GAUGE: the process as of the recording's begin, or
-	 * NULL; in a growing recording, as of now.
+	 * FORK, after the record is applied. GAUGE: the process at the start of the recording, or
+	 * NULL; in a growing recording, the process now.
 	 */
 	const struct mt_task *task;
 	/*
-	 * KERNEL: the task's space before the record; for FORK the parent's. MAP: the process's, or
-	 * NULL.
+	 * KERNEL: the task's space before the record is applied; for FORK the space of the parent.
+	 * MAP: the space of the process, or NULL.
 	 */
 	const struct mt_space *space;
 	const struct mt_attr *attr;
@@ -91,8 +91,8 @@ struct mt_observed {
 
 /*
  * Sees every record of a report in order of time as it is read, selected or not. Stacks of samples
- * are known later: observe() leaves an item for mt_session_defer(), and deliver() takes it. For
- * analyses of a whole recording, such as the ledger.
+ * are known later: observe() defers an item with mt_session_defer(), and deliver() takes the item.
+ * For analyses of a whole recording, such as the ledger.
  */
 struct mt_observer {
 	void *context;
@@ -100,30 +100,30 @@ struct mt_observer {
 	bool (*wants)(void *context, const struct mt_facts_event *event);
 	void (*observe)(void *context, const struct mt_observed *observed); /* or NULL */
 	/*
-	 * Takes an item of mt_session_defer(). Of a selected sample: its stack, and `selected` is
-	 * false if --dso or --symbol exclude the stack. Else MT_STACK_NONE and false.
+	 * Takes an item of mt_session_defer(). For a selected sample, `stack` is its stack, and
+	 * `selected` is false if --dso or --symbol exclude the stack. Else MT_STACK_NONE and false.
 	 */
 	void (*deliver)(void *context, void *item, uint32_t stack, bool selected);
 	size_t item_size;
-	/* Sees each sample that mt_session_next() gives, before its caller; or NULL. */
+	/* Sees each sample that mt_session_next() returns, before the caller does; or NULL. */
 	void (*given)(void *context, const struct mt_session_sample *sample);
 };
 
 /*
- * How a session waits for more of a recording that is still being written. It reads all complete
- * records, and calls wait() when there are no more.
+ * How a session waits for more of a recording that is still being written. The session reads all
+ * complete records, and calls wait() when there are no more.
  */
 struct mt_session_growth {
-	const struct mt_input *input; /* in place of the one file */
+	const struct mt_input *input; /* read in place of the only file */
 	/*
-	 * Gives samples as soon as they are read. Otherwise samples are given as those of a
-	 * complete recording, so that results are the same.
+	 * Return samples as soon as they are read. Otherwise samples are returned as for a complete
+	 * recording, so that results are the same.
 	 */
 	bool at_once;
 	bool update; /* the present end is not treated as a cut */
 	/*
-	 * Waits, and calls mt_session_advance(). *end: read the rest as if the recording were cut
-	 * at its present end.
+	 * Waits, and calls mt_session_advance(). Sets *end to have the remainder read as if the
+	 * recording were cut at its present end.
 	 */
 	struct mt_error *(*wait)(void *context, struct mt_session *session, bool *end);
 	void *context;
@@ -134,39 +134,36 @@ struct mt_session_options {
 	size_t file_count;
 	const struct mt_session_growth *growth; /* NULL: the files are complete */
 	const struct mt_selection *selection;	/* borrowed */
-	bool before;	/* of folded stacks with two counts a line, use the first */
+	bool before;	/* use the first count in lines of folded stacks with two counts */
 	bool stacks;	/* unwind each sample */
-	bool addresses; /* give each frame's address and source */
+	bool addresses; /* set the address and source of each frame in samples */
 	bool regions;	/* look up the region at each sample's address */
-	/* Filters events by kernel name; NULL: all. */
+	/* Selects events by kernel name; NULL: all events. */
 	bool (*wants)(const char *event);
-	/* Give counts of group members ({a,b}:S) as samples of their own. */
+	/* Return counts of group members ({a,b}:S) as separate samples. */
 	bool members;
 	bool images; /* list images in the facts at the end */
 	bool no_demangle;
 	/*
-	 * Images that are the program's code, and images that are not, by path or file name; or
-	 * NULL.
+	 * Selectors by path or file name for images that are the program's code, and for images
+	 * that are not; or NULL.
 	 */
 	const struct mt_match *ours, *not_ours;
-	bool inlined, lines; /* name inlined functions; give files and lines */
+	bool inlined, lines; /* name inlined functions; find source files and lines */
 	const struct mt_unwind_method *method;
 	uint32_t max_frames;
 	bool scan; /* scan the stack for callers as a last resort (unwind/word_scan.c) */
 	/* Complete truncated stacks from other stacks (unwind/join/join.h). */
 	bool joining;
-	unsigned int workers;	     /* threads that decode and unwind, the caller included; 0: 1 */
-	bool spare_workers;	     /* use only the caller if more threads would not pay */
-	bool prefer_local;	     /* prefer this machine's files to carried ones */
-	struct mt_directories symfs; /* roots with the recorded machine's files */
-	const char *debug_dir;	     /* folder with debug files, or NULL */
-	struct mt_debuginfod *debuginfod; /* for missing files; or NULL */
-	/*
-	 * kallsyms file to use for any boot; NULL: this machine's, for recordings of its present
-	 * boot.
-	 */
+	unsigned int workers; /* threads that decode and unwind, the caller included; 0: 1 */
+	bool spare_workers; /* use only the calling thread if more threads would not be worth it */
+	bool prefer_local;  /* prefer this machine's files to carried ones */
+	struct mt_directories symfs;	  /* roots with the recorded machine's files */
+	const char *debug_dir;		  /* folder with debug files, or NULL */
+	struct mt_debuginfod *debuginfod; /* server to ask for missing files; or NULL */
+	/* kallsyms file for any boot; NULL: this machine's, for recordings of its boot. */
 	const char *kallsyms;
-	/* Called from time to time with the part of the work done, 0 to 1; may be NULL. */
+	/* Called from time to time with the part of the work that is done, 0 to 1; may be NULL. */
 	void (*progress)(void *context, double done);
 	void *progress_context;
 };
@@ -175,16 +172,18 @@ struct mt_session_options {
 struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out);
 void mt_session_destroy(struct mt_session *session);
 
-/* True if stacks come as text; pairs: with two counts each, before and now. */
+/*
+ * True if the input has reported stacks; with `pairs`, only if each has two counts, before and now.
+ */
 bool mt_session_has_reported(const struct mt_session *session, bool pairs);
 
-/* True if statements may come after data: the recording is still being written. */
+/* True if the recording is still being written, so statements may come after data. */
 bool mt_session_grows(const struct mt_session *session);
 
-/* With growth: the result of mt_reader_advance() for the input; `earlier` of all calls so far. */
+/* With growth: the result of mt_reader_advance() for the input. `earlier` stays true once set. */
 struct mt_error *mt_session_advance(struct mt_session *session, struct mt_reader_news *out);
 
-/* Gives the next sample; *more is false after the last one, when the facts are complete. */
+/* Reads the next sample. *more is false after the last one; the facts are then complete. */
 struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,
 				 bool *more);
 
@@ -195,8 +194,8 @@ struct mt_error *mt_session_read(struct mt_session *session,
 				 void *context);
 
 /*
- * True if the selectors include an effect of this task at this time that has no sample; false if
- * they select events, CPUs or stacks.
+ * True if the selectors accept something that this task did at this time and that has no sample.
+ * False if they select events, CPUs or stacks.
  */
 bool mt_session_selects(const struct mt_session *session, const struct mt_task *task,
 			uint64_t time);
@@ -223,10 +222,10 @@ void *mt_session_defer(struct mt_session *session, const struct mt_observer *obs
 const struct mt_facts *mt_session_facts(const struct mt_session *session);
 /* The selectors that the session was opened with. */
 const struct mt_selection *mt_session_selection(const struct mt_session *session);
-/* Adds to the facts; `process` is one of the session's strings. */
+/* Adds calls that were not recorded to the facts; `process` is one of the session's strings. */
 void mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen);
 
-/* Adds calls that are missing in the accounts of blocks to the facts. */
+/* Adds counts of missing and unreadable allocator calls to the facts. */
 void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blocks *blocks);
 
 /* Adds incomplete durations to the facts. */
@@ -235,14 +234,14 @@ void mt_session_add_durations(struct mt_session *session,
 
 /* Notes in the facts that rows include unmarked memory of ended processes. */
 void mt_session_add_ended(struct mt_session *session);
-/* The cgroup of a thread's process, as of the records read so far: a string id; 0: unknown. */
+/* The cgroup of a thread's process after the records read so far: a string id; 0: unknown. */
 uint32_t mt_session_cgroup(const struct mt_session *session, int32_t tid);
 struct mt_strings *mt_session_strings(struct mt_session *session);
 struct mt_stacks *mt_session_stacks(struct mt_session *session);
 struct mt_frames *mt_session_frames(struct mt_session *session);
 struct mt_naming *mt_session_naming(struct mt_session *session);
 
-/* The id in mt_session_stacks() of a stack whose frames have names from the input, such as text. */
+/* The id of a reported stack in mt_session_stacks(). */
 uint32_t mt_session_reported_stack(struct mt_session *session,
 				   const struct mt_reported_stack *reported);
 

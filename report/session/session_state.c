@@ -1,7 +1,7 @@
 /*
- * The state of a session that all its parts use, and its observers: records are passed to them as
- * they are read, and the items that they defer in the same order, each once the stack of its sample
- * is known.
+ * State that all parts of a session use, and its observers. Records are passed to observers as they
+ * are read. Items that observers defer are delivered in the same order, each once the stack of its
+ * sample is known.
  */
 #include "report/session/session_state.h"
 
@@ -16,7 +16,7 @@ enum {
 
 /* ---- The recording ---- */
 
-/* The end of a recording. Without END, the last mark has the end of the complete part. */
+/* The end of a recording, or, without an END record, of its complete part. */
 static uint64_t end_of(const struct mt_recording *reading)
 {
 	if (reading->has_end)
@@ -35,7 +35,7 @@ void mt_session_set_bounds(struct mt_session *session, struct mt_facts_recording
 	if (!facts->start)
 		facts->start = reading->first_time;
 	facts->end = end_of(reading);
-	if (facts->end < facts->start) /* cut before its first record with a time */
+	if (facts->end < facts->start) /* the file is cut before its first record with a time */
 		facts->end = facts->start;
 	mt_timespan_apply(&session->options->selection->time, facts->start, facts->end,
 			  &session->from, &session->to);
@@ -50,12 +50,12 @@ struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32
 
 /* ---- Observers ---- */
 
-/* An item; its bytes follow. */
+/* The head of a deferred item; the bytes of the item follow. */
 struct item {
-	const struct mt_observer *observer; /* NULL: it is ignored */
-	uint64_t serial;		    /* of its sample */
-	uint32_t words;			    /* with this struct */
-	bool waits;			    /* for the stack of its sample */
+	const struct mt_observer *observer; /* NULL: the item is not delivered */
+	uint64_t serial;		    /* of the sample */
+	uint32_t words;			    /* size of the item with this struct */
+	bool waits;			    /* waits for the stack of the sample */
 };
 
 void mt_session_observe(struct mt_session *session, const struct mt_observer *observer)
@@ -88,7 +88,7 @@ void mt_session_ignore(struct mt_session *session, const struct mt_observer *obs
 
 /* ---- Deferred items ---- */
 
-/* Drops delivered items once they are more than half of all. */
+/* Drops delivered items, once they take enough of the buffer, by moving the others to its front. */
 static void move_up(struct mt_deferred *deferred)
 {
 	size_t left = deferred->words.count - deferred->from;

@@ -1,6 +1,4 @@
-/*
- * --dso and --symbol: selects stacks.
- */
+/* Selects stacks by --dso and --symbol. */
 #include <string.h>
 
 #include "formats/base/strings.h"

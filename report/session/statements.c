@@ -1,6 +1,6 @@
 /*
- * Records about the recording: its origin, its events, tasks and mappings at its start, losses.
- * Their effects on tasks and spaces are in spaces.c, on images in naming.c.
+ * Takes records about the recording: origin, events, tasks and mappings at the start, losses.
+ * spaces.c applies them to tasks and spaces, naming.c to images.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "symbols/images/image.h"
 #include "unwind/return_slots.h"
 
-/* Borrows text as a terminated string. */
+/* Interns text, and returns it as a terminated string. */
 static const char *keep(struct mt_session *session, struct mt_text text)
 {
 	return mt_strings_get(session->strings,
@@ -36,7 +36,7 @@ static void set_boot(struct mt_session *session, bool this_boot)
 	mt_kernel_names_set_boot(mt_naming_kernel(session->naming), this_boot);
 }
 
-/* Without END, the recording has its start from the recorder. */
+/* Sets the start of a recording without an END record to the time that the recorder noted. */
 static void take_start(struct mt_session *session, const char *value)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
@@ -54,7 +54,7 @@ static void take_info(struct mt_session *session, const struct mt_info_record *r
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
 	const char *key = keep(session, record->key);
-	/* Strings are interned: equal keys have equal addresses. The last value counts. */
+	/* Strings are interned, so equal keys have equal addresses. The last value is kept. */
 	struct mt_facts_pair *pair =
 		mt_map64_element(&session->info_by_key, &facts->info, (uintptr_t)key);
 	bool again = pair->key;
@@ -71,7 +71,7 @@ static void take_info(struct mt_session *session, const struct mt_info_record *r
 	if (!strcmp(pair->key, "boot-id"))
 		set_boot(session, mt_kernel_names_is_this_boot(mt_naming_kernel(session->naming),
 							       pair->value));
-	if (!again && !strcmp(pair->key, "kernel-symbol")) /* this key comes last */
+	if (!again && !strcmp(pair->key, "kernel-symbol")) /* follows the other keys */
 		set_boot(session,
 			 mt_host_kernel_is(mt_facts_info(facts, "kernel"),
 					   mt_facts_info(facts, "kernel-build-id"), pair->value));
@@ -102,7 +102,9 @@ static void take_clock(struct mt_session *session, const struct mt_clock_record 
 	facts->start_utc = record->realtime + (facts->start - record->recording);
 }
 
-/* The same event in all recordings, with the fields from the first one. */
+/*
+ * Finds or adds the event in the facts, which have one entry for the same event of all recordings.
+ */
 static struct mt_facts_event *same_event(struct mt_session *session,
 					 const struct mt_facts_event *event)
 {
@@ -117,7 +119,7 @@ static struct mt_facts_event *same_event(struct mt_session *session,
 	return &facts->events.items[id];
 }
 
-/* True if the group lists that word. */
+/* True if the word is in the group's list of members. */
 static bool has_member(const struct mt_event_def *group, const char *word)
 {
 	size_t length = strlen(word);
@@ -184,7 +186,9 @@ static bool wants_event(const struct mt_session *session, const struct mt_facts_
 	       names_event(match, event);
 }
 
-/* True for exits of calls without stacks: their effects count if -e selects them. */
+/*
+ * True if the event's marks are exits of calls and -e selects it, and so the effects of the calls.
+ */
 static bool marks_calls(const struct mt_session *session, const struct mt_facts_event *event)
 {
 	const struct mt_selection *selection = session->options->selection;
@@ -203,8 +207,8 @@ static bool begins_with(const struct mt_text *text, const char *name)
 }
 
 /*
- * In a return probe's samples the pc is the caller's, right after the call. For functions with a
- * return probe, mtrec records the place of the return address.
+ * Finds what return probes need. In their samples, pc is the return address in the caller. mtrec
+ * also records marks at the entry of the function, with the stack slot of the return address.
  */
 static void find_return_fields(struct mt_local_event *local, const struct mt_event_record *record)
 {
@@ -216,7 +220,10 @@ static void find_return_fields(struct mt_local_event *local, const struct mt_eve
 	local->return_address = mt_field_find(&record->format, "return_address");
 }
 
-/* Fields of marks that complete kernel records: what a task shares, and which process moved. */
+/*
+ * Finds the fields of marks that complete kernel records: what a new task shares, and which process
+ * was moved to another cgroup.
+ */
 static void find_task_fields(struct mt_local_event *local, const struct mt_event_record *record)
 {
 	if (begins_with(&record->name, "task:task_newtask")) {
@@ -240,7 +247,7 @@ static void add_member(struct mt_session *session, struct mt_local_event *local,
 		mt_session_add_member(session, local, leader);
 }
 
-/* The dump size of a seed's pair, whose dumps are shorter; 0 if the event is no seed. */
+/* The dump size of the pair of a seed, whose dumps are shorter; 0 if the event is not a seed. */
 static uint32_t shorter_dump(struct mt_session *session, const struct mt_event_record *record)
 {
 	const struct mt_local_event *pair = mt_session_local_event(session, record->pair);
@@ -268,7 +275,7 @@ static void take_event(struct mt_session *session, const struct mt_event_record 
 	if (mt_map64_get(&session->by_index, record->index, &index))
 		return;
 	if (!mt_attr_decode(record->attr.bytes, record->attr.size, &event.attr))
-		return; /* its records count as undecodable */
+		return; /* the event's records will count as undecodable */
 	known = same_event(session, &event);
 	local = mt_alloc(1, sizeof(*local));
 	*local = (struct mt_local_event){
@@ -372,13 +379,16 @@ static void take_image(struct mt_session *session, const struct mt_image_record 
 	const struct mt_image_set *images = mt_naming_images(session->naming);
 	size_t known = mt_image_set_count(images);
 
-	if (session->pipeline) /* may change the images that are being read */
+	if (session->pipeline) /* the record may change images that workers read */
 		mt_pipeline_settle(session->pipeline);
 	mt_naming_add_image(session->naming, record);
 	session->earlier |= late && mt_image_set_count(images) == known;
 }
 
-/* True if a statement of this type does not change the meaning of earlier records. An IMAGE may. */
+/*
+ * True if a statement of this type does not change the meaning of earlier records. For IMAGE,
+ * take_image() decides.
+ */
 static bool only_adds(uint32_t type)
 {
 	return type == MT_RECORD_CLOCK || type == MT_RECORD_NOTE || type == MT_RECORD_GAUGE ||

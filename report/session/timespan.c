@@ -1,6 +1,4 @@
-/*
- * Parses and applies --time, and applies --at.
- */
+/* Parses and applies --time, and finds the moment of --at. */
 #include "report/session/timespan.h"
 
 #include <ctype.h>
@@ -18,7 +16,7 @@ static struct mt_error *refuse(const char *option, const char *text, const char 
 		err, "seconds since the start as 1.5,4 or 1.5, or ,4; or parts as 10%%-20%%");
 }
 
-/* Reads a number with a unit of time; false without one. Advances *at past it. */
+/* Reads a number of seconds, or of the unit after it. False without a number. Advances *at. */
 static bool read_seconds(const char **at, double *out)
 {
 	static const struct {

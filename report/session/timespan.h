@@ -1,6 +1,6 @@
 /*
- * --time: a part of a recording, in seconds from its start or in percent of its length; and --at: a
- * moment.
+ * A part of a recording (--time), in seconds from the start or in percent of the length; and a
+ * moment in it (--at).
  */
 #ifndef MT_REPORT_SESSION_TIMESPAN_H
 #define MT_REPORT_SESSION_TIMESPAN_H
@@ -10,7 +10,7 @@
 
 struct mt_error;
 
-/* Zero-initialized: the whole recording. */
+/* A zero-initialized span is the whole recording. */
 struct mt_timespan {
 	bool given;
 	bool percent;
@@ -26,7 +26,7 @@ struct mt_timespan {
  */
 struct mt_error *mt_timespan_parse(const char *option, const char *text, struct mt_timespan *out);
 
-/* Parses a duration, not 0: "1.5", "500ms", "2s". A usage error names `option`. */
+/* Parses a duration, which must not be 0: "1.5", "500ms", "2s". A usage error names `option`. */
 struct mt_error *mt_seconds_parse(const char *option, const char *text, double *out);
 
 /*
@@ -36,7 +36,7 @@ struct mt_error *mt_seconds_parse(const char *option, const char *text, double *
 void mt_timespan_apply(const struct mt_timespan *span, uint64_t start, uint64_t end, uint64_t *from,
 		       uint64_t *to);
 
-/* --at: the moment of the recording, for analyses of a state. */
+/* The moment of --at, for analyses of the state at one moment. */
 enum mt_moment {
 	MT_AT_END,
 	MT_AT_PEAK, /* when each address space had the most memory reserved */
@@ -45,15 +45,14 @@ enum mt_moment {
 
 struct mt_at {
 	enum mt_moment when;
-	double seconds; /* MT_AT_TIME: since the recording's start; below 0: use `part` */
+	double seconds; /* MT_AT_TIME: since the recording's start; negative: use `part` */
 	/* MT_AT_TIME: fraction of the recording's length. */
 	double part;
 	uint64_t clock; /* MT_AT_TIME, if not 0: ns of the recording's clock */
 };
 
 /*
- * The moment in a recording from `start` to `end`, in ns of its clock; UINT64_MAX for its end and
- * the peak.
+ * The moment in a recording from `start` to `end`, in ns; UINT64_MAX for MT_AT_END and MT_AT_PEAK.
  */
 uint64_t mt_at_clock(const struct mt_at *at, uint64_t start, uint64_t end);
 

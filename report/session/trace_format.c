@@ -18,13 +18,13 @@ enum {
 struct field {
 	char name[NAME_MOST];
 	size_t offset, size;
-	bool is_signed, text, located; /* located: an offset and a length */
+	bool is_signed, text, located; /* located: the value is an offset and a length */
 	bool common;
 };
 
 struct mt_trace_format {
 	MT_ARRAY(struct field) fields;
-	const char *print; /* after "print fmt: \"", or NULL */
+	const char *print; /* text after "print fmt: \"", or NULL */
 };
 
 struct sink {
@@ -44,7 +44,7 @@ static bool number_after(const char *line, const char *word, size_t *out)
 	return true;
 }
 
-/* "char comm[16]", "__data_loc char[] name", "unsigned long addr" */
+/* Reads a declaration such as "char comm[16]", "__data_loc char[] name", "unsigned long addr". */
 static void read_declaration(const char *text, size_t length, struct field *field)
 {
 	const char *end = text + length, *start, *bracket = memchr(text, '[', length);
@@ -132,7 +132,7 @@ struct raw {
 	size_t size;
 };
 
-/* Reads a number of up to 8 bytes; false if the sample lacks it. */
+/* Reads a number of up to 8 bytes; false if the field is not in the sample. */
 static bool read_number(const struct field *field, const struct raw *raw, uint64_t *out)
 {
 	unsigned int unused = 64 - 8 * (unsigned int)field->size;
@@ -226,7 +226,7 @@ static const struct field *plain_field(const struct mt_trace_format *format, con
 	return find_field(format, at, name);
 }
 
-/* The end of the argument that begins here: its comma, or the end of the text. */
+/* The end of the argument that begins here: the comma after it, or the end of the text. */
 static const char *argument_end(const char *at)
 {
 	int depth = 0;
@@ -248,8 +248,8 @@ static const char *argument_end(const char *at)
 }
 
 /*
- * "__print_symbolic(REC->member, { 0, "A" }, ...)": false for another argument, or a word that is
- * missing in the table.
+ * Prints an argument like "__print_symbolic(REC->member, { 0, "A" }, ...)". False for other
+ * arguments, and if the value is not in the table.
  */
 static bool print_word(const struct mt_trace_format *format, const char *text, size_t length,
 		       const struct raw *raw, struct sink *sink)
@@ -319,7 +319,7 @@ static bool print_argument(const struct mt_trace_format *format, const char *spe
 	return true;
 }
 
-/* False if the format has more than fields, casts and words. */
+/* Prints by the print format; false if it has more than fields, casts and tables of words. */
 static bool print_formatted(const struct mt_trace_format *format, const struct raw *raw,
 			    struct sink *sink)
 {

@@ -1,4 +1,4 @@
-/* Applies the recorder's choices, from INFO records, to processes that ran before the recording. */
+/* Applies mtrec's choice of targets, from INFO records, to processes from before the recording. */
 #include "report/stacks/chosen.h"
 
 #include <regex.h>
@@ -11,7 +11,7 @@
 struct mt_chosen {
 	bool by_list, by_user, by_name;
 	uint32_t user;
-	char *cgroup; /* "CONTROLLER:PATH", no controller in version 2; NULL: not chosen by it */
+	char *cgroup; /* "CONTROLLER:PATH", without controller in version 2; NULL: not by cgroup */
 	regex_t name;
 };
 
@@ -30,7 +30,7 @@ void mt_chosen_destroy(struct mt_chosen *chosen)
 	free(chosen);
 }
 
-/* An expression that does not compile here selects nothing. */
+/* A regex that does not compile here does not restrict the choice. */
 static void set_name(struct mt_chosen *chosen, const char *value)
 {
 	if (chosen->by_name)
@@ -64,7 +64,7 @@ bool mt_chosen_by_name(const struct mt_chosen *chosen)
 	return chosen->by_name;
 }
 
-/* True if the controllers are the hierarchy's: none for version 2, else a list with the word. */
+/* True if the list of controllers is empty (version 2) or, with a controller, has it. */
 static bool is_hierarchy(const char *list, size_t length, const char *controller, size_t size)
 {
 	return size ? memmem(list, length, controller, size) != NULL : !length;

@@ -1,4 +1,4 @@
-/* The classes of images by path. The tables have facts that paths do not show. */
+/* Classifies images by path. The tables list what paths do not show. */
 #include "report/stacks/code_class.h"
 
 #include <ctype.h>
@@ -69,7 +69,7 @@ static struct part name_of(struct part path)
 	return (struct part){path.text + at, path.size - at};
 }
 
-/* The component of the path that begins at *at, which is advanced past it; size 0 at the end. */
+/* The component of the path at *at; size 0 at the end. Advances *at past the component. */
 static struct part next_component(struct part path, size_t *at)
 {
 	struct part out;
@@ -115,7 +115,7 @@ static const char *const allocator_names[] = {"libjemalloc",
 					      "libduma",
 					      "libefence"};
 
-/* libc.so.6, libc-2.31.so, ld-2.31.so: a name of the table, followed by a version or suffix. */
+/* True for a name of the table with a version or suffix: libc.so.6, libc-2.31.so, ld-2.31.so. */
 static bool is_in(struct part name, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -207,7 +207,7 @@ bool mt_is_made_code_name(const char *name)
 
 /* ---- The program's directories ---- */
 
-/* A directory that contains many programs or libraries. */
+/* True for directories that contain many programs or libraries. */
 static bool is_listed(struct part directory)
 {
 	static const char *const shared[] = {
@@ -224,13 +224,13 @@ static bool is_shared(struct part directory)
 {
 	struct part name = name_of(directory), parent = directory_of(directory);
 
-	/* /usr/lib/x86_64-linux-gnu; /home/anna */
+	/* such as /usr/lib/x86_64-linux-gnu and /home/anna */
 	return is_listed(directory) ||
 	       (memmem(name.text, name.size, "-linux-", 7) && is_listed(parent)) ||
 	       is(parent, "/home");
 }
 
-/* The directory of exe's installation: exe's directory without bin and the like at the end. */
+/* The directory of exe's installation: exe's directory without bin, lib or similar at the end. */
 static struct part root_of(struct part exe)
 {
 	static const char *const inner[] = {"bin", "sbin", "lib", "lib64", "libexec", "exec"};
@@ -259,7 +259,7 @@ static bool is_in_own_tree(struct part path, struct part exe)
 
 /* ---- The program's name ---- */
 
-/* python for python3.11; a name that is all version is its own stem. */
+/* The name without its version: python for python3.11. The whole name if it is only a version. */
 static struct part stem_of(struct part name)
 {
 	size_t stem = name.size;
@@ -275,7 +275,7 @@ size_t mt_program_stem(const char *name)
 	return stem_of(without_mark(name)).size;
 }
 
-/* The name of a program, and the name of its directories if it differs. */
+/* Programs whose directories have another name, and that name. */
 static const struct {
 	const char *program, *directory;
 } other_names[] = {
@@ -295,7 +295,7 @@ static bool is_named(struct part name, struct part stem)
 	return name.size == stem.size || !isalpha((unsigned char)name.text[stem.size]);
 }
 
-/* redis for redis-server, qemu for qemu-system-x86_64. */
+/* The name up to the first "-", "_" or space: redis for redis-server. */
 static struct part first_word(struct part name)
 {
 	size_t size = 0;
@@ -320,8 +320,8 @@ static bool is_named_after(struct part name, struct part program)
 }
 
 /*
- * True for a file in a directory with the program's name, or a library with this name. The first
- * directory is ignored.
+ * True for a library with the program's name, or a file in a directory with this name, except for
+ * the first directory of the path.
  */
 static bool has_own_name(struct part path, struct part exe)
 {

@@ -1,7 +1,7 @@
 /*
- * The class of the code that a frame runs: the program's, a library's, or the runtime's
- * (allocators, the C library, the loader). Every program calls the runtime, so no report is about
- * it. The relation of the file to the process decides, not where the system installs it:
+ * The class of a frame's code: of the program, of a library, or of the runtime (allocators, the C
+ * library, the loader). Every program calls the runtime, so reports are not about it. The relation
+ * of the file to the process decides, not the directory where it is installed:
  * /usr/lib/postgresql/15/bin/postgres is the program of a postgres process.
  */
 #ifndef MT_REPORT_STACKS_CODE_CLASS_H
@@ -14,8 +14,8 @@ enum mt_code_class {
 	MT_CODE_PROGRAM,
 	MT_CODE_LIBRARY,
 	MT_CODE_RUNTIME,
-	MT_CODE_NONE, /* no file's code: the heap, an unknown address */
-	MT_CODE_OURS, /* the program's, whatever its name and its functions' names: --ours */
+	MT_CODE_NONE, /* not code of a file: the heap, an unknown address */
+	MT_CODE_OURS, /* the program's, even if a function has a name of the runtime: --ours */
 };
 
 /*
@@ -27,9 +27,9 @@ enum mt_code_class {
  *    share this directory (/usr, /opt); a file in exe's directory; a file in a directory named
  *    after exe (/usr/lib/python3.11/lib-dynload for python3.11); libNAME.so for NAME
  *    (libnode.so.108).
- * 3. Program, if exe is unknown: a file without ".so" in its name.
+ * 3. Program, if exe is unknown: a file whose name does not contain ".so".
  * 4. Program: code that the process made itself, see mt_is_made_code().
- * 5. Library: all others.
+ * 5. Library: all other files.
  */
 enum mt_code_class mt_code_class_of(const char *path, const char *exe);
 
@@ -48,7 +48,7 @@ bool mt_is_made_code(const char *path);
 /* True if a frame's name marks made code without a name: "[anon]", "[perf-12.map]". */
 bool mt_is_made_code_name(const char *name);
 
-/* The name of these frames in reports. */
+/* The name of made code in reports. */
 #define MT_MADE_CODE_NAME "JIT code"
 
 /* True if a path may be a process's program: not a shared library or the loader. */

@@ -1,6 +1,4 @@
-/*
- * Interns frames and caches their names. The namer makes names; this file decides when to call it.
- */
+/* Interns frames and caches their names, for which the namer is called on first use. */
 #include "report/stacks/frames.h"
 
 #include <stdio.h>
@@ -16,7 +14,7 @@
 #include "symbols/names/symbolize.h"
 #include "symbols/tables/address_sort.h"
 
-/* The functions of a frame. */
+/* The names of a frame, one for each function. */
 struct named {
 	struct mt_frame_name *names; /* NULL: not yet named */
 	size_t count;
@@ -34,13 +32,13 @@ enum answer {
 
 struct mt_frames {
 	struct mt_namer namer;
-	struct mt_byte_runs *keys; /* id: the frame's key */
+	struct mt_byte_runs *keys; /* keys of frames, by id */
 	struct mt_strings *strings;
 	MT_ARRAY(struct named) names;		 /* by id */
 	MT_ARRAY(struct mt_frame_name *) blocks; /* the blocks that `names` point into */
 	size_t block_size, block_left;		 /* of the last block */
-	uint32_t last_name;			 /* id of the name given last, or MT_STRING_NONE */
-	size_t unnamed_from;			 /* every id below is named */
+	uint32_t last_name;  /* id of the name interned last, or MT_STRING_NONE */
+	size_t unnamed_from; /* every id below is named */
 	struct mt_frame_owner owner;
 	struct mt_map64 classes;   /* image and program to enum mt_code_class */
 	MT_ARRAY(uint8_t) runtime; /* by id of a name: enum answer */
@@ -129,7 +127,7 @@ static void name_words(struct mt_frames *frames, uint32_t id)
 	frames->names.items[id] = (struct named){name, 1};
 }
 
-/* Id of a function's name, marked if the frame is a guess. Consecutive names are mostly equal. */
+/* Interns a function's name, marked if the frame is a guess. Consecutive names are mostly equal. */
 static uint32_t intern_name(struct mt_frames *frames, const struct mt_frame_key *key,
 			    const char *name)
 {
@@ -145,7 +143,7 @@ static uint32_t intern_name(struct mt_frames *frames, const struct mt_frame_key 
 	return mt_strings_intern(frames->strings, marked, strlen(marked));
 }
 
-/* Calls the namer. */
+/* Names a frame, and stores the names. */
 static void name_frame(struct mt_frames *frames, uint32_t id)
 {
 	const struct mt_frame_key *key = mt_frames_key(frames, id);

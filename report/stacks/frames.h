@@ -20,14 +20,13 @@ struct mt_symbol;
 
 enum mt_frame_flag {
 	MT_FRAME_IN_KERNEL = 1,
-	MT_FRAME_GUESSED = 4,  /* found by a scan: its names start with "? " */
+	MT_FRAME_GUESSED = 4,  /* found by a scan; the names start with "? " */
 	MT_FRAME_WORDS = 2,    /* a text in place of code, see mt_frames_words() */
 	MT_FRAME_REPORTED = 8, /* named by the input: report/session/reported_stacks.c */
 };
 
 /*
- * The code of a frame. The address of a caller is the address of its call: one byte before the
- * return address.
+ * The place of a frame. The address of a caller is one byte before the return address, in the call.
  */
 struct mt_frame_key {
 	uint32_t image;	 /* id in the image set, or MT_FRAME_NO_IMAGE */
@@ -36,8 +35,8 @@ struct mt_frame_key {
 };
 
 /*
- * Returns the symbol of a frame, never NULL, followed by the functions that it is inlined into.
- * Borrowed as long as the namer's owner documents.
+ * Names frames. name() returns the symbol of a frame, never NULL, followed by the functions that it
+ * is inlined into. The owner of the namer documents how long symbols are borrowed.
  */
 struct mt_namer {
 	const struct mt_symbol *(*name)(void *context, const struct mt_frame_key *key);
@@ -48,11 +47,11 @@ struct mt_namer {
 struct mt_frame_name {
 	/* Name id in mt_frames_strings(); "[libc.so.6]" or "[unknown]" if unresolved. */
 	uint32_t name;
-	bool resolved;	 /* the name is a function's */
+	bool resolved;	 /* the name is that of a function */
 	uint64_t offset; /* offset of the frame's address in the function */
 	/* The image's recorded path, "[kernel.kallsyms]", a module's name, or "[unknown]". */
 	const char *dso;
-	const char *shown; /* the image's path to show in place of dso */
+	const char *shown; /* path of the image to show in place of dso */
 	const char *file;  /* source path as compiled, or NULL; borrowed from the namer */
 	uint32_t line;	   /* 0 if file is NULL */
 	bool inlined;	   /* inlined into the next function */
@@ -66,7 +65,7 @@ void mt_frames_destroy(struct mt_frames *frames);
 /* The id of a frame. */
 uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key);
 
-/* Replaces the stack of a call that was recorded without one. */
+/* The only frame of calls that were recorded without a stack. */
 #define MT_FRAME_STACKLESS "[call recorded without a stack]"
 
 /* The id of a frame that is a text, such as "[lost]". */
@@ -88,12 +87,12 @@ const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t i
 /* The function of a frame that is already named and has only one; else NULL. */
 const struct mt_frame_name *mt_frames_only_name(const struct mt_frames *frames, uint32_t id);
 
-/* mt_is_runtime_function() of a name, by its id in mt_frames_strings(); looked up once. */
+/* mt_is_runtime_function() of a name by id in mt_frames_strings(). The result is cached. */
 bool mt_frames_is_runtime(struct mt_frames *frames, uint32_t name);
 
 /*
- * The user's class for the image at a path: MT_CODE_OURS, MT_CODE_LIBRARY, or MT_CODE_NONE to use
- * mt_code_class_of(). Called once for each image and program.
+ * Returns the user's class for the image at a path: MT_CODE_OURS, MT_CODE_LIBRARY, or MT_CODE_NONE
+ * to use mt_code_class_of(). Called once for each image and program.
  */
 struct mt_frame_owner {
 	enum mt_code_class (*class_of)(void *context, const char *path);
@@ -104,13 +103,13 @@ struct mt_frame_owner {
 void mt_frames_set_owner(struct mt_frames *frames, const struct mt_frame_owner *owner);
 
 /*
- * The class of the code of a named frame in a process of the program exe: its path, and its number
- * in mt_stacks_program(). MT_CODE_NONE for the kernel and for frames of words.
+ * The class of a named frame's code in a process of a program, given as path `exe` and as number in
+ * mt_stacks_program(). MT_CODE_NONE for the kernel and for frames of words.
  */
 enum mt_code_class mt_frames_class(struct mt_frames *frames, uint32_t id, const char *exe,
 				   uint32_t program);
 
-/* The strings of names. */
+/* The table of the strings of names. */
 struct mt_strings *mt_frames_strings(struct mt_frames *frames);
 
 #endif

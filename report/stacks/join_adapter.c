@@ -1,7 +1,4 @@
-/*
- * A thread is identified by its address space and tid. So a tid that is reused by an exec or
- * another process is another thread.
- */
+/* A thread is identified by address space and tid, so exec or a reused tid begins a new thread. */
 #include "report/stacks/join_adapter.h"
 
 #include <stdlib.h>
@@ -75,7 +72,9 @@ static enum mt_join_kind kind_of(const struct mt_walked *walked)
 		       : MT_JOIN_OTHER;
 }
 
-/* Hash of the addresses, and of the word before them, which identifies their code. */
+/*
+ * Hash of the addresses and of the word before them, which identifies the code at these addresses.
+ */
 static uint64_t hash_of(const struct mt_piped *piped)
 {
 	const struct mt_walked *walked = &piped->walked;
@@ -119,7 +118,7 @@ void mt_join_adapter_see(struct mt_join_adapter *adapter, struct mt_piped *sampl
 	}
 }
 
-/* The frames of the joined stack and its tail, up to the limit of a stack. */
+/* The number of frames of the stack with the joined ones, at most the limit of a stack. */
 static uint32_t spliced_count(const struct mt_join_adapter *adapter, const struct mt_piped *piped)
 {
 	size_t user = piped->join.count + piped->join.tail_count;

@@ -1,4 +1,6 @@
-/* Adapts the pipeline's walked samples to the joiner, and joined stacks to walked ones. */
+/*
+ * Converts walked samples of the pipeline to input of the joiner, and joined stacks to walked ones.
+ */
 #ifndef MT_REPORT_STACKS_JOIN_ADAPTER_H
 #define MT_REPORT_STACKS_JOIN_ADAPTER_H
 
@@ -24,7 +26,7 @@ void mt_join_adapter_learn(struct mt_join_adapter *adapter, const struct mt_pipe
  */
 void mt_join_adapter_see(struct mt_join_adapter *adapter, struct mt_piped *samples, size_t count);
 
-/* Builds the stacks of joined samples in `spliced`. */
+/* Builds the stacks of joined samples in `spliced`, and releases all samples from the joiner. */
 void mt_join_adapter_splice(struct mt_join_adapter *adapter, struct mt_piped *samples, size_t count,
 			    struct mt_walk_words *spliced);
 

@@ -1,6 +1,6 @@
 /*
  * Each kernel is an image: one for each recording that carries names, one for this machine, and one
- * without names for all others. Modules of kernels without names have separate images.
+ * without names for all other kernels. Modules of kernels without names have separate images.
  */
 #include "report/stacks/kernel_names.h"
 
@@ -24,10 +24,10 @@
 #define KERNEL "[kernel.kallsyms]"
 
 enum {
-	NAME_MAX_BYTES = 64, /* of a module; 56 in the kernel */
+	NAME_MAX_BYTES = 64, /* of a module's name; the kernel allows 56 */
 };
 
-/* Reading the names takes longer than a small report, so they are read for the first frame. */
+/* A kernel's names, read for the first frame, because that takes longer than a small report. */
 struct named_kernel {
 	const struct mt_image *image;
 	bool tried;
@@ -40,7 +40,7 @@ struct carried_kernel {
 	size_t recording;
 	struct mt_carried *carried;
 	size_t content;
-	bool local; /* this machine's names are preferred, and of the same boot */
+	bool local; /* this machine's names are used: same boot, and preferred */
 };
 
 struct mt_kernel_names {
@@ -52,15 +52,15 @@ struct mt_kernel_names {
 	char *problem; /* why `here` has no names */
 	const struct mt_image *nameless;
 	MT_ARRAY(struct carried_kernel) carried;
-	/* Of the recording that is read: */
-	struct carried_kernel *present; /* NULL: it carries none */
+	/* The state of the present recording: */
+	struct carried_kernel *present; /* NULL: the recording does not carry names */
 	bool this_boot;
 	struct mt_image_map *modules;
 };
 
 MT_DEFINE_CLEANUP(mt_kernel_names, struct mt_kernel_names)
 
-/* The number distinguishes kernels. */
+/* The image of the kernel with this number. */
 static const struct mt_image *kernel_image(struct mt_kernel_names *names, uint64_t number)
 {
 	return mt_image_set_intern(names->images,
@@ -197,7 +197,7 @@ void mt_kernel_names_set_boot(struct mt_kernel_names *names, bool this_boot)
 		names->present->local = this_boot && names->prefer_local;
 }
 
-/* "/lib/modules/6.1/kernel/net/nf-tables.ko.xz" becomes "[nf_tables]", as in kallsyms. */
+/* Converts "/lib/modules/6.1/kernel/net/nf-tables.ko.xz" to "[nf_tables]", as in kallsyms. */
 static void module_name(const char *path, char out[NAME_MAX_BYTES])
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -241,7 +241,7 @@ struct mt_frame_key mt_kernel_names_place(const struct mt_kernel_names *names, u
 				     .offset = named || apart ? address : 0};
 }
 
-/* Reads carried names, once; damaged names give no symbolizer. */
+/* The symbolizer of carried names, which are read once; NULL if they are damaged. */
 static struct mt_symbolizer *symbolizer_of(const struct mt_kernel_names *names,
 					   struct carried_kernel *kernel)
 {

@@ -1,7 +1,7 @@
 /*
  * Names of kernel code: from the recording, or from this machine for recordings of its present
- * boot. Without names, kernel code is only divided into modules, if the recording has mappings of
- * modules.
+ * boot. Without names, kernel code is only divided into modules, and only if the recording has
+ * mappings of modules.
  */
 #ifndef MT_REPORT_STACKS_KERNEL_NAMES_H
 #define MT_REPORT_STACKS_KERNEL_NAMES_H
@@ -37,10 +37,12 @@ void mt_kernel_names_destroy(struct mt_kernel_names *names);
 void mt_kernel_names_add(struct mt_kernel_names *names, size_t recording,
 			 struct mt_carried *carried);
 
-/* True if the recording carries names of its kernel. */
+/* True if the recording carries names of the kernel. */
 bool mt_kernel_names_are_carried(const struct mt_kernel_names *names, size_t recording);
 
-/* Starts a recording, of another boot until mt_kernel_names_set_boot(). */
+/*
+ * Starts a recording, which is considered to be of another boot until mt_kernel_names_set_boot().
+ */
 void mt_kernel_names_begin(struct mt_kernel_names *names, size_t recording);
 
 /* True if boot_id is this machine's present boot. */
@@ -52,22 +54,19 @@ void mt_kernel_names_map(struct mt_kernel_names *names, const struct mt_kernel_r
 
 /*
  * The place of a kernel address. Without names each module is one place, and the kernel outside of
- * modules is another; with `apart` each address is a separate place.
+ * modules is one place; with `apart` each address is a separate place.
  */
 struct mt_frame_key mt_kernel_names_place(const struct mt_kernel_names *names, uint64_t address,
 					  bool apart);
 
-/* The symbol of a kernel place; NULL without names of its kernel. */
+/* The symbol of a place in a kernel; NULL without names of that kernel. */
 const struct mt_symbol *mt_kernel_names_name(struct mt_kernel_names *names,
 					     const struct mt_frame_key *key);
 
-/* As mt_symbolizer_lost(), for kernel names. */
+/* mt_symbolizer_lost() for kernel names. */
 size_t mt_kernel_names_lost(const struct mt_kernel_names *names);
 
-/*
- * Why the present recording's kernel addresses have no names, or NULL. Reads the names on first
- * use.
- */
+/* Why the present recording's kernel has no names; NULL if it has. Reads the names on first use. */
 const char *mt_kernel_names_problem(struct mt_kernel_names *names);
 
 #endif

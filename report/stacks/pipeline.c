@@ -19,10 +19,10 @@
 
 enum {
 	BATCH_SAMPLES = 256,
-	BATCH_BYTES = 4 << 20,	/* of waiting dumps: they keep pieces of the file in memory */
+	BATCH_BYTES = 4 << 20,	/* of dumps in a batch, which keep parts of the file in memory */
 	AHEAD_PER_WORKER = 2,	/* batches */
 	LOOK_AHEAD = 2,		/* batches, with joining */
-	PASSED_BYTES = 8 << 20, /* of unwanted records after the last batch */
+	PASSED_BYTES = 8 << 20, /* of unwanted records after the last full batch */
 };
 
 struct batch {
@@ -30,13 +30,13 @@ struct batch {
 	struct mt_pipeline *pipeline;
 	struct mt_piped *samples; /* BATCH_SAMPLES */
 	size_t count, given;
-	size_t bytes;	 /* of its dumps, and of unwanted records between them */
-	uint64_t serial; /* of its last record, wanted or not */
+	size_t bytes;	 /* of dumps, and of unwanted records between them */
+	uint64_t serial; /* of the batch's last record, wanted or not */
 	struct mt_walk_words words;
 	bool submitted, waited;
 	bool learned, seen; /* by the joiner */
-	bool ready;	    /* it may be emptied: its stacks are joined */
-	bool last;	    /* it must be emptied before another batch is filled */
+	bool ready;	    /* may be emptied: the stacks are joined */
+	bool last;	    /* must be emptied before another batch is filled */
 };
 
 struct mt_pipeline {
@@ -45,15 +45,15 @@ struct mt_pipeline {
 	struct mt_walker **walkers; /* one for each worker, created on first use */
 	enum mt_pipeline_way way;
 	struct batch *batches;
-	size_t batch_count, batch_limit; /* all batches; the batches that are in use in this way */
-	size_t first, used;		 /* batches in use: the first is emptied, the last filled */
+	size_t batch_count, batch_limit; /* all batches; at most this many are used at present */
+	size_t first, used;		 /* index of the batch to empty; number of batches in use */
 	uint64_t released;
-	size_t passed; /* bytes of unwanted records since the last batch was full */
+	size_t passed; /* bytes of unwanted records since the last batch was filled */
 	struct mt_join_adapter *adapter; /* NULL: no joining */
 	struct mt_walk_words spliced;	 /* the joined stacks of the first batch */
 };
 
-/* Batches for the joiner, in addition to the batches that are filled or walked. */
+/* Number of batches for the joiner, in addition to those that are filled or walked. */
 static size_t batches_ahead(const struct mt_pipeline *pipeline)
 {
 	return pipeline->adapter ? LOOK_AHEAD + 1 : 0; /* one more: the first is being emptied */
@@ -134,7 +134,7 @@ static void walk(struct mt_walker *walker, struct batch *batch, struct mt_piped 
 	mt_walker_walk(walker, &input, &batch->words, &piped->walked);
 }
 
-/* The worker's walker. */
+/* The walker of a worker, created on first use. */
 static struct mt_walker *walker_of(struct mt_pipeline *pipeline, unsigned int worker)
 {
 	struct mt_walker **walker = &pipeline->walkers[worker];
@@ -155,7 +155,10 @@ static void run_batch(struct mt_job *job, unsigned int worker)
 
 /* ---- In and out ---- */
 
-/* i is at most batch_count. A division here would be noticeable, at five calls for each sample. */
+/*
+ * The ith batch in use; i is at most batch_count. Called five times for each sample, so a division
+ * would cost noticeable time.
+ */
 static struct batch *batch_at(const struct mt_pipeline *pipeline, size_t i)
 {
 	size_t at = pipeline->first + i;
@@ -202,9 +205,9 @@ bool mt_pipeline_has_room(const struct mt_pipeline *pipeline)
 }
 
 /*
- * If few samples are wanted, the bytes between them end a batch. If no sample is wanted for long,
- * the waiting batches are emptied first. Both happen at fixed records, because joined stacks may
- * depend on them.
+ * Unwanted records count as bytes of a batch, so few samples can fill it. After PASSED_BYTES
+ * without a wanted sample, the waiting batches are emptied. Batches always end at the same records,
+ * because joined stacks may depend on that.
  */
 bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t serial)
 {
@@ -227,7 +230,7 @@ bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t seria
 	return false;
 }
 
-/* Walks a sample now: no other worker does, and its dump is still in the processor's cache. */
+/* Walks a sample while its dump is still in the CPU's cache. No other worker walks samples. */
 static void walk_at_once(struct mt_pipeline *pipeline, struct batch *batch, struct mt_piped *piped)
 {
 	struct mt_walker *walker = walker_of(pipeline, 0);
@@ -262,7 +265,7 @@ void mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 	for (size_t i = 0; i < sample->return_count; i++)
 		piped->returns[i] = sample->returns[i];
 	pipeline->passed = 0;
-	batch->bytes += piped->kernel.dump_was; /* also of a dropped dump: batches stay the same */
+	batch->bytes += piped->kernel.dump_was; /* even if dropped, so that batches are the same */
 	batch->serial = serial;
 	if (pipeline->way == MT_PIPELINE_AT_ONCE) {
 		walk_at_once(pipeline, batch, piped);
@@ -287,7 +290,7 @@ void mt_pipeline_begin(struct mt_pipeline *pipeline, enum mt_pipeline_way way)
 		mt_join_adapter_begin(pipeline->adapter);
 }
 
-/* Learns from a batch. */
+/* Lets the joiner learn from a batch, once. */
 static void learn(struct mt_pipeline *pipeline, struct batch *batch)
 {
 	if (batch->learned)
@@ -297,7 +300,7 @@ static void learn(struct mt_pipeline *pipeline, struct batch *batch)
 	mt_join_adapter_learn(pipeline->adapter, batch->samples, batch->count);
 }
 
-/* Passes the batches up to LOOK_AHEAD after the first to the joiner. */
+/* Passes the first batch and up to LOOK_AHEAD batches after it to the joiner. */
 static void look_ahead(struct mt_pipeline *pipeline)
 {
 	for (size_t i = 0; i < pipeline->used && i <= LOOK_AHEAD; i++) {

@@ -1,6 +1,6 @@
 /*
- * Unwinds selected samples: samples are put in, walked in batches by all workers, and taken out in
- * the same order. So the output does not depend on the number of workers.
+ * Unwinds selected samples. Samples are put in, walked in batches by all workers, and taken out in
+ * the same order, so the output does not depend on the number of workers.
  */
 #ifndef MT_REPORT_STACKS_PIPELINE_H
 #define MT_REPORT_STACKS_PIPELINE_H
@@ -20,7 +20,7 @@ struct mt_image_map;
 struct mt_pipeline;
 struct mt_pool;
 
-/* A sample with copies of all state that may have changed since it was read. */
+/* A sample, with copies of all state that may change after it was read. */
 struct mt_piped {
 	struct mt_session_sample sample; /* task and kernel point to the copies below */
 	struct mt_task task;
@@ -29,7 +29,7 @@ struct mt_piped {
 	struct mt_walked walked;
 	const struct mt_walk_words *words;
 	struct mt_join_stack join;
-	struct mt_return_slot returns[MT_RETURN_SLOTS]; /* sample.return_count of them */
+	struct mt_return_slot returns[MT_RETURN_SLOTS]; /* sample.return_count of them are set */
 };
 
 /* Borrows the pool. */
@@ -37,27 +37,27 @@ struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 				       const struct mt_walker_options *options);
 void mt_pipeline_destroy(struct mt_pipeline *pipeline);
 
-/* True if another sample may be put before one is taken. */
+/* True if another sample may be put in before one is taken out. */
 bool mt_pipeline_has_room(const struct mt_pipeline *pipeline);
 
 /*
  * Copies the sample and its task, and takes a snapshot of its map. The data that `kernel` points to
- * must stay valid until released; with MT_PIPELINE_AT_ONCE the dump need not. `serial` is the
- * serial number of the sample's record.
+ * must stay valid until the record is released, except for the dump with MT_PIPELINE_AT_ONCE.
+ * `serial` is the serial number of the sample's record.
  */
 void mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     uint64_t serial);
 
-/* Workers that walk the samples. */
+/* Which workers walk the samples. */
 enum mt_pipeline_way {
 	MT_PIPELINE_WORKERS, /* all workers, one batch each at a time */
 	MT_PIPELINE_ALONE,   /* the caller, one batch at a time */
-	MT_PIPELINE_AT_ONCE, /* the caller, each sample as it is put */
+	MT_PIPELINE_AT_ONCE, /* the caller, each sample as it is put in */
 };
 
 /*
- * Notes that a record of about `bytes` bytes without a selected sample was read. True if no sample
- * is in the pipeline: all records up to `serial` may then be released.
+ * Notes that a record of about `bytes` bytes without a selected sample was read. True if the
+ * pipeline is empty, so that all records up to `serial` may be released.
  */
 bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t serial);
 
@@ -69,7 +69,7 @@ void mt_pipeline_settle(struct mt_pipeline *pipeline);
 
 /*
  * Takes the next sample with its stack; *out is NULL if the pipeline is empty. Borrowed until the
- * next call. Records up to *released are no longer needed.
+ * next call. Records up to the serial number *released are no longer needed.
  */
 void mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 		      uint64_t *released);

@@ -33,7 +33,7 @@ static const char *const functions[] = {
 	"CRYPTO_zalloc", "CRYPTO_realloc", "sqlite3Malloc*", "sqlite3MemMalloc", "sqlite3Realloc*",
 	"sqlite3DbMalloc*", "sqlite3DbRealloc*", "sqlite3_malloc*", "sqlite3_realloc*",
 	"uv__malloc", "uv__calloc", "uv__realloc",
-	/* of servers: redis, PostgreSQL, MySQL, nginx */
+	/* allocators of servers: redis, PostgreSQL, MySQL, nginx */
 	"zmalloc*", "zcalloc*", "zrealloc*", "ztrymalloc*", "ztrycalloc*", "ztryrealloc*",
 	"zstrdup", "palloc", "palloc0", "palloc_*", "repalloc*", "pstrdup", "MemoryContextAlloc*",
 	"MemoryContextStrdup", "AllocSetAlloc*", "AllocSetRealloc", "GenerationAlloc*",
@@ -49,8 +49,8 @@ static const char *const functions[] = {
 	"node::UncheckedCalloc*", "node::UncheckedRealloc*", "node::Malloc*", "node::Calloc*",
 	"node::Realloc*",
 	/*
-	 * functions by which V8 and HotSpot allocate objects, and copy them when they collect;
-	 * functions that begin a collection are not listed
+	 * functions by which V8 and HotSpot allocate objects, and copy them during a collection,
+	 * but not functions that begin a collection
 	 */
 	"v8::base::*", "v8::platform::*", "v8::internal::Scavenger::*",
 	"v8::internal::ScavengerCollector::JobTask::ProcessItems",
@@ -109,7 +109,7 @@ static bool matches(const char *name, const char *entry)
 	return entry[size - 1] == '*' ? !strncmp(name, entry, size - 1) : !strcmp(name, entry);
 }
 
-/* The name after the return type of a template: "void std::f<int>(int)". */
+/* The name without the return type that template functions have: "void std::f<int>(int)". */
 static const char *after_type(const char *name)
 {
 	const char *begin = name;
@@ -135,7 +135,7 @@ static bool is_listed(const char *name)
 	return false;
 }
 
-/* Rust's "<u8 as alloc::vec::SpecFromElem>::from_elem": a library's, for a type without a path. */
+/* True for Rust library code for plain types: "<u8 as alloc::vec::SpecFromElem>::from_elem". */
 static bool is_for_plain_type(const char *name)
 {
 	const char *trait = *name == '<' ? strstr(name, " as ") : NULL;

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* By the name as a report shows it, demangled or not, with or without "? " in front. */
+/* True for a runtime function. The name may be demangled or not, with or without "? " before it. */
 bool mt_is_runtime_function(const char *name);
 
 /*
@@ -19,7 +19,7 @@ bool mt_is_page_allocator(const char *name);
 
 /*
  * True for functions by which an allocator other than the C library's maps memory for many blocks.
- * The path that calls them is chance, as with brk: its block was the one that did not fit.
+ * Which path calls them is chance, as with brk: the path whose block did not fit.
  */
 bool mt_is_arena_mapper(const char *name);
 

@@ -1,6 +1,6 @@
 /*
- * Tasks and spaces over time. A map gives the present task of each tid; a reused tid gets a new
- * task. Spaces are found through their tasks, and by pid for mappings.
+ * Tasks and spaces over time. The present task of each tid is found by a map; a reused tid gets a
+ * new task. Spaces are found by their tasks, or by pid for mappings.
  */
 #include "report/stacks/spaces.h"
 
@@ -22,8 +22,8 @@
 #include "unwind/sample_stack.h"
 
 /*
- * An exited process's map is kept until so many later processes have exited: if the recording lost
- * a FORK, samples of an unknown thread may still come.
+ * The map of an exited process is kept until this many later processes have exited. If the record
+ * of a FORK was lost, samples of an unknown thread of the process may follow.
  */
 enum {
 	EXITED_KEPT = 512,
@@ -41,10 +41,10 @@ struct mt_spaces {
 	uint32_t exited[EXITED_KEPT]; /* a ring of space ids */
 	size_t exited_count;
 	size_t processes;
-	uint32_t cgroup;    /* string id: for processes without a record */
+	uint32_t cgroup;    /* string id: cgroup of processes without a record */
 	uint64_t hierarchy; /* number of the cgroup hierarchy that accounts memory */
-	bool everybody;	    /* every process was recorded, mtrec's command even before its exec */
-	int32_t command;    /* pid of that command; 0: unknown, or not needed */
+	bool everybody;	    /* every process was recorded, so also mtrec's child before its exec */
+	int32_t command;    /* pid of mtrec's command; 0: unknown, or not needed */
 	struct mt_spaces_jit jit;
 };
 
@@ -196,8 +196,8 @@ struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t ti
 }
 
 /*
- * Finds the path in the hierarchy that accounts memory, or the last path, in /proc/PID/cgroup: a
- * line HIERARCHY:CONTROLLERS:PATH each.
+ * Finds the path in the hierarchy that accounts memory, or else the last path, in the lines
+ * HIERARCHY:CONTROLLERS:PATH of /proc/PID/cgroup.
  */
 static uint32_t find_cgroup(struct mt_spaces *spaces, struct mt_text text)
 {
@@ -237,7 +237,10 @@ void mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line)
 	spaces->cgroup = find_cgroup(spaces, *line);
 }
 
-/* The first program that is mapped executable is the process's program, unless a TASK named it. */
+/*
+ * Sets the process's program to the first program that is mapped executable, unless it is known
+ * from a TASK record.
+ */
 static void learn_exe(struct mt_spaces *spaces, struct mt_space *space,
 		      const struct mt_mapping *mapping)
 {
@@ -275,7 +278,7 @@ void mt_spaces_set_jit(struct mt_spaces *spaces, const struct mt_spaces_jit *jit
 	spaces->jit = *jit;
 }
 
-/* Sets the image of code that the process made itself. */
+/* Sets the image of a mapping for code that the process made itself. */
 static void find_jit(struct mt_spaces *spaces, const struct mt_space *space, uint64_t time,
 		     struct mt_mapping *mapping)
 {
@@ -296,7 +299,7 @@ void mt_spaces_come_to(struct mt_space *space, uint64_t time)
 	mt_jit_mappings_come_to(&space->made, space->map, time);
 }
 
-/* Notes a jitdump that a process maps. */
+/* If the mapping is of a jitdump, begins to place the code that the jitdump describes. */
 static void find_dump(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
 		      const struct mt_image_identity *identity, uint32_t prot)
 {
@@ -342,7 +345,7 @@ void mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *rec
 	put_mapping(spaces, space, 0, &mapped);
 }
 
-/* Notes the last mapping by a thread; its record comes within the call. */
+/* Notes the last mapping by a thread. The record of a mapping comes before the exit of its call. */
 static void note_mapping(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
 	struct mt_task *task = find_task(spaces, record->tid);
@@ -386,7 +389,9 @@ static void apply_fork(struct mt_spaces *spaces, const struct mt_kernel_record *
 	child->comm = parent->comm;
 }
 
-/* exec: the address space is new and empty; the other threads have exited before. */
+/*
+ * Applies exec: the task enters a new, empty address space. The other threads have exited before.
+ */
 static void apply_exec(struct mt_spaces *spaces, struct mt_task *task)
 {
 	const struct mt_space *old = task->space;
@@ -410,7 +415,9 @@ static void apply_comm(struct mt_spaces *spaces, const struct mt_kernel_record *
 		 record->name ? strlen(record->name) : 0);
 }
 
-/* Frees the map of a process that exited long ago. */
+/*
+ * Notes that a process has exited, and frees the map of the one that exited EXITED_KEPT exits ago.
+ */
 static void retire(struct mt_spaces *spaces, const struct mt_space *space)
 {
 	uint32_t *slot = &spaces->exited[spaces->exited_count % EXITED_KEPT];
@@ -489,7 +496,7 @@ void mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child)
 		return;
 	to->space->unused = true;
 	enter(to, from->space);
-	/* Mappings are found by pid. */
+	/* The space is found by pid for mappings. */
 	mt_map64_put(&spaces->by_pid, (uint32_t)to->pid, from->space->id);
 }
 

@@ -1,10 +1,10 @@
 /*
- * Tasks by tid with their names, and the address space of each, at a moment of the recording. Apply
- * the recording's TASK and MAP records first, then the kernel's COMM, FORK, EXIT, MMAP and MMAP2 in
- * order of time.
+ * Tasks by tid with their names and address spaces, at a moment of the recording. Apply the
+ * recording's TASK and MAP records first, then the kernel's COMM, FORK, EXIT, MMAP and MMAP2
+ * records in order of time.
  *
- * An address space differs from a pid: it begins with a fork or an exec, and the threads of a
- * process share it.
+ * A process has a new address space after exec. An address space begins with a fork or an exec, and
+ * the threads of a process share it.
  */
 #ifndef MT_REPORT_STACKS_SPACES_H
 #define MT_REPORT_STACKS_SPACES_H
@@ -32,15 +32,15 @@ struct mt_space {
 	int32_t pid;
 	/* Clock ticks since boot if the recording has them, or ns of the fork; 0: unknown. */
 	uint64_t start_time;
-	uint32_t generation;	     /* execs of this process before this space */
-	uint32_t comm;		     /* string id: name of the first thread */
-	uint32_t cgroup;	     /* string id: cgroup path; 0: unknown */
-	uint32_t exe;		     /* string id: path of the program; 0: unknown */
-	uint32_t threads;	     /* tasks in this space now */
-	bool chosen, named;	     /* chosen by mtrec -u, -G, -p, -t; by --comm: both: a target */
-	bool other_names;	     /* --comm excluded some of its threads by name */
-	bool recorder;		     /* mtrec's child; it becomes the command by exec */
-	bool unused;		     /* created by a FORK whose child shares its parent's space */
+	uint32_t generation; /* number of execs of the process before this space */
+	uint32_t comm;	     /* string id: name of the first thread */
+	uint32_t cgroup;     /* string id: cgroup path; 0: unknown */
+	uint32_t exe;	     /* string id: path of the program; 0: unknown */
+	uint32_t threads;    /* tasks in this space now */
+	bool chosen, named;  /* chosen by -u, -G, -p or -t; chosen by --comm. A target is both */
+	bool other_names;    /* --comm excluded some threads of the space */
+	bool recorder;	     /* mtrec's child before it executes the command */
+	bool unused;	     /* created by a FORK record, but the child shares the parent's space */
 	struct mt_image_map *map;    /* not NULL while a task runs in the space */
 	struct mt_jit_mappings made; /* mappings of code described by a jitdump */
 };
@@ -59,15 +59,15 @@ struct mt_task {
 	bool exited;
 };
 
-/* Borrows all. Adds the ids of images mapped executable to `code` as keys. */
+/* Borrows all arguments. Adds the ids of images mapped executable to `code` as keys. */
 struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings,
 				   struct mt_map64 *code);
 void mt_spaces_destroy(struct mt_spaces *spaces);
 
 /*
- * Resolves images for generated code in a process, mapped at a time (0: before the recording).
- * `image`: from its perf map. `dump`: from a jitdump that it maps; `unreported` is the image for
- * code that the dump does not describe. NULL: none.
+ * Finds images for generated code that a process mapped at a time (0: before the recording).
+ * image() returns the image for its perf map, dump() that of a jitdump that the process maps;
+ * `unreported` is the image for code that the dump does not describe. NULL: no image.
  */
 struct mt_spaces_jit {
 	struct mt_image *(*image)(void *context, int32_t pid, uint64_t time);
@@ -84,7 +84,7 @@ void mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line);
 /* Takes an INFO record that may name mtrec's targets; call before any task. */
 void mt_spaces_set_fact(struct mt_spaces *spaces, const char *key, const char *value);
 
-/* A space with a sample belongs to a target. */
+/* Marks the space as that of a target, because it has a sample. */
 static inline void mt_space_sampled(struct mt_space *space)
 {
 	space->chosen = space->named = true;
@@ -105,7 +105,7 @@ void mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *rec
 /* Applies COMM, FORK, EXIT, MMAP and MMAP2 records; ignores others. */
 void mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *record);
 
-/* Brings the space's generated code up to `time`. */
+/* Updates the map to the code that was generated up to `time`. */
 void mt_spaces_come_to(struct mt_space *space, uint64_t time);
 
 /*
@@ -114,7 +114,7 @@ void mt_spaces_come_to(struct mt_space *space, uint64_t time);
  */
 struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t tid);
 
-/* True if the task is mtrec's child before its exec of the command: its samples do not count. */
+/* True if the task is mtrec's child before it executes the command. Its samples are ignored. */
 bool mt_spaces_is_recorder(const struct mt_spaces *spaces, int32_t tid);
 
 /* The present task with this tid, or NULL. */

@@ -1,10 +1,10 @@
 /*
  * Converts addresses to stack ids.
  *
- * Most samples repeat the addresses of an earlier stack in the same code. Runs of addresses are
- * cached from their second time on. Other stacks are looked up frame by frame in the image map and
- * the frame table. When the cache is full, it is emptied; ids do not change. A cached run with
- * frames outside executable mappings is valid for one version of the map, other runs for its
+ * Most samples repeat the addresses of an earlier stack in the same code. The addresses of a stack
+ * (a run) are cached when they are met again. Other stacks are looked up frame by frame in the
+ * image map and the frame table. When the cache is full, it is emptied; ids do not change. A cached
+ * run with frames outside executable mappings is valid for one version of the map, other runs for a
  * generation.
  */
 #include "report/stacks/stack_ids.h"
@@ -27,8 +27,8 @@
 
 enum {
 	/*
-	 * Bytes of cached address runs. Runs mostly repeat soon, and touching new memory costs more
-	 * than walking a stack again.
+	 * Maximum size of cached address runs in bytes. Runs mostly repeat soon, and touching new
+	 * memory costs more than a lookup.
 	 */
 	SEEN_BYTES = 3 << 20,
 	SEEN_RUNS = 1 << 16,
@@ -36,7 +36,7 @@ enum {
 	MET_BITS = 14,
 };
 
-/* The frame of an address, in all maps of a generation or a version; both start at 1. */
+/* The frame of an address, for all maps of a generation or of a version. Both start at 1. */
 struct place {
 	uint64_t pc;
 	uint32_t map;
@@ -54,10 +54,10 @@ struct seen {
  * then not looked up again.
  */
 struct last {
-	struct mt_tail pcs;  /* including the kernel's */
-	uint32_t *frames;    /* for each of pcs */
+	struct mt_tail pcs;  /* all addresses, including those of the kernel */
+	uint32_t *frames;    /* frame of each address in pcs */
 	size_t lasting;	     /* outer frames that are valid in all maps of the generation */
-	uint32_t generation; /* generation of its map */
+	uint32_t generation; /* generation of the stack's map */
 };
 
 struct mt_stack_ids {
@@ -65,7 +65,7 @@ struct mt_stack_ids {
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
 	struct place *places;	    /* 1 << PLACE_BITS, direct-mapped */
-	bool of_versions;	    /* some places are valid for one version */
+	bool of_versions;	    /* some places are only valid for one version */
 	struct mt_byte_runs *runs;  /* of addresses, including the word before them */
 	MT_ARRAY(struct seen) seen; /* by run */
 	uint32_t *met;		    /* 1 << MET_BITS hashes of runs, direct-mapped */
@@ -106,7 +106,9 @@ static uint32_t kernel_frame(struct mt_stack_ids *u, uint64_t pc)
 	return mt_frames_intern(u->frames, &key);
 }
 
-/* The place of an address of a mapping in its image; for code of a jitdump, in the dump's piece. */
+/*
+ * Sets *key to the place of an address in the mapping's image; if that is a jitdump, in the dump.
+ */
 static void place_in(const struct mt_mapping *mapping, uint64_t address, struct mt_frame_key *key)
 {
 	const struct mt_image *image = mapping->image;
@@ -123,7 +125,10 @@ static void place_in(const struct mt_mapping *mapping, uint64_t address, struct 
 		key->offset = mt_jitdump_place(image->jitdump, code, address);
 }
 
-/* *lasting: the key is valid for every map of this generation (symbols/images/image_map.h). */
+/*
+ * The key of an address. *lasting: the key is valid for every map of this generation
+ * (symbols/images/image_map.h).
+ */
 static struct mt_frame_key key_of(const struct mt_image_map *map, uint64_t pc, bool *lasting)
 {
 	bool scanned = (pc & MT_WALKED_SCANNED) && !(pc >> 63);
@@ -147,8 +152,8 @@ static inline struct place *place_of(const struct mt_stack_ids *u, uint64_t pc, 
 }
 
 /*
- * The frame of an address that is not at its place in `places`. *lasting becomes false if the frame
- * may differ in the same generation of the map.
+ * The frame of an address that is not in `places` for the generation. Sets *lasting to false if the
+ * frame may differ in another map of the same generation.
  */
 static __attribute__((noinline)) uint32_t find_frame(struct mt_stack_ids *u,
 						     const struct mt_image_map *map, uint64_t pc,
@@ -202,7 +207,7 @@ static const uint32_t *find_frames(struct mt_stack_ids *u, const struct mt_image
 	uint32_t generation = mt_image_map_generation(map), *frames;
 	struct last *last = &u->last;
 	size_t known = last->generation == generation ? last->lasting : 0;
-	size_t outer; /* frames that are valid for the generation */
+	size_t outer; /* number of outer frames that are valid for the generation */
 	bool lasts = true;
 
 	make_room(last, count);
@@ -234,8 +239,8 @@ static uint32_t intern_stack(struct mt_stack_ids *u, const struct mt_image_map *
 }
 
 /*
- * True if a run was met recently. In some recordings hardly any run repeats; caching all of them
- * would cost more than looking them up.
+ * True if a run with this hash was met recently. In some recordings hardly any run repeats, and
+ * caching all runs would cost more than looking them up.
  */
 static bool was_met(struct mt_stack_ids *u, uint32_t hash)
 {

@@ -1,4 +1,4 @@
-/* Stacks and paths, both interned runs of ids. */
+/* Stacks and paths are interned sequences of ids. */
 #include "report/stacks/stacks.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 struct mt_stacks {
 	struct mt_byte_runs *runs;
 	MT_ARRAY(uint32_t) programs; /* by id, up to the last one set */
-	MT_ARRAY(uint32_t) joined;   /* likewise; UINT32_MAX: not set */
+	MT_ARRAY(uint32_t) joined;   /* by id, up to the last one set; UINT32_MAX: not set */
 };
 
 struct mt_stacks *mt_stacks_create(void)
@@ -86,11 +86,11 @@ struct mt_paths {
 	const struct mt_stacks *stacks;
 	struct mt_frames *frames;
 	struct mt_byte_runs *runs;
-	MT_ARRAY(uint32_t) of_stack; /* path of each stack, MT_PATH_NONE: not yet made */
+	MT_ARRAY(uint32_t) of_stack; /* path of each stack; MT_PATH_NONE: not yet looked up */
 	MT_ARRAY(uint32_t) scratch;
 	MT_ARRAY(uint32_t) only; /* by frame: its name if it has only one, or MT_STRING_NONE */
 	uint32_t last;		 /* stack whose names are in scratch, or MT_STACK_NONE */
-	size_t last_only;	 /* number of its outermost frames that have one name each */
+	size_t last_only;	 /* number of outermost frames of `last` that have one name each */
 	bool srcline;		 /* names are spelled with their lines */
 };
 
@@ -118,7 +118,7 @@ void mt_paths_destroy(struct mt_paths *paths)
 	free(paths);
 }
 
-/* Id of "NAME FILE:LINE" with the last part of the file's path, as in perf's srcline key. */
+/* The id of "NAME FILE:LINE", FILE without directories, as in perf's srcline; or of the name. */
 static uint32_t spell_line(const struct mt_paths *paths, const struct mt_frame_name *name)
 {
 	struct mt_strings *strings = mt_frames_strings(paths->frames);
@@ -150,9 +150,9 @@ static void spell_frame(struct mt_paths *paths, uint32_t frame)
 }
 
 /*
- * Looks up the single names of all new frames at once. Names are stored in the order of addresses,
- * so the names of one stack are far apart in memory. Here the cache misses do not wait for each
- * other.
+ * Looks up the names of all new frames that have one name. Names are stored in the order of
+ * addresses, so the names of one stack are far apart in memory. In this loop, the cache misses do
+ * not wait for each other.
  */
 static void reserve_frames(struct mt_paths *paths)
 {
@@ -180,7 +180,7 @@ static size_t common_outer(const uint32_t *a_end, const uint32_t *b_end, size_t 
 	return n;
 }
 
-/* The number of outer frames, one name each, whose names are already in scratch. */
+/* The number of outer frames that have one name each, which is already in scratch. */
 static size_t spelled_before(const struct mt_paths *paths, const uint32_t *frames, size_t depth)
 {
 	size_t last_depth;
@@ -193,7 +193,7 @@ static size_t spelled_before(const struct mt_paths *paths, const uint32_t *frame
 			    depth < paths->last_only ? depth : paths->last_only);
 }
 
-/* Spells the frames that do not have the first `same` names. */
+/* Spells all frames except the outermost `same` ones, whose names are in scratch. */
 static void spell_others(struct mt_paths *paths, const uint32_t *frames, size_t depth, size_t same)
 {
 	bool only = true;

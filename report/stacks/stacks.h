@@ -15,7 +15,7 @@ struct mt_stacks;
 
 #define MT_STACK_NONE UINT32_MAX
 
-/* The caller destroys it. */
+/* Creates an empty table. The caller destroys it. */
 struct mt_stacks *mt_stacks_create(void);
 void mt_stacks_destroy(struct mt_stacks *stacks);
 
@@ -27,15 +27,15 @@ const uint32_t *mt_stacks_get(const struct mt_stacks *stacks, uint32_t id, size_
 size_t mt_stacks_count(const struct mt_stacks *stacks);
 
 /*
- * The program of the process with a stack: a string id that the caller defines, the first one that
- * was set; 0: none.
+ * The program of a process with this stack: a string id that the caller defines; 0: none. If it is
+ * set several times, the first one is kept.
  */
 void mt_stacks_set_program(struct mt_stacks *stacks, uint32_t id, uint32_t program);
 uint32_t mt_stacks_program(const struct mt_stacks *stacks, uint32_t id);
 
 /*
- * How many of a sample's outermost frames came from other stacks of its thread: the minimum of all
- * samples with this stack.
+ * How many outermost frames of a sample came from other stacks of the thread. The minimum over all
+ * samples with this stack is kept.
  */
 void mt_stacks_set_joined(struct mt_stacks *stacks, uint32_t id, uint32_t frames);
 uint32_t mt_stacks_joined(const struct mt_stacks *stacks, uint32_t id);
@@ -50,17 +50,17 @@ struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frame
 void mt_paths_destroy(struct mt_paths *paths);
 
 /*
- * Spells a stack's path without interning it: name ids, root first, borrowed until the next call.
+ * Returns a stack's path without interning it: name ids, root first, borrowed until the next call.
  * The first *same names equal those of the previous call.
  */
 const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *count, size_t *same);
 
-/* The path of a stack, naming its frames on first use. */
+/* The path of a stack. Names the frames on first use. */
 uint32_t mt_paths_of(struct mt_paths *paths, uint32_t stack);
 
 /*
- * Borrows a path's names, root first, as ids in mt_frames_strings(); none for a stack without
- * frames.
+ * Borrows a path's names, root first, as ids in mt_frames_strings(). The path of a stack without
+ * frames is empty.
  */
 const uint32_t *mt_paths_get(const struct mt_paths *paths, uint32_t path, size_t *count);
 

@@ -1,7 +1,7 @@
 /*
- * Builds and sorts the tree. A node is found by its parent and name, both ids. The latest children
- * of the parent are walked first: most nodes have one or two children, and a new node has none. The
- * other children are in a map.
+ * Builds and sorts the tree. A node is found by the ids of its parent and name. The latest children
+ * of the parent are searched first, because most nodes have one or two children. The other children
+ * are in a map.
  */
 #include "report/stacks/tree.h"
 
@@ -14,7 +14,7 @@
 #include "formats/base/strings.h"
 
 enum {
-	NEAR = 8, /* children that a lookup walks */
+	NEAR = 8, /* children that a lookup compares */
 };
 
 struct mt_tree {

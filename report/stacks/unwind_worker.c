@@ -1,4 +1,4 @@
-/* Walks samples on one worker. Stack ids are assigned in order on one thread, in stack_ids.c. */
+/* Walks samples on one worker. stack_ids.c assigns stack ids on one thread, in sample order. */
 #include "report/stacks/unwind_worker.h"
 
 #include <stdlib.h>
@@ -40,11 +40,11 @@ void mt_walker_destroy(struct mt_walker *walker)
 	free(walker);
 }
 
-/* Room in words for a stack, with its parts. */
+/* The parts of a stack in `words`. */
 struct parts {
 	uint64_t *code, *pcs, *addresses; /* addresses is NULL unless requested */
 	uint8_t *sources;
-	uint64_t *sps; /* NULL likewise */
+	uint64_t *sps; /* NULL unless requested */
 };
 
 /* Number of words for addresses and sources. */
@@ -102,7 +102,7 @@ static void put_kernel(const struct parts *parts, const struct mt_chain_halves *
 	}
 }
 
-/* guessed: some frames may come from a scan. */
+/* Writes the user frames. guessed: some frames may come from a scan. */
 static void put_user(const struct parts *parts, size_t at, const struct mt_stack *stack,
 		     bool guessed)
 {
@@ -127,7 +127,7 @@ _Static_assert(MT_FRAME_SOURCES == MT_UNWOUND_SOURCES && MT_END_REASONS == MT_UN
 		       MT_END_UNREPORTED == MT_UNWOUND_END_UNREPORTED,
 	       "FORMAT.md section 7 lists what FRAMES records say: new codes go there, too");
 
-/* Takes a stack that was unwound before it was written. */
+/* Sets the stack of a sample that was unwound before it was written. */
 static void take_unwound(const struct mt_unwound *unwound, struct mt_stack *stack)
 {
 	uint64_t sp = 0;

@@ -1,6 +1,7 @@
 /*
- * Walks a sample's stack into addresses: the kernel's part of the callchain innermost, then the
- * unwinder's user frames. A walker is the state of one worker; walkers share only read-only data.
+ * Walks a sample's stack and returns addresses: first the kernel's part of the callchain, then the
+ * user frames from the unwinder. A walker is the state of one worker; walkers share only read-only
+ * data.
  */
 #ifndef MT_REPORT_STACKS_UNWIND_WORKER_H
 #define MT_REPORT_STACKS_UNWIND_WORKER_H
@@ -20,8 +21,8 @@ struct mt_walker;
 struct mt_walker_options {
 	const struct mt_unwind_method *method; /* a row of mt_unwind_methods */
 	uint32_t max_frames;		       /* limit of user frames, and of kernel frames */
-	bool addresses;			       /* give each frame's address and source */
-	bool joining;			       /* give the user frames' stack pointers */
+	bool addresses;			       /* store the address and source of each frame */
+	bool joining;			       /* store the stack pointers of the user frames */
 	bool scan;			       /* scan the stack for callers as a last resort */
 };
 
@@ -31,10 +32,12 @@ struct mt_walk_input {
 	const struct mt_image_map *map;
 	const struct mt_return_slot *returns; /* see unwind/return_slots.h */
 	size_t return_count;
-	bool returned; /* a return probe's sample: the pc is a return address */
+	bool returned; /* a sample of a return probe: the pc is a return address */
 };
 
-/* Bit in a frame's address: a scan found it. No program has code at addresses with this bit. */
+/*
+ * Bit in the address of a frame that a scan found. No program has code at addresses with this bit.
+ */
 #define MT_WALKED_SCANNED ((uint64_t)1 << 62)
 
 struct mt_walk_words {
@@ -44,22 +47,22 @@ struct mt_walk_words {
 
 /*
  * A stack in words. `pcs` is the index of the first of `count` addresses to look up: kernel frames,
- * then user frames, innermost first. The word before them identifies their code. After them follow,
- * if requested:
+ * then user frames, innermost first. The word before these addresses identifies their code. After
+ * them, if requested:
  *
  * 1. `count` addresses as perf prints them, then `count` sources, a byte each (options.addresses);
  * 2. the user frames' stack pointers (options.joining).
  */
 struct mt_walked {
 	size_t pcs;
-	uint32_t kernel, count; /* kernel frames; all frames */
+	uint32_t kernel, count; /* number of kernel frames; of all frames */
 	uint32_t hash;		/* hash of the pcs and the word before them */
-	bool user;		/* has user registers or branch records, so `end` is valid */
-	uint8_t end;		/* enum mt_stack_end */
-	uint8_t walked_end;	/* enum mt_stack_end before joining */
-	bool withheld;		/* could be joined, but not reliably */
-	uint32_t joined;	/* outermost frames that came from other stacks */
-	uint64_t boundary;	/* see struct mt_stack */
+	bool user;	    /* the sample has user registers or branch records, so `end` is valid */
+	uint8_t end;	    /* enum mt_stack_end */
+	uint8_t walked_end; /* enum mt_stack_end before joining */
+	bool withheld;	    /* the stack could be joined, but not reliably */
+	uint32_t joined;    /* outermost frames that came from other stacks */
+	uint64_t boundary;  /* see struct mt_stack */
 };
 
 /* The caller destroys it. */
@@ -74,7 +77,7 @@ void mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 void mt_walked_make(struct mt_walk_words *words, bool addresses, const struct mt_walked *like,
 		    uint32_t count, struct mt_walked *out);
 
-/* Computes the value of `hash`. */
+/* Computes the value of struct mt_walked's `hash`. */
 uint32_t mt_walked_hash(const struct mt_walk_words *words, const struct mt_walked *walked);
 
 /* Borrows the user frames' stack pointers; needs options.joining. */

@@ -1,6 +1,6 @@
 /*
- * Survival by age distinguishes a leak, whose blocks are live at any age, from a cache, whose old
- * blocks make room for new ones. Sums of bytes cannot do this if one path does both.
+ * Survival by age distinguishes a leak, whose blocks are live at any age, from a cache, which frees
+ * old blocks for new ones. Sums of bytes cannot show this if one path does both.
  */
 #include "report/verdicts/block_verdict.h"
 
@@ -14,31 +14,30 @@
 
 enum {
 	AGES = 10,
-	OLD = 7,	  /* oldest ages; many younger blocks are live but will be freed */
+	OLD = 7,	  /* number of old ages; many younger blocks are live but will be freed */
 	LEAST_LIVE = 12,  /* as LEAST_RESERVATIONS in verdict.c: four in each third of the time */
-	LEAST_TURNED = 8, /* blocks of a bounded path: four freed, and as many live */
+	LEAST_TURNED = 8, /* blocks of a bounded path: four freed and four live */
 	THIRD = 3,
-	OLDEST = 2, /* oldest ages, compared with the later ones up to MIDDLE */
+	OLDEST = 2, /* number of oldest ages, compared with the later ones up to MIDDLE */
 	MIDDLE = 5,
 	LEAST_REPLACED = 3, /* blocks replaced by larger ones: two may be chance */
-	KEPT = 128 << 10,   /* glibc's M_TRIM_THRESHOLD: glibc keeps less on purpose */
+	KEPT = 128 << 10,   /* bytes, glibc's M_TRIM_THRESHOLD: glibc keeps less on purpose */
 };
 
 /* tests/unit/test_block_verdict.c checks these figures with programs of known courses. */
-#define NEARLY_ALL 0.95 /* part of the live bytes: in one age; not young */
-#define SAME_RATE 0.5	/* part of the old ages' median rate: a leak has no less */
-#define FEWER 0.5	/* part of the young third's rate: a cache's old third has less */
-#define NO_GROWTH \
-	1.25 /* times the bytes held after 60 %: a leak from 0 on holds 1.67 times as much */
-#define REPLACES 0.05	  /* part of the bytes that is freed: less is no turnover */
-#define GREW 1.05	  /* times the bytes held after 60 %: less is chance */
-#define AS_MANY 0.67	  /* part of the rate up to the middle: the oldest ages' rate */
-#define TURNED_OVER 0.5	  /* part freed, as in verdict.c: enough to see who survives */
-#define SOME_FREED 0.2	  /* part freed, at every age: a filling cache frees none */
-#define AS_OLD 0.9	  /* part of the old blocks' rate: a cache's oldest have less */
-#define IN_TURN 0.9	  /* part of the freed blocks: larger ones replaced them */
-#define NEXT_DUE 3	  /* times the last one's time: one twice as large was due at 2 */
-#define RETAINED_PART 0.5 /* part of the mapped bytes */
+#define NEARLY_ALL 0.95	  /* part of the live bytes: in the oldest age, or in young ages */
+#define SAME_RATE 0.5	  /* part of the old ages' median rate: no old age of a leak has less */
+#define FEWER 0.5	  /* part of the young third's rate: the old third of a cache has less */
+#define NO_GROWTH 1.25	  /* times the bytes held after 60 %; a leak from 0 on holds 1.67 times */
+#define REPLACES 0.05	  /* part of the bytes that is freed; less is not a turnover */
+#define GREW 1.05	  /* times the bytes held after 60 % of the time; less is chance */
+#define AS_MANY 0.67	  /* part of the rate up to the middle that the oldest ages have at least */
+#define TURNED_OVER 0.5	  /* part freed, as in verdict.c: enough to compare survival by age */
+#define SOME_FREED 0.2	  /* part freed: a filling cache frees nothing */
+#define AS_OLD 0.9	  /* part of the old blocks' rate: the oldest of a cache have less */
+#define IN_TURN 0.9	  /* part of the freed blocks that larger ones replaced */
+#define NEXT_DUE 3	  /* times the last block's time; one of twice the size is due at 2 */
+#define RETAINED_PART 0.5 /* part of the mapped bytes that is unused */
 
 /* Blocks and bytes by the tenth of the time in which they were allocated, oldest first. */
 struct ages {
@@ -80,7 +79,7 @@ static double bytes_of(const struct ages *ages, size_t from, size_t to)
 	return bytes;
 }
 
-/* The median rate of live blocks over the old ages that have blocks; 0: no block is live. */
+/* The median rate of live blocks of the old ages that have blocks; 0: no block is live. */
 static double median_rate(const struct ages *ages)
 {
 	double rates[OLD];
@@ -100,7 +99,7 @@ static double median_rate(const struct ages *ages)
 	return count ? rates[count / 2] : 0;
 }
 
-/* True if no old age has clearly fewer live blocks than the others: by two standard errors. */
+/* True if no old age has fewer live blocks than the others by more than two standard errors. */
 static bool survive_alike(const struct ages *ages)
 {
 	double rate = median_rate(ages);
@@ -115,7 +114,7 @@ static bool survive_alike(const struct ages *ages)
 	return rate > 0;
 }
 
-/* The rate of live blocks over some ages. */
+/* The part of the blocks of some ages that is live. */
 static double rate_of(const struct ages *ages, size_t from, size_t to)
 {
 	double born = 0, live = 0;
@@ -127,15 +126,17 @@ static double rate_of(const struct ages *ages, size_t from, size_t to)
 	return born > 0 ? live / born : 0;
 }
 
-/* True if the oldest blocks are live at the rate of other old blocks: no cache does this. */
+/*
+ * True if the oldest blocks are live at the same rate as other old blocks, unlike those of a cache.
+ */
 static bool is_flat(const struct ages *ages)
 {
 	return rate_of(ages, 0, THIRD) >= AS_OLD * rate_of(ages, OLD - THIRD, OLD);
 }
 
 /*
- * True if nearly all live bytes are young; or if old blocks are freed more often than young ones,
- * and the held bytes do not grow. (If threads share a cache, each holds a changing part of it.)
+ * True if nearly all live bytes are in young blocks, or if old blocks are freed more often than
+ * young ones and the held bytes hardly grow. (If threads share a cache, each holds a varying part.)
  */
 static bool looks_bounded(const struct ages *ages, const struct mt_verdict *verdict)
 {
@@ -149,9 +150,9 @@ static bool looks_bounded(const struct ages *ages, const struct mt_verdict *verd
 }
 
 /*
- * True if the held bytes grow, and some blocks of all ages up to the middle are live, with no lower
- * rate for the oldest, unlike a cache that replaces at random: a leak alongside blocks that are
- * freed after a time.
+ * True if the held bytes grow, and some blocks of all ages up to the middle are live, with about
+ * the same rate for the oldest. This shows a leak alongside blocks that are freed after a time, but
+ * not a cache that replaces blocks at random.
  */
 static bool keeps_some(const struct ages *ages)
 {
@@ -189,7 +190,7 @@ static void take_back(struct mt_history_slice *slices, size_t count, double byte
 	}
 }
 
-/* Makes the history that of one block, which grew by the difference of each two blocks. */
+/* Changes the history to that of one block, which grew by the difference to each next block. */
 static void join_blocks(struct mt_history *history)
 {
 	struct mt_history_slice *slices = history->slices.items;
@@ -213,7 +214,9 @@ static void set_undecided(const char *why, struct mt_verdict *out)
 	out->confidence = 0;
 }
 
-/* True if blocks are freed at the same rate at every age. */
+/*
+ * True if the verdict is TOO_LITTLE or PLATEAU, and blocks are freed at the same rate at old ages.
+ */
 static bool leaks_a_part(const struct ages *ages, const struct mt_verdict *out)
 {
 	return (out->kind == MT_VERDICT_TOO_LITTLE || out->kind == MT_VERDICT_PLATEAU) &&
@@ -274,7 +277,7 @@ void mt_verdict_judge_blocks(struct mt_history *history, const struct mt_history
 	if (!mt_verdict_is_too_short(out) && !replaced &&
 	    !(leaks_a_part(&ages, out) && mt_verdict_judge_survivors(history, scale, end, out)))
 		consider_ages(&ages, out);
-	/* Each growth counted as a block above. */
+	/* Growth by resizing was counted as blocks above. */
 	out->reservations -= history->grown;
 	out->live -= history->grown_live;
 	out->resized = history->resized;

@@ -11,7 +11,7 @@ struct mt_history_scale;
 struct mt_verdict;
 
 /*
- * Judges a history of lives in a process that was observed from `begin` to `end` (ns). Settles the
+ * Judges a history of blocks in a process that was observed from `begin` to `end` (ns). Settles the
  * history. The first rule that applies decides:
  *
  * 1. Too little data: as for other memory.
@@ -28,12 +28,12 @@ void mt_verdict_judge_blocks(struct mt_history *history, const struct mt_history
 /* Bytes that are free inside the allocator's memory. */
 double mt_heap_free(const struct mt_heap_parts *heap);
 
-/* RETENTION if the allocator keeps most of it free, else IN_USE. */
+/* RETENTION if most of the allocator's memory is unused, else IN_USE. */
 void mt_verdict_judge_heap(const struct mt_heap_parts *heap, struct mt_verdict *out);
 
 /*
- * "12.0 MB mapped by the allocator, of which 8.1 MB hold 1,234 live blocks, those of other rows
- * included; 3.0 MB free, 0.9 MB untouched".
+ * Writes a text like "12.0 MB mapped by the allocator, of which 8.1 MB hold 1,234 live blocks,
+ * those of other rows included; 3.0 MB free, 0.9 MB untouched".
  */
 void mt_heap_grounds(const struct mt_heap_parts *heap, char *out, size_t size);
 

@@ -1,4 +1,4 @@
-/* A region counts if it is the heap or has a live block: an arena, or a separately mapped block. */
+/* Counts regions that are the heap or have a live block: arenas, and blocks mapped alone. */
 #include "report/verdicts/heaps.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@
 #include "report/verdicts/verdict.h"
 
 enum {
-	ARENA = 64 << 20, /* a thread's glibc arena: from one multiple up to the next */
-	ALONGSIDE = 8,	  /* bytes that glibc keeps with each block: its size */
+	ARENA = 64 << 20, /* glibc's arenas begin at a multiple of this size */
+	ALONGSIDE = 8,	  /* bytes that glibc adds to each block, to store its size */
 };
 
 struct piece {
@@ -32,7 +32,7 @@ struct heap {
 	MT_ARRAY(struct region) regions;
 	bool has_blocks, has_regions;
 	uint32_t number;
-	struct mt_heap_parts parts; /* set when blocks and regions came */
+	struct mt_heap_parts parts; /* set after both blocks and regions were taken */
 };
 
 struct mt_heaps {
@@ -106,7 +106,7 @@ static void add_region(struct heap *heap, const struct region *region)
 		parts->untouched += size - region->touched;
 }
 
-/* Computes the parts when blocks and regions came. */
+/* Computes the parts, once both blocks and regions were taken. */
 static void join(struct heap *heap)
 {
 	if (!heap->has_blocks || !heap->has_regions)
@@ -131,7 +131,7 @@ void mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *
 {
 	struct heap *heap = heap_of(heaps, space->recording, space->pid, space->generation);
 
-	if (heap->has_blocks) /* a pid that was reused */
+	if (heap->has_blocks) /* the pid was reused */
 		return;
 	heap->number = number;
 	heap->has_blocks = true;
@@ -139,7 +139,10 @@ void mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *
 	join(heap);
 }
 
-/* Each brk, and each mprotect of an arena, made a piece. Blocks may cross their borders. */
+/*
+ * True if an extent continues a region: each brk, and each mprotect of an arena, made one extent,
+ * and blocks may lie across two.
+ */
 static bool continues(const struct region *region, const struct mt_extent *extent, bool is_heap)
 {
 	if (region->end != extent->start || region->is_heap != is_heap)

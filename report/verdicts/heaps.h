@@ -1,6 +1,6 @@
 /*
- * Memory that allocators have mapped, by process: the blocks, joined with the mapped regions that
- * contain them. Blocks and regions come when a process or the recording ends, in either order.
+ * Memory that allocators have mapped, by process: compares live blocks with the mapped regions that
+ * contain them. Blocks and regions are taken when a process or the recording ends, in either order.
  */
 #ifndef MT_REPORT_VERDICTS_HEAPS_H
 #define MT_REPORT_VERDICTS_HEAPS_H

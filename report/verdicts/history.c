@@ -1,4 +1,4 @@
-/* Slices of growing length; a history stores only those with a change. */
+/* The length of slices grows with time. A history stores only slices with a change. */
 #include "report/verdicts/history.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ void mt_history_settle(struct mt_history *history, const struct mt_history_scale
 	for (size_t i = 0; i < history->slices.count; i++) {
 		struct mt_history_slice slice = slices[i];
 
-		/* in 64 bits, because damaged times may shift by more than 32 */
+		/* in 64 bits, because with damaged times the shift may exceed 32 */
 		slice.at = (uint32_t)((uint64_t)slice.at >> (scale->shift - history->shift));
 		if (kept && slices[kept - 1].at == slice.at)
 			add_slice(&slices[kept - 1], &slice);
@@ -59,7 +59,7 @@ void mt_history_settle(struct mt_history *history, const struct mt_history_scale
 	history->shift = scale->shift;
 }
 
-/* The slice with a number, created if new. */
+/* The slice with the number `at`, created if new. */
 static struct mt_history_slice *slice_at(struct mt_history *history, uint32_t at)
 {
 	size_t count = history->slices.count, i = count;

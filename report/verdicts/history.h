@@ -14,7 +14,7 @@ enum {
 	MT_HISTORY_SLICES = 128,
 };
 
-/* The slices' position and length; shared by all histories that are compared or added up. */
+/* Position and length of slices, shared by all histories that are compared or added. */
 struct mt_history_scale {
 	uint64_t start; /* ns, start of slice 0 */
 	uint32_t shift; /* a slice is 2^shift ns long */
@@ -24,9 +24,9 @@ struct mt_history_scale {
 struct mt_history_slice {
 	uint32_t at;
 	uint32_t count;	 /* reservations in the slice */
-	uint32_t ended;	 /* reservations of ended lives: mt_history_live() */
+	uint32_t ended;	 /* reservations that have ended: mt_history_live() */
 	double reserved; /* bytes reserved in the slice */
-	double gone;	 /* reserved bytes that were returned since */
+	double gone;	 /* bytes reserved in the slice and returned since */
 	double change;	 /* bytes reserved minus bytes returned in the slice */
 };
 
@@ -35,18 +35,18 @@ struct mt_history {
 	uint32_t shift;				  /* scale->shift of the slices */
 	uint64_t first, last;			  /* times of the first and last reservation */
 	uint64_t count;
-	/* For blocks: lives that are growth by resizing; those that are live; resizes. */
+	/* For blocks: reservations by growth; how many of these are live; resizes. */
 	uint64_t grown, grown_live, resized;
-	uint64_t replaced; /* blocks freed after a larger one came by the same path */
+	uint64_t replaced; /* blocks freed after the same path had allocated a larger one */
 	double held, peak;
 	uint32_t
 		/*
-		 * Falls to half of `top` or less; between two falls is a rise by a quarter of
-		 * `peak`.
+		 * Number of falls to half of `top` or less. Between two falls, the held bytes rise
+		 * by a quarter of `peak`.
 		 */
 		falls;
-	bool fallen;	    /* fell, and has not risen again */
-	double top, bottom; /* highest and lowest since the last fall */
+	bool fallen;	    /* the held bytes fell and have not risen again */
+	double top, bottom; /* highest and lowest held bytes since the last fall */
 };
 
 /* Doubles the slices' length until one includes `time`. */
@@ -65,9 +65,9 @@ void mt_history_return(struct mt_history *history, struct mt_history_scale *scal
 		       uint64_t reserved, double bytes);
 
 /*
- * Adds bytes reserved at `from` and returned at `to`; 0: not returned. Calls may come in any order
- * of time, unlike calls of the functions above. The scale must have begun. Call mt_history_level()
- * after the last one. mt_history_undo_end() removes the end of a life that was added.
+ * Adds bytes reserved at `from` and returned at `to` (0: not returned). Unlike the functions above,
+ * may be called in any order of time. The scale must have begun. Call mt_history_level() after the
+ * last call. mt_history_undo_end() removes the return of added bytes.
  */
 void mt_history_live(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
 		     uint64_t to, double bytes);
@@ -76,11 +76,11 @@ void mt_history_undo_end(struct mt_history *history, struct mt_history_scale *sc
 /* Computes the held bytes at the end, the peak and the falls from the slices. */
 void mt_history_level(struct mt_history *history);
 
-/* Adds another history of the same scale. Peaks are added as if they coincided. */
+/* Adds another history of the same scale. Peaks are added as if they were at the same time. */
 void mt_history_add(struct mt_history *history, const struct mt_history_scale *scale,
 		    struct mt_history *other);
 
-/* Merges slices to the length of the scale. */
+/* Merges slices until they are as long as those of the scale. */
 void mt_history_settle(struct mt_history *history, const struct mt_history_scale *scale);
 
 void mt_history_deinit(struct mt_history *history);

@@ -17,11 +17,11 @@
 MT_DEFINE_CLEANUP(mt_tierless_paths, struct mt_tierless_paths)
 
 enum {
-	PAGE_ALLOCATOR_DEPTH = 6, /* the kernel's and the C library's frames are below it */
+	PAGE_ALLOCATOR_DEPTH = 6, /* innermost frames searched, with those of the kernel and libc */
 };
 
 enum {
-	LEAST_REPLACED = 2, /* pieces of a path that doubles its memory: more take long */
+	LEAST_REPLACED = 2, /* replaced pieces; a path that doubles its memory makes few */
 };
 
 static const struct mt_history_scale *scale_of_space(const struct mt_verdicts *verdicts,
@@ -30,7 +30,7 @@ static const struct mt_history_scale *scale_of_space(const struct mt_verdicts *v
 	return &verdicts->scales.items[verdicts->spaces.items[space].recording].history;
 }
 
-/* True if the innermost frames of a stack have a matching function. */
+/* True if is() is true for a function in the innermost frames of a stack. */
 static bool ends_in(const struct mt_verdicts *verdicts, uint32_t stack, bool (*is)(const char *))
 {
 	struct mt_frames *frames = mt_session_frames(verdicts->session);
@@ -49,7 +49,7 @@ static bool ends_in(const struct mt_verdicts *verdicts, uint32_t stack, bool (*i
 	return false;
 }
 
-/* True if an allocator library called the C library. */
+/* True if the innermost function outside of kernel and C library is in an allocator library. */
 static bool is_in_allocator(const struct mt_verdicts *verdicts, uint32_t stack)
 {
 	const struct mt_frames *frames = mt_session_frames(verdicts->session);
@@ -67,8 +67,8 @@ static bool is_in_allocator(const struct mt_verdicts *verdicts, uint32_t stack)
 }
 
 /*
- * The stack that accounts for a stack's memory. Pages for a garbage collector are judged as a
- * whole, and so is memory that an allocator mapped for many blocks.
+ * The stack under which a stack's memory is judged. Pages for a garbage collector are judged
+ * together, and so is memory that allocators mapped for many blocks.
  */
 static uint32_t judged_as(const struct mt_verdicts *verdicts, uint32_t stack)
 {
@@ -82,8 +82,9 @@ static uint32_t judged_as(const struct mt_verdicts *verdicts, uint32_t stack)
 }
 
 /*
- * Many programs free all memory before they exit, which shows nothing about the time before. Memory
- * returned before the last reservation is no clean-up: a cache replaces its entries to the end.
+ * Counts memory as held if it was returned just before the process ended: many programs free all
+ * memory before they exit, which shows nothing about the time before. Memory returned before the
+ * last reservation is not part of this: a cache replaces entries to the end.
  */
 static void forgive_cleanup(struct mt_verdicts_entry *entry, struct mt_history_scale *scale,
 			    uint64_t end)
@@ -98,7 +99,7 @@ static void forgive_cleanup(struct mt_verdicts_entry *entry, struct mt_history_s
 	}
 }
 
-/* The path of each stack; paths of truncated stacks are completed. */
+/* Finds the path of each stack, and completes the paths of truncated stacks. The caller frees. */
 static struct mt_tierless_place *find_paths(const struct mt_verdicts *verdicts, size_t stacks,
 					    struct mt_tierless_paths *paths)
 {
@@ -114,7 +115,7 @@ static struct mt_tierless_place *find_paths(const struct mt_verdicts *verdicts, 
 	return found;
 }
 
-/* Adds up the stacks' histories by path: entries of paths follow the entries of stacks. */
+/* Adds up the histories of stacks by path. Entries of paths follow the entries of stacks. */
 static void sum_paths(struct mt_verdicts *verdicts, size_t stacks, struct mt_byte_runs *places,
 		      struct mt_tierless_paths *paths)
 {
@@ -170,8 +171,8 @@ void mt_verdict_rows_sort(struct mt_verdict_row *rows, size_t count)
 }
 
 /*
- * False for files that any program maps once, such as those of its locale, and for stacks of
- * threads, which are hardly touched.
+ * False for files that are mapped only once, such as locale files, and for stacks of threads that
+ * are hardly touched.
  */
 static bool reports_anything(const struct mt_verdicts_entry *entry,
 			     const struct mt_verdict *verdict)
@@ -226,7 +227,7 @@ static void reach_ends(struct mt_verdicts *verdicts)
 		const struct mt_verdicts_space *space = &verdicts->spaces.items[i];
 		struct mt_history_scale *scale;
 
-		if (space->recording >= verdicts->scales.count) /* nothing was selected */
+		if (space->recording >= verdicts->scales.count) /* no memory was selected */
 			continue;
 		scale = &verdicts->scales.items[space->recording].history;
 		if (scale->begun)

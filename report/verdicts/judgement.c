@@ -1,4 +1,4 @@
-/* Runs the accounts of mappings and of blocks in one reading, and merges their verdicts. */
+/* Judges mappings and blocks while the session is read once, and merges the verdicts. */
 #include "report/verdicts/judgement.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ struct mt_verdicts *mt_judgement_mapped(struct mt_judgement *judgement)
 	return judgement->verdicts;
 }
 
-/* Wants exits of calls that map memory, and allocations. */
+/* True for exits of calls that map memory, and for allocations of blocks. */
 static bool wants(void *context, const struct mt_facts_event *event)
 {
 	enum mt_vm_call_kind kind;
@@ -94,7 +94,7 @@ struct mt_error *mt_judgement_run(struct mt_judgement *judgement)
 
 /* ---- After the session's end ---- */
 
-/* True if a name is that of an allocator function whose calls were recorded. */
+/* True for the name of an allocator function whose calls were recorded. */
 static bool is_allocator(const struct mt_facts *facts, const char *name)
 {
 	for (size_t i = 0; i < facts->events.count; i++) {

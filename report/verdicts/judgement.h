@@ -1,8 +1,7 @@
 /*
- * The verdicts on a recording's memory, for the screen, the page, --verdict and --leaks. If a
- * process's blocks were recorded, the blocks decide about memory that an allocator mapped: verdicts
- * on the paths that allocated blocks replace the verdict on the heap, and the verdicts on paths
- * that map memory within a function of the allocator.
+ * The verdicts on a recording's memory, for the screen, the page, --verdict and --leaks. If the
+ * blocks of a process were recorded, verdicts on the paths that allocated them replace the verdict
+ * on the heap and the verdicts on paths that map memory within a function of the allocator.
  *
  *	judgement = mt_judgement_begin(session, &options);
  *	mt_judgement_run(judgement);	or a caller's own ledger, and the session read to its end
@@ -27,7 +26,7 @@ struct mt_verdicts;
 struct mt_judgement_options {
 	bool stacks; /* judge each path by itself, else each process as a whole */
 	const struct mt_timespan *time; /* borrowed */
-	struct mt_leaks_also also;	/* also sees each live block; all NULL: none */
+	struct mt_leaks_also also;	/* another listener to live blocks; all NULL: none */
 };
 
 /* Call before the session's first sample. Borrows the session. */
@@ -51,13 +50,13 @@ const struct mt_verdict_row *mt_judgement_rows(const struct mt_judgement *judgem
 const struct mt_verdict_row *mt_judgement_leaks(const struct mt_judgement *judgement,
 						size_t *count);
 
-/* After mt_judgement_end(): lost records of allocators; true if any process has live blocks. */
+/* After mt_judgement_end(): lost records of allocators; true if there are verdicts on blocks. */
 uint64_t mt_judgement_lost(const struct mt_judgement *judgement);
 bool mt_judgement_has_blocks(const struct mt_judgement *judgement);
 
 /*
- * After mt_judgement_end(): true if the blocks of a process decide about memory, by the stack that
- * reserved it: memory of a heap, or mapped by an allocator.
+ * After mt_judgement_end(): true if verdicts on blocks replace those on memory of a process: memory
+ * of the heap, or memory that an allocator mapped, by the stack that reserved it.
  */
 bool mt_judgement_is_of_blocks(void *judgement, int32_t pid, bool is_heap, uint32_t reserver);
 

@@ -1,6 +1,6 @@
 /*
  * Collects lives of blocks by process and stack while the session is read, then merges stacks into
- * paths and judges these.
+ * paths and judges the paths.
  */
 #include "report/verdicts/leaks.h"
 
@@ -33,17 +33,17 @@ enum {
 /* The life of a block, or of its growth by resizing. */
 struct life {
 	uint64_t from, to;
-	double bytes; /* bytes of all blocks that this one represents */
-	bool grown;   /* growth, not the block's first bytes */
+	double bytes; /* bytes of all blocks that this block represents */
+	bool grown;   /* the life is of growth, not of the first bytes of the block */
 };
 
 struct entry {
 	struct mt_history history;
-	MT_ARRAY(struct life) late; /* lives that ended lately, with all of the last BURST */
+	MT_ARRAY(struct life) late; /* lives that ended last: at least all of the last BURST ns */
 	size_t late_limit;
 	struct mt_tierless_place place;
 	uint32_t stack;	 /* of a path: one of its stacks */
-	uint32_t one_in; /* the most blocks that one represents */
+	uint32_t one_in; /* maximum number of blocks that one recorded block represents */
 };
 
 struct space {
@@ -62,7 +62,7 @@ struct mt_leaks {
 	MT_ARRAY(struct mt_history_scale) scales; /* by recording */
 	struct mt_map64 by_space; /* ids of the accounts' spaces, in the present recording */
 	uint32_t recording;
-	bool in_part; /* some blocks are unknown, so the heaps' parts are, too */
+	bool in_part; /* some blocks are unknown, so the parts of heaps are unknown, too */
 	struct mt_heaps *heaps;
 	struct mt_leaks_also also;
 	MT_ARRAY(struct mt_verdict_row) rows;
@@ -163,7 +163,7 @@ static void add_life(struct entry *entry, struct mt_history_scale *scale, const 
 		note_late(entry, life);
 }
 
-/* Growth of a block counts from its time on, as if it were another block. */
+/* Adds the lives of a block: growth by resizing counts as another block from its time on. */
 static void add_lives(struct entry *entry, struct mt_history_scale *scale,
 		      const struct mt_block *block, uint32_t one_in, uint64_t to)
 {
@@ -180,7 +180,7 @@ static void add_lives(struct entry *entry, struct mt_history_scale *scale,
 	}
 }
 
-/* to: the end of the block; 0: it is live. */
+/* Adds a block. to: the time when the block was freed; 0: it is live. */
 static void add_block(struct mt_leaks *leaks, const struct mt_blocks_space *from,
 		      const struct mt_origin *origin, const struct mt_block *block, uint64_t to,
 		      bool replaced)
@@ -268,9 +268,9 @@ void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdict
 /* ---- After the session's end ---- */
 
 /*
- * Many programs free all blocks before they exit, which shows nothing about the time before. A free
- * before the path's last allocation is no clean-up, and neither is the free of a block that lived
- * for less than BURST.
+ * Counts blocks as live if they were freed just before the process ended: many programs free all
+ * blocks before they exit, which shows nothing about the time before. Blocks freed before the
+ * path's last allocation and blocks that lived for less than BURST are not part of this.
  */
 static void forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 {
@@ -288,7 +288,9 @@ static void forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
 	}
 }
 
-/* The path of each stack. `paths`: NULL if a process is one path. */
+/*
+ * Finds the path of each stack. `paths`: NULL if a process is judged as a whole. The caller frees.
+ */
 static struct mt_tierless_place *find_paths(struct mt_leaks *leaks, size_t stacks,
 					    struct mt_tierless_paths *paths)
 {
@@ -300,7 +302,7 @@ static struct mt_tierless_place *find_paths(struct mt_leaks *leaks, size_t stack
 	return found;
 }
 
-/* Adds up the stacks' histories by path: entries of paths follow the entries of stacks. */
+/* Adds up the histories of stacks by path. Entries of paths follow the entries of stacks. */
 static void sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_tierless_paths *paths,
 		      struct mt_byte_runs *places)
 {
@@ -362,7 +364,7 @@ static void judge_heap(void *context, uint32_t number, const struct mt_heap_part
 	struct mt_verdict_row *row;
 	uint32_t frame;
 
-	if (leaks->spaces.items[number].began == UINT64_MAX) /* nothing of it was selected */
+	if (leaks->spaces.items[number].began == UINT64_MAX) /* no block was selected */
 		return;
 	row = add_row(leaks, number);
 	row->heap = *heap;

@@ -1,6 +1,6 @@
 /*
- * Verdicts on every path that allocated blocks, by process, from accounts of blocks; and the memory
- * that each process's allocator has mapped, if a ledger runs.
+ * Verdicts on every path that allocated blocks, by process; and, if a ledger runs, on the memory
+ * that the allocator of each process has mapped.
  *
  *	mt_leaks_create(session, &leaks);
  *	mt_leaks_listen(leaks, &blocks_options);
@@ -37,7 +37,7 @@ struct mt_leaks_also {
 	void *context;
 };
 void mt_leaks_report_also(struct mt_leaks *leaks, const struct mt_leaks_also *also);
-/* Call before the ledger's run. The verdicts are those of the same session. */
+/* Also takes mapped regions. Call before the ledger's run, with verdicts of the same session. */
 void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdicts);
 
 /* Makes the rows. Call once, after the session's end. */

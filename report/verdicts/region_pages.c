@@ -1,8 +1,8 @@
 /*
- * smaps has the number of a mapping's resident pages, but not which pages are resident. Resident
- * pages beyond those with faults are spread evenly over the pages without a fault that are older
- * than the recording. Pages that madvise gave back after a reading of the start count as in use:
- * the untouched part may be too small, but not too large.
+ * smaps shows how many pages of a mapping are resident, but not which ones. Resident pages beyond
+ * those with faults are spread evenly over pages without a fault that are older than the recording.
+ * Pages that madvise gave back after a reading at the start count as in use, so the untouched part
+ * may be too small, but not too large.
  */
 #include "report/verdicts/region_pages.h"
 
@@ -41,7 +41,7 @@ struct mt_region_pages mt_region_pages_of(const struct mt_ledger *ledger,
 	out.at_end = out.reading.count && out.reading.items != first.items;
 	if (!out.at_end)
 		out.reading = first;
-	/* The first reading is of another program if this one began later. */
+	/* A first reading is of an earlier program if the space began by exec or fork. */
 	if (!out.at_end && (space->generation || (space->account && space->account->forked)))
 		out.reading.count = 0;
 	return out;
@@ -75,7 +75,7 @@ static double without_fault(const struct mt_region_pages *pages, const struct mt
 	       mt_region_pages_touched(pages->touched, region);
 }
 
-/* The part in use of a mapping's pages that are older than the recording and have no fault. */
+/* The part in use of a mapping's pages that are older than the recording and without a fault. */
 static double find_share(const struct mt_region_pages *pages,
 			 const struct mt_mapping_reading *mapping)
 {

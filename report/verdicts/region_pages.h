@@ -1,6 +1,6 @@
 /*
- * How many of a region's pages are in use: pages with recorded faults, and pages that were touched
- * before the recording, by /proc/PID/smaps.
+ * How many pages of a region are in use: pages with recorded faults, and, by /proc/PID/smaps, pages
+ * touched before the recording.
  */
 #ifndef MT_REPORT_VERDICTS_REGION_PAGES_H
 #define MT_REPORT_VERDICTS_REGION_PAGES_H
@@ -16,7 +16,7 @@ struct mt_ledger;
 struct mt_ledger_space;
 struct mt_page_map;
 
-/* The pages of one space, for queries of its regions in ascending order. */
+/* The pages of one space. Its regions must be queried in ascending order. */
 struct mt_region_pages {
 	const struct mt_ledger *ledger;
 	const struct mt_ledger_space *space;
@@ -24,7 +24,7 @@ struct mt_region_pages {
 	const struct mt_page_map *touched; /* each page with a fault has a holder */
 	struct mt_mapping_list reading;
 	bool at_end; /* the reading is from the end, not from the start */
-	const struct mt_mapping_reading *shared; /* the mapping of `share` */
+	const struct mt_mapping_reading *shared; /* the mapping to which `share` applies */
 	double share;
 };
 
@@ -37,7 +37,8 @@ struct mt_region_pages mt_region_pages_of(const struct mt_ledger *ledger,
 					  uint64_t time);
 
 /*
- * Bytes of a range with a fault. A single page within 2 MiB may be a huge page, and counts as one.
+ * Bytes of pages in a range that have a fault. If a page is the only one with a fault in its 2 MiB,
+ * the fault may be of a huge page, and 2 MiB are counted.
  */
 double mt_region_pages_touched(const struct mt_page_map *touched, const struct mt_extent *region);
 
@@ -45,15 +46,16 @@ double mt_region_pages_touched(const struct mt_page_map *touched, const struct m
 bool mt_region_pages_older(const struct mt_region_pages *pages, const struct mt_extent *region);
 
 /*
- * The end of the first kernel mapping in a region from before the recording. A thread's stack may
- * lie directly below an arena, and only the kernel's mappings separate them.
+ * Where the first mapping of the kernel ends or the next one begins, in a region older than the
+ * recording. A thread's stack may lie directly below an arena, and only the kernel's mappings
+ * separate them.
  */
 uint64_t mt_region_pages_border(const struct mt_region_pages *pages,
 				const struct mt_extent *region);
 
 /*
  * Bytes in use of a region within one mapping; NAN if the region is older than the recording and
- * there is no reading of it.
+ * was not read.
  */
 double mt_region_pages_in_use(struct mt_region_pages *pages, const struct mt_extent *region);
 

@@ -1,4 +1,4 @@
-/* Folds the names of a path. */
+/* Removes what depends on tiers from the names of a path. */
 #include "report/verdicts/tierless_paths.h"
 
 #include <stdlib.h>
@@ -41,8 +41,8 @@ void mt_tierless_paths_destroy(struct mt_tierless_paths *paths)
 }
 
 /*
- * True for generated code without a name, and for functions that V8 and HotSpot run in place of it,
- * or between generated code and their functions. These names differ from tier to tier.
+ * True for generated code without a name, and for functions that V8 and HotSpot run in place of
+ * generated code, or between it and other functions. These names differ between tiers.
  */
 static bool is_generated(const char *name)
 {
@@ -61,7 +61,10 @@ static bool is_generated(const char *name)
 	return !strcmp(name, "Interpreter") || mt_is_made_code_name(name);
 }
 
-/* A name without V8's tier: the same for "LazyCompile:*load a.js:1" and "JS:~load a.js:1". */
+/*
+ * Removes V8's kind and tier from a name: "LazyCompile:*load a.js:1" and "JS:~load a.js:1" become
+ * "load a.js:1".
+ */
 static uint32_t without_tier(struct mt_strings *strings, uint32_t id)
 {
 	const char *name = mt_strings_get(strings, id), *colon = strchr(name, ':');
@@ -121,11 +124,11 @@ struct end {
 	size_t count;
 	uint32_t space;
 	size_t place;
-	size_t after; /* index after the last end that begins with this one */
+	size_t after; /* index after the last end that continues this one */
 	bool is_chain;
 };
 
-/* By space, then by names from the innermost on: a path is followed by its continuations. */
+/* Orders by space, then by names from the innermost on: continuations follow a path. */
 static int by_inner_names(const void *a, const void *b)
 {
 	const struct end *x = a, *y = b;

@@ -1,6 +1,6 @@
 /*
- * Paths for verdicts: a runtime may recompile a function in another tier, and its stacks still have
- * the same path. So the memory of one path is judged as a whole.
+ * Paths for verdicts. If a runtime recompiles a function in another tier, the stacks still have the
+ * same path, so that the memory of the path is judged as a whole.
  */
 #ifndef MT_REPORT_VERDICTS_TIERLESS_PATHS_H
 #define MT_REPORT_VERDICTS_TIERLESS_PATHS_H
@@ -19,27 +19,28 @@ struct mt_tierless_paths *mt_tierless_paths_create(const struct mt_stacks *stack
 void mt_tierless_paths_destroy(struct mt_tierless_paths *paths);
 
 /*
- * The path of a stack: its names, with two changes. Each run of generated code without names
- * becomes one name, including the runtime's functions at its ends. The tier is removed from a name
+ * The path of a stack: its names, with two changes. Consecutive frames of generated code without
+ * names, with the runtime's functions around them, become one name. The tier is removed from names
  * ("JS:*load" equals "JS:~load").
  */
 uint32_t mt_tierless_paths_of(struct mt_tierless_paths *paths, uint32_t stack);
 
 /*
- * The path from at most `callers` callers of the function `name` to this function, root first; the
- * whole path if it does not have the function. Borrowed until the next path.
+ * The part of a path from at most `callers` callers of the function `name` up to this function,
+ * root first; the whole path if the function is not in it. Borrowed until the next path is looked
+ * up.
  */
 const uint32_t *mt_tierless_paths_callers(struct mt_tierless_paths *paths, uint32_t stack,
 					  uint32_t name, size_t callers, size_t *count);
 
-/* A stack of an address space, or the path of the stack: its id. */
+/* The id of a stack, or of its path, in an address space. */
 struct mt_tierless_place {
 	uint32_t space, path;
 };
 
 /*
- * Completes paths of truncated stacks. A path that is the inner end of longer paths of its space
- * becomes the longest of them, if each longer path is the inner end of the next.
+ * Completes paths of truncated stacks. A path that is the inner end of longer paths of the space is
+ * replaced by the longest of them, if each longer path is the inner end of the next longer one.
  */
 void mt_tierless_paths_complete(const struct mt_tierless_paths *paths,
 				struct mt_tierless_place *places, size_t count);

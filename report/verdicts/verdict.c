@@ -1,6 +1,6 @@
 /*
  * Slopes are medians over pairs of distant moments (Theil-Sen), so that single steps do not decide.
- * Survival distinguishes memory that stays from memory that is replaced.
+ * Survival by age distinguishes memory that stays from memory that is replaced.
  */
 #include "report/verdicts/verdict.h"
 
@@ -13,48 +13,48 @@
 #include "report/verdicts/history.h"
 
 /*
- * Minimum data for a verdict. In its first seconds a program loads and fills its tables, which
- * looks like a leak with any number of reservations: hence a minimum time. Twelve reservations at
+ * Minimum data for a verdict. In the first seconds a program loads and fills tables, which looks
+ * like a leak with any number of reservations, so there is a minimum time. Twelve reservations at
  * six moments leave four reservations at two moments for each third of the time, the minimum for a
- * comparison of thirds. tests/live/verdict.sh checks the figures against programs of known courses:
- * after 4 s they are undecided, after 14 s they are judged right.
+ * comparison of thirds. tests/live/verdict.sh checks the figures with programs of known courses:
+ * after 4 s they are undecided, after 14 s the verdicts are right.
  */
 enum {
 	LEAST_SECONDS = 10,
-	LONG_SECONDS = 270, /* a recording of 5 minutes has this much of nearly any path */
+	LONG_SECONDS = 270, /* a recording of 5 minutes has nearly any path for this long */
 	LEAST_RESERVATIONS = 12,
-	LEAST_SLICES = 6, /* with a reservation */
-	LEAST_FALLS = 3,  /* two may be the start and a clean-up */
-	POINTS = 32,	  /* slopes are between these */
+	LEAST_SLICES = 6, /* slices with a reservation */
+	LEAST_FALLS = 3,  /* two falls may be the start and a clean-up */
+	POINTS = 32,	  /* slopes are computed between this many moments */
 	PAIRS = POINTS * POINTS / 2,
 };
 
 /*
- * The figures are from tests/unit/test_verdict.c, which observes each course over 14 s to 6 h, with
- * one piece in a hundred up to all pieces kept. All courses within these bounds get the same
- * verdict.
+ * The figures are from tests/unit/test_verdict.c, which judges each course over 14 s to 6 h, with
+ * one in a hundred up to all reservations kept. Within these bounds the verdict on a course does
+ * not change.
  */
-#define ONE_OFF_PART 0.05 /* part of the time with all reservations: one of 20 trend slices */
+#define ONE_OFF_PART 0.05 /* part of the time that has all reservations: one of 20 trend slices */
 #define LEAST_THIRD 0.1	  /* part of the staying bytes, reserved in each third of the time */
-#define SLOWER 0.85	  /* part of the previous third's staying bytes: a filling cache has less */
-#define STILL_GROWS 0.5	  /* part of the whole time's pace; caches that filled early have none */
-#define LATE_GROWTH 0.1	  /* part of the peak: less growth in the last third is none */
-#define SLOWS 0.6	  /* part of each earlier third's staying bytes: growth slows down */
-#define LATE_SLOWING 0.2  /* as LATE_GROWTH, if growth slows down */
+#define SLOWER 0.85	  /* part of the previous third's staying bytes; a filling cache has less */
+#define STILL_GROWS 0.5	  /* part of the whole time's pace; a cache that filled early has 0 */
+#define LATE_GROWTH 0.1	  /* part of the peak; less growth in the last third counts as none */
+#define SLOWS 0.6 /* part of each earlier third's staying bytes; with less, growth slows down */
+#define LATE_SLOWING 0.2   /* in place of LATE_GROWTH, if growth slows down */
 #define NOTHING_BACK 0.995 /* part of the bytes that is still held: 100 % when rounded */
-#define WORTH_SAYING 0.05  /* part of the bytes: untouched; given back more in one third */
-#define TURNED_OVER 0.5	   /* part of the bytes given back: enough to see who survives */
-#define AS_OLD 0.9	   /* part of the middle third's survival: a cache's oldest have less */
+#define WORTH_SAYING 0.05  /* part of the bytes: untouched, or given back more in one third */
+#define TURNED_OVER 0.5	   /* part of the bytes given back; enough to compare survival by age */
+#define AS_OLD 0.9 /* part of the middle third's survival; the oldest of a cache have less */
 #define UNTOUCHED_PART 0.5
-#define LEAST_TURNS 1.5 /* times the held bytes, of pages given back: half of it three times */
-#define EMPTY_PART 0.9	/* of a growing heap that holds next to nothing: there are no blocks */
+#define LEAST_TURNS 1.5		    /* bytes given back / held bytes: half of them three times */
+#define EMPTY_PART 0.9		    /* untouched part of a growing heap that has no blocks */
 #define UNTOUCHED_BYTES (128 << 10) /* glibc's M_TRIM_THRESHOLD: glibc keeps less on purpose */
 
 /* A history slice by slice, from the first reservation to the end. */
 struct dense {
 	size_t count;
 	double held[MT_HISTORY_SLICES];	  /* at each slice's end */
-	double kept[MT_HISTORY_SLICES];	  /* bytes reserved up to the slice that stay */
+	double kept[MT_HISTORY_SLICES];	  /* bytes reserved up to the end of each slice that stay */
 	double seconds;			  /* length of a slice */
 	double stays[MT_VERDICT_AGES];	  /* bytes reserved in each third that stay */
 	double reserved[MT_VERDICT_AGES]; /* bytes reserved in each third */
@@ -104,7 +104,7 @@ struct slope {
 	double agreement;	  /* share of pairs within half of the median */
 };
 
-/* The slope between moments that are at least a quarter of the time apart. */
+/* The slope of a curve, from all pairs of moments that are at least a quarter of the time apart. */
 static struct slope find_slope(const double *line, size_t count, double seconds)
 {
 	size_t points = count < POINTS ? count : POINTS, pairs = 0;
@@ -140,7 +140,9 @@ static void give_slope(struct mt_verdict *out, const struct slope *slope)
 	out->high = slope->high;
 }
 
-/* More data makes any verdict surer: time against start-up effects, slices against chance. */
+/*
+ * A factor of confidence that rises with the data: time excludes start-up effects, slices chance.
+ */
 static double evidence(const struct mt_verdict *verdict)
 {
 	double slices = (double)verdict->slices;
@@ -167,7 +169,7 @@ static bool looks_one_off(const struct mt_history *history, struct mt_verdict *o
 	return true;
 }
 
-/* True if the staying bytes were reserved in every third, and not ever more slowly. */
+/* True if staying bytes were reserved in every third, and not clearly fewer in each than before. */
 static bool stays_evenly(const struct dense *dense)
 {
 	const double *stays = dense->stays;
@@ -181,9 +183,9 @@ static bool stays_evenly(const struct dense *dense)
 }
 
 /*
- * True if the held bytes grow in the second half of the time as before. A cache that replaces its
- * entries at random also reserves and keeps some all the time, but it holds no more once it is
- * full.
+ * True if the held bytes still grow in the second half of the time. A cache that replaces entries
+ * at random also reserves and keeps some bytes all the time, but the held bytes do not grow once it
+ * is full.
  */
 static bool still_grows(const struct dense *dense, double pace)
 {
@@ -194,9 +196,9 @@ static bool still_grows(const struct dense *dense, double pace)
 }
 
 /*
- * True if a bounded cache cannot explain the course: much came and went, and the oldest bytes
- * survive at the rate of younger ones. If all bytes stay, a filling cache looks the same for as
- * long as it fills.
+ * True if a bounded cache cannot explain the course, because the time is long, or because much was
+ * given back and the oldest bytes survive at the rate of younger ones. If all bytes stay, a filling
+ * cache looks the same while it fills.
  */
 static bool is_beyond_a_cache(const struct mt_verdict *verdict)
 {
@@ -211,8 +213,8 @@ static bool looks_leak(const struct dense *dense, struct mt_verdict *out)
 	struct slope kept = find_slope(dense->kept, dense->count, dense->seconds);
 
 	/*
-	 * A sawtooth hides the growth below its teeth. In other courses the held bytes grow with
-	 * the staying bytes.
+	 * In a sawtooth, the growth of the staying bytes is hidden in the held bytes. In other
+	 * courses both grow together.
 	 */
 	if (out->falls >= LEAST_FALLS)
 		held = kept;
@@ -238,7 +240,10 @@ static bool looks_sawtooth(const struct dense *dense, struct mt_verdict *out)
 	return true;
 }
 
-/* True if the last third keeps less than this part of each earlier third, not only of a burst's. */
+/*
+ * True if fewer bytes stay of the last third than this part of those of each earlier third, because
+ * one of them may have had a burst.
+ */
 static bool slows_to(const struct dense *dense, double part)
 {
 	return dense->stays[2] < part * dense->stays[1] && dense->stays[2] < part * dense->stays[0];
@@ -277,7 +282,7 @@ static void classify(const struct mt_history *history, const struct dense *dense
 						  : "growth is not steady";
 }
 
-/* Part of the reserved bytes; 0 without reservations. */
+/* The part of the reserved bytes that was given back; 0 without reservations. */
 static double given_back(const struct dense *dense)
 {
 	double reserved = 0, stays = 0;
@@ -421,7 +426,7 @@ struct percent {
 	char text[16];
 };
 
-/* "50", but never "100" for less than all. */
+/* A part in percent, such as "50", but "100" only for all. */
 static struct percent percent(double part)
 {
 	double value = 100 * part;
@@ -434,7 +439,7 @@ static struct percent percent(double part)
 	return out;
 }
 
-/* "nothing given back so far"; "50 % given back"; or how much by age. */
+/* Writes "nothing given back so far", "50 % given back", or how much was given back by age. */
 static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t size)
 {
 	static const char *const ages[MT_VERDICT_AGES] = {"oldest", "middle", "newest"};
@@ -481,7 +486,7 @@ static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size
 	return (size_t)used < size ? (size_t)used : size;
 }
 
-/* Data that would decide the case; NULL: it is decided. */
+/* What would decide the case; NULL: it is decided. */
 static const char *decider(const struct mt_verdict *verdict)
 {
 	const char *record = verdict->seconds < LONG_SECONDS ? "record 5 minutes" : "record longer";
@@ -505,7 +510,7 @@ static const char *decider(const struct mt_verdict *verdict)
 		       : NULL;
 }
 
-/* If larger blocks replace blocks, the number of live blocks means nothing. */
+/* True if larger blocks replace blocks, so that the number of live blocks says nothing. */
 static bool is_replaced(const struct mt_verdict *verdict)
 {
 	return verdict->replaced && !mt_verdict_is_too_short(verdict);
@@ -540,7 +545,7 @@ static size_t say_amount(const struct mt_verdict *verdict, char *out, size_t siz
 	return used;
 }
 
-/* The reason if undecided, and how much of the bytes is still held. */
+/* Writes the reason if undecided, and which part of the bytes is still held. */
 static size_t say_course(const struct mt_verdict *verdict, char *out, size_t size)
 {
 	bool enough = !mt_verdict_is_too_short(verdict) && verdict->live >= LEAST_RESERVATIONS;

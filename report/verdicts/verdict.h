@@ -16,12 +16,12 @@ enum mt_verdict_kind {
 	MT_VERDICT_ONE_OFF,    /* all reserved at once */
 	MT_VERDICT_PLATEAU,    /* grew and stopped: a cache that warmed up */
 	MT_VERDICT_SAWTOOTH,   /* rises and falls repeatedly */
-	MT_VERDICT_LEAK,       /* grows steadily, and its memory stays */
+	MT_VERDICT_LEAK,       /* grows steadily, and the memory stays */
 	MT_VERDICT_GROWS,      /* like LEAK so far: a filling cache looks the same */
-	MT_VERDICT_HEAP,       /* like LEAK, of the heap: others may keep its blocks */
-	MT_VERDICT_RETENTION,  /* stays reserved, but its pages are unused */
-	MT_VERDICT_BOUNDED,    /* of blocks: new blocks replace old ones */
-	MT_VERDICT_IN_USE,     /* of an allocator's memory: most of it is in live blocks */
+	MT_VERDICT_HEAP,       /* like LEAK, for the heap: other paths may keep its blocks */
+	MT_VERDICT_RETENTION,  /* memory stays reserved, but most pages are unused */
+	MT_VERDICT_BOUNDED,    /* for blocks: new blocks replace old ones */
+	MT_VERDICT_IN_USE,     /* for an allocator's memory: not RETENTION */
 };
 
 /* Ages of reservations: first, second and last third of the observed time. */
@@ -36,19 +36,19 @@ struct mt_verdict {
 	double per_second, low, high;  /* bytes, with a 90 % interval; NAN: unknown */
 	double confidence;	       /* 0 to 1 */
 	double seconds;		       /* from the first reservation to the end */
-	uint64_t reservations, slices; /* slices: those with a reservation */
+	uint64_t reservations, slices; /* number of reservations; of slices with a reservation */
 	uint32_t falls;
 	bool files;	   /* most of the reserved bytes are mapped files */
 	bool ended;	   /* the process ended: it cannot be recorded longer */
-	bool collected;	   /* HEAP: a garbage collector's */
+	bool collected;	   /* HEAP: the heap of a garbage collector */
 	double older_back; /* HEAP: bytes of older memory given back */
-	bool pathless;	   /* of all calls that were recorded without a stack */
-	bool of_blocks;	   /* the memory is blocks of an allocator: */
-	uint64_t live;	   /* so many of them are live, */
-	uint64_t resized;  /* after so many resizes */
-	bool replaced;	   /* blocks, or undecided: larger ones replaced smaller ones */
-	uint32_t one_in;   /* above 1: 1 in so many was recorded */
-	double given_back; /* share of the bytes reserved */
+	bool pathless;	   /* the verdict is on all calls that were recorded without a stack */
+	bool of_blocks;	   /* the memory is blocks of an allocator */
+	uint64_t live;	   /* of blocks: number of live blocks */
+	uint64_t resized;  /* of blocks: number of resizes */
+	bool replaced;	   /* larger blocks replaced smaller ones; set for blocks and TOO_LITTLE */
+	uint32_t one_in;   /* if above 1: one in this many blocks was recorded */
+	double given_back; /* share of the reserved bytes */
 	double survival[MT_VERDICT_AGES]; /* share of bytes still held; NAN: none reserved */
 	double untouched;		  /* share of bytes without a fault; NAN: unknown */
 	uint64_t advices;		  /* calls that gave pages back while they stayed mapped */
@@ -60,8 +60,8 @@ struct mt_heap_parts {
 	double mapped;
 	double live;	  /* bytes of live blocks, with the allocator's overhead of each */
 	double untouched; /* bytes whose pages are not in use; NAN: unknown */
-	double older;	  /* older than the recording: free, or in blocks as old */
-	double inherited; /* inherited by fork: in blocks of the parent, or free */
+	double older;	  /* unused memory older than the recording: free, or in older blocks */
+	double inherited; /* unused memory inherited by fork: free, or in blocks of the parent */
 	uint64_t blocks;  /* number of live blocks */
 	double seconds;
 };
@@ -71,34 +71,37 @@ void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale 
 		      uint64_t end, struct mt_verdict *out);
 
 /*
- * Judges a history whose blocks survive alike at every age: growth, even if less is reserved over
- * time, as long as the last third of the time adds to it. False: it does not grow; nothing is
- * changed.
+ * Judges a history whose blocks survive at the same rate at every age. Such a history grows, even
+ * if less is reserved over time, as long as the last third of the time adds to it. False, with *out
+ * unchanged, if it does not grow.
  */
 bool mt_verdict_judge_survivors(struct mt_history *history, const struct mt_history_scale *scale,
 				uint64_t end, struct mt_verdict *out);
 
-/* Refines a verdict by its pages: `held` bytes are touched and not given back. */
+/* Refines a verdict by pages: `held` bytes were touched and not given back. */
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
 
 /* True if the memory is hardly touched: RETENTION, or undecided with too few reservations. */
 bool mt_verdict_is_untouched(const struct mt_verdict *verdict);
 
 /*
- * Refines a verdict by pages that madvise gave back while they stayed reserved: `bytes` in all
- * calls. A path that gives back more than it holds, several times, fills this memory again each
+ * Refines a verdict by pages that madvise gave back while they stayed reserved: `bytes` in `calls`
+ * calls. A path that gives back more than it holds in several calls fills the memory again each
  * time.
  */
 void mt_verdict_consider_advice(struct mt_verdict *verdict, uint64_t calls, double bytes);
 
 /*
- * Refines a verdict on a path that grows the heap. The path that calls brk does not keep what the
- * heap holds, so it is never called a leak. `collected`: the heap of a garbage collector.
+ * Refines a verdict on a path that grows the heap. The path that calls brk is not the one that
+ * keeps the blocks, so the verdict is never LEAK. `collected`: the heap of a garbage collector.
  * `older_back`: bytes from before the recording that the process unmapped since.
  */
 void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected, double older_back);
 
-/* Refines a verdict on all mappings without a stack: some may stay, which is no leak of all. */
+/*
+ * Refines a verdict on all mappings without a stack. Some of these paths may grow and others not,
+ * so the verdict is never LEAK.
+ */
 void mt_verdict_consider_pathless(struct mt_verdict *verdict);
 
 /* Refines a verdict on an ended process: it cannot be recorded for longer. */
@@ -114,8 +117,8 @@ bool mt_verdict_is_growth(enum mt_verdict_kind kind);
 const char *mt_verdict_name(enum mt_verdict_kind kind);
 
 /*
- * The evidence as text, and what would decide an open case: "39.8 s, 412 reservations, nothing
- * given back so far; record 5 minutes".
+ * Writes the evidence as text, and what would decide an open case: "39.8 s, 412 reservations,
+ * nothing given back so far; record 5 minutes".
  */
 void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size);
 

@@ -19,7 +19,7 @@
 #include "report/verdicts/region_pages.h"
 #include "report/verdicts/verdicts_parts.h"
 
-#define LATE_ENOUGH 512 /* returns that are kept before older ones are dropped */
+#define LATE_ENOUGH 512 /* number of returns that are kept before older ones are dropped */
 
 static uint32_t stack_of_words(struct mt_session *session, const char *words)
 {
@@ -29,8 +29,9 @@ static uint32_t stack_of_words(struct mt_session *session, const char *words)
 }
 
 /*
- * The stack that accounts for memory: its path's, or one for the whole process. The path that calls
- * brk is chance, because other paths use its freed blocks: so the heap has an account of its own.
+ * The stack under which memory is judged: the stack that reserved it, or none if the process is
+ * judged as a whole. Which path calls brk is chance, because other paths use freed blocks, so the
+ * heap is judged separately.
  */
 static uint32_t account_of(const struct mt_verdicts *verdicts, const struct mt_origin *origin,
 			   const struct mt_region_attrs *attrs)
@@ -82,7 +83,7 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts)
 
 /* ---- While the ledger runs ---- */
 
-/* A key for the first and the last space of a process. */
+/* The key for the first or the last space of a process. */
 static uint64_t pid_key(uint32_t recording, int32_t pid, bool last)
 {
 	return (uint64_t)recording << 33 | (uint64_t)last << 32 | (uint32_t)pid;
@@ -138,7 +139,7 @@ static bool has_verdict(const struct mt_origin *origin)
 	return origin->kind == MT_ORIGIN_CALL && origin->selected;
 }
 
-/* True for a path that maps files itself. The loader maps parts of programs. */
+/* True unless the loader maps the file: the loader maps parts of programs. */
 static bool maps_files(const struct mt_verdicts *verdicts, uint32_t stack)
 {
 	const struct mt_frames *frames = mt_session_frames(verdicts->session);
@@ -164,7 +165,7 @@ static bool is_judged(const struct mt_verdicts *verdicts, const struct mt_origin
 		 origin->stack != MT_STACK_NONE && maps_files(verdicts, origin->stack)));
 }
 
-/* Adds reserved address space. It is not memory until it has some access. */
+/* Counts reserved address space without access, which is not memory until it has some access. */
 static void add_closed(struct mt_verdicts_space *space, const struct mt_change *change, int sign)
 {
 	if (change->time > space->stable_until + MT_VERDICTS_BURST) {
@@ -187,7 +188,7 @@ static void note_closed(struct mt_verdicts_space *space, const struct mt_ledger_
 	}
 }
 
-/* Memory that grows within reserved address space is like a heap: others may keep its blocks. */
+/* True for the heap, and for memory that grows within reserved address space as a heap does. */
 static bool is_of_heap(const struct mt_verdicts_space *space, const struct mt_ledger_change *post,
 		       bool opened)
 {
@@ -216,7 +217,7 @@ static void note_late(struct mt_verdicts_entry *entry, const struct mt_change *c
 			(struct mt_verdicts_returned){change->time, change->reserved, bytes});
 }
 
-/* opened: memory that was mapped before got access by mprotect. */
+/* Adds a change to the history of its path. opened: mprotect gave access to mapped memory. */
 static void add_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *post, bool opened)
 {
@@ -305,7 +306,7 @@ static void take_count(void *context, const struct mt_ledger *ledger,
 	(void)count;
 }
 
-/* Counts pages given back: a part of their path's course, although they stay mapped. */
+/* Counts pages that were given back while they stay mapped, as part of the course of their path. */
 static void note_advice(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 			const struct mt_extent *region, uint32_t space)
 {
@@ -352,7 +353,7 @@ static void take_move(void *context, const struct mt_ledger *ledger,
 			 size >> PAGE_SHIFT);
 }
 
-/* True for memory whose pages are meant to be used, unlike memory that only reserves addresses. */
+/* True for memory whose pages are meant to be used, unlike reserved address space. */
 static bool is_for_use(const struct mt_region_attrs *attrs)
 {
 	return (attrs->kind == MT_REGION_ANONYMOUS || attrs->kind == MT_REGION_HEAP ||

@@ -31,19 +31,19 @@ struct mt_verdicts;
 struct mt_verdict_row {
 	struct mt_verdict verdict;
 	int32_t pid;
-	bool ended_early;	   /* the process ended before the recording's last moments */
-	bool of_heap;		   /* a heap's memory; others may keep its blocks */
+	bool ended_early;	   /* the process ended before the last moments of the recording */
+	bool of_heap;		   /* memory of a heap; other paths may keep its blocks */
 	uint32_t process;	   /* string id of the process's name */
 	uint32_t stack;		   /* one stack of the path, or MT_STACK_NONE */
-	struct mt_heap_parts heap; /* of an allocator's memory; else .mapped is 0 */
+	struct mt_heap_parts heap; /* the allocator's memory; .mapped is 0 in other rows */
 };
 
 /* Sorts rows, most bytes first. */
 void mt_verdict_rows_sort(struct mt_verdict_row *rows, size_t count);
 
 /*
- * Judges memory reserved within `time`, as held at its end: each path by itself with `stacks`, else
- * each process as a whole. Borrows session and time.
+ * Judges memory reserved within `time` that is held at the end of `time`: each path separately with
+ * `stacks`, else each process as a whole. Borrows session and time.
  */
 struct mt_verdicts *mt_verdicts_create(struct mt_session *session, bool stacks,
 				       const struct mt_timespan *time);
@@ -53,8 +53,8 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts);
 void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *options);
 
 /*
- * How much a process's address space without access (PROT_NONE) grew; is_new: it had none before. 0
- * if the ledger did not see the process.
+ * Bytes by which a process's address space without access (PROT_NONE) grew; is_new: from 0. Returns
+ * 0 if the ledger did not see the process.
  */
 double mt_verdicts_closed_growth(const struct mt_verdicts *verdicts, uint32_t recording,
 				 int32_t pid, bool is_new);
@@ -70,9 +70,9 @@ void mt_verdicts_report_also(struct mt_verdicts *verdicts, const struct mt_verdi
 /* A listener to the remaining regions of each space; set before the ledger's run. */
 struct mt_verdicts_regions {
 	/*
-	 * A writable region that is the heap, or private and anonymous. is_older: older than the
-	 * recording. The bytes of its pages that are in use (NAN: unknown). `done`: after the last
-	 * region of the space.
+	 * Called for each writable region that is the heap, or private and anonymous. is_older:
+	 * older than the recording. touched: bytes of pages in use (NAN: unknown). done() is called
+	 * after the last region of the space.
 	 */
 	void (*region)(void *context, const struct mt_ledger_space *space,
 		       const struct mt_extent *region, bool is_heap, bool is_older, double touched);

@@ -15,7 +15,7 @@
 
 #define MT_VERDICTS_BURST ((uint64_t)1000000000) /* ns, the interval of gauge readings */
 
-/* Bytes returned at a time, with the time of their reservation. */
+/* Bytes that were returned, with the times of return and reservation. */
 struct mt_verdicts_returned {
 	uint64_t time, reserved;
 	double bytes;
@@ -24,10 +24,10 @@ struct mt_verdicts_returned {
 struct mt_verdicts_entry {
 	struct mt_history history;
 	MT_ARRAY(struct mt_verdicts_returned) late;
-	bool forgiven; /* its last returns count as held; their pages are gone */
+	bool forgiven; /* the last returns count as held, so their pages are not compared */
 	struct mt_tierless_place place;
 	uint32_t stack; /* of a path: one of its stacks */
-	/* Bytes reserved: in all, in the heap, of mapped files, for stacks of threads. */
+	/* Bytes reserved: in total, in the heap, of mapped files, for stacks of threads. */
 	double reserved, heap, files, stacks;
 	double held;	   /* bytes of touched pages at the end that were not given back */
 	double advised;	   /* bytes of pages that madvise gave back while they stayed reserved */
@@ -41,12 +41,12 @@ struct mt_verdicts_space {
 	double older_back; /* bytes held before the recording and unmapped during it */
 	/* Bytes of reserved address space without any access: before the recording, at the end. */
 	double closed_before, closed;
-	double closing;		/* like `closed`, by changes alone */
-	double stable;		/* `closing` before the last burst of changes: */
-	uint64_t stable_until;	/* an ending process may first unmap its memory */
-	struct mt_range opened; /* range of it that the last call unmapped, */
-	uint64_t opened_at;	/* and when: the call maps this range for use */
-	bool ended;		/* at `end`, not only the requested time */
+	double closing; /* `closed` at present, by changes alone */
+	double stable;	/* `closing` before the last burst: a process may unmap all at its end */
+	uint64_t stable_until;	/* when the last burst of changes began */
+	struct mt_range opened; /* range without access that was unmapped last */
+	uint64_t opened_at;	/* when: the same call may map the range for use */
+	bool ended;		/* the process ended, not only the requested time */
 	uint32_t recording, process;
 	int32_t pid;
 	struct mt_page_map touched; /* each touched page has a holder */
@@ -61,9 +61,9 @@ struct mt_verdicts_scale {
 struct mt_verdicts {
 	struct mt_session *session;
 	bool stacks;
-	uint32_t heap; /* stack id of words: all paths of a process that call brk move one heap */
-	uint32_t collected_heap; /* likewise: paths that get pages for a garbage collector */
-	uint32_t stackless;	 /* likewise: calls that were recorded without a stack */
+	uint32_t heap;		 /* stack id of "[heap]", in place of all paths that call brk */
+	uint32_t collected_heap; /* likewise, for pages of a garbage collector */
+	uint32_t stackless;	 /* likewise, for calls that were recorded without a stack */
 	const struct mt_timespan *time;
 	struct mt_byte_runs *places; /* keys of entries */
 	MT_ARRAY(struct mt_verdicts_entry) entries;
@@ -78,7 +78,10 @@ struct mt_verdicts {
 	struct mt_verdicts_regions regions;
 };
 
-/* True if all faults on remaining memory were recorded: not sampled, lost or limited in time. */
+/*
+ * True if all faults on remaining memory were recorded: faults were neither sampled nor lost, and
+ * no time is selected.
+ */
 bool mt_verdicts_know_pages(const struct mt_verdicts *verdicts,
 			    const struct mt_verdicts_space *space);
 

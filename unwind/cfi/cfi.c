@@ -1,8 +1,8 @@
 /*
- * Finds the FDE of an address: first by the search table of .eh_frame_hdr, read in place and
- * checked against the FDE; by our own index if the table is missing or wrong; last in .debug_frame.
+ * Finds the FDE of an address: first by the search table of .eh_frame_hdr, which is read in place
+ * and checked against the FDE; by an index if the table is missing or wrong; last in .debug_frame.
  *
- * A miss in the search table only counts after one check of the whole table.
+ * A miss in the search table is only trusted after one check of the whole table.
  */
 #include "unwind/cfi/cfi.h"
 
@@ -16,30 +16,30 @@
 #include "unwind/cfi/cfi_rules.h"
 
 /*
- * Up to this size of .eh_frame, the check of a search table includes completeness: that pass costs
- * half a ms, once. For a larger image only the order of the table is checked, so that the first
- * sample in it does not wait longer.
+ * Up to this size of .eh_frame, the check of a search table also checks completeness, which takes
+ * half a millisecond, once. For a larger section only the order of the table is checked, so that
+ * the first sample in the image does not wait longer.
  */
 #define COMPLETE_CHECK_MAX ((size_t)128 << 10)
 
 /*
- * Bytes of programs to expand for each byte of .eh_frame. An FDE's program is stored once, and its
- * CIE's program, which runs for each FDE, is shorter than an FDE. A file in which many pairs point
- * to one large FDE, or FDEs overlap, has its addresses looked up one at a time.
+ * Bytes of programs to expand for each byte of .eh_frame. In a valid file, the program of an FDE is
+ * stored once, and the program of a CIE, which runs for each FDE, is shorter than an FDE. If a
+ * damaged file needs more, further addresses are looked up one at a time.
  */
 #define EXPANDED_RATIO 2
 
-/* Cache of rules by address: one entry for all addresses that agree in these bits. */
+/* Cache of rules: one entry for all addresses with the same HINT_BITS bits from HINT_SHIFT on. */
 #define HINT_BITS 13
 #define HINT_SHIFT 8
 
 enum table_state {
-	TABLE_UNCHECKED, /* its hits are used; a miss starts the check */
+	TABLE_UNCHECKED, /* hits are used; a miss starts the check */
 	TABLE_GOOD,
 	TABLE_UNUSABLE, /* missing, unsupported or wrong: the index is used instead */
 };
 
-/* The sorted pairs (address, FDE) of .eh_frame_hdr, both relative to its start, 8 bytes each. */
+/* The sorted pairs (address, FDE) of .eh_frame_hdr, both relative to its start: 8 bytes each. */
 struct table {
 	const uint8_t *pairs;
 	size_t count;
@@ -51,29 +51,29 @@ struct kept {
 	struct mt_cfi_rules *hints[1 << HINT_BITS]; /* atomic */
 	struct mt_cfi_rules *all;		    /* under the lock */
 	size_t left; /* bytes of programs that may still be expanded, under the lock */
-	struct mt_cfi_rules *of_entries[]; /* by pair, atomic */
+	struct mt_cfi_rules *of_entries[]; /* by index of the pair, atomic */
 };
 
 struct mt_cfi {
 	struct mt_cfi_section debug_frame;
 	struct table table;
-	int state;	      /* enum table_state, atomic */
-	pthread_mutex_t lock; /* held to create the members below, which are then read-only */
+	int state;				     /* enum table_state, atomic */
+	pthread_mutex_t lock;			     /* held to create the indexes and `kept` */
 	struct mt_cfi_index *eh_index, *debug_index; /* atomic */
 	struct kept *kept;			     /* atomic; changes do not affect results */
-	size_t count;				     /* of eh_frames */
-	struct mt_cfi_section eh_frames[];	     /* the table, if any, is of the only one */
+	size_t count;				     /* number of eh_frames */
+	struct mt_cfi_section eh_frames[]; /* the table, if there is one, is of the first section */
 };
 
-/* An FDE, and the section that has it. */
+/* An FDE and its section. */
 struct found {
 	const struct mt_cfi_section *section;
 	struct mt_cfi_fde fde;
 };
 
 /*
- * Linkers only write one form: 4-byte pairs relative to the section. Any other form leaves the
- * table empty.
+ * Reads the head of .eh_frame_hdr. Linkers only write one form: pairs of 4-byte numbers relative to
+ * the section. The table is empty for any other form.
  */
 static struct table table_init(const struct mt_span *hdr)
 {
@@ -100,7 +100,7 @@ static uint64_t table_fde(const struct table *table, size_t i)
 	return table->base + (uint64_t)(int64_t)(int32_t)mt_get_le32(table->pairs + i * 8 + 4);
 }
 
-/* Allocates a struct with that many pieces of .eh_frame. */
+/* Allocates a struct with room for `pieces` pieces of .eh_frame, and sets the first. */
 static struct mt_cfi *create(const struct mt_cfi_sections *sections, size_t pieces)
 {
 	struct mt_cfi *cfi = calloc(1, sizeof(*cfi) + pieces * sizeof(*cfi->eh_frames));
@@ -194,7 +194,7 @@ static enum mt_cfi_found find_by_index(struct mt_cfi *cfi, bool debug, uint64_t 
 	return mt_cfi_fde_read(out->section, offset, &out->fde) ? MT_CFI_FOUND : MT_CFI_BROKEN;
 }
 
-/* How many pairs are at or below address. */
+/* Number of pairs whose address is not above `address`. */
 static size_t table_below(const struct table *table, uint64_t address)
 {
 	return mt_array_split(table->count, at, table_address(table, at) <= address);
@@ -207,7 +207,7 @@ static bool table_fde_read(const struct mt_cfi *cfi, size_t i, struct mt_cfi_fde
 	return mt_cfi_fde_read(&cfi->eh_frames[0], offset, fde);
 }
 
-/* BROKEN if the table's entry leads to no FDE, or to another FDE than it names. */
+/* BROKEN if the table's entry does not lead to an FDE with the address in the entry. */
 static enum mt_cfi_found find_by_table(const struct mt_cfi *cfi, uint64_t address,
 				       struct mt_cfi_fde *fde)
 {
@@ -232,7 +232,9 @@ static bool table_sorted(const struct table *table)
 	return true;
 }
 
-/* A good table is sorted and, if that is cheap to check, has an entry for every FDE. */
+/*
+ * Checks the table: a good table is sorted and, if the check is cheap, has an entry for every FDE.
+ */
 static enum table_state table_check(struct mt_cfi *cfi)
 {
 	struct mt_cfi_index *index;
@@ -257,8 +259,8 @@ static enum table_state table_state(struct mt_cfi *cfi)
 }
 
 /*
- * A result of the table counts if it leads to the FDE, or if a good table has no FDE; otherwise the
- * index decides.
+ * The result of the table is used if it is an FDE that covers the address, or if a good table has
+ * no such FDE. Otherwise the index decides.
  */
 static enum mt_cfi_found find_eh_frame(struct mt_cfi *cfi, uint64_t address, struct found *out)
 {
@@ -276,7 +278,7 @@ static enum mt_cfi_found find_eh_frame(struct mt_cfi *cfi, uint64_t address, str
 
 /* ---- Cached rules ---- */
 
-/* NULL if nothing can be cached. */
+/* The cache, created on first use; NULL without a usable table, or out of memory. */
 static struct kept *kept_get(struct mt_cfi *cfi)
 {
 	struct kept *kept = __atomic_load_n(&cfi->kept, __ATOMIC_ACQUIRE);
@@ -296,8 +298,8 @@ static struct kept *kept_get(struct mt_cfi *cfi)
 }
 
 /*
- * Builds the rules of a table entry on first use. NULL out of memory, if the table leads to no FDE,
- * and if the section's budget for expanded programs is used up.
+ * Builds the rules of a table entry on first use. NULL out of memory, if the entry does not lead to
+ * an FDE, and if the section's budget for expanded programs is used up.
  */
 static struct mt_cfi_rules *rules_make(struct mt_cfi *cfi, struct kept *kept, size_t i)
 {

@@ -2,8 +2,8 @@
  * Call frame information (CFI) of one ELF file: for a link-time address, the row that locates the
  * caller's registers.
  *
- * All bytes are borrowed and read with bounds checks; a row borrows its expressions from them.
- * Thread-safe: the caches of an mt_cfi change under a lock, and results do not depend on them.
+ * All bytes are borrowed and read with bounds checks; the expressions of a row are borrowed from
+ * these bytes. Thread-safe: results do not depend on the caches of an mt_cfi.
  */
 #ifndef MT_UNWIND_CFI_CFI_H
 #define MT_UNWIND_CFI_CFI_H
@@ -54,13 +54,13 @@ struct mt_cfi_rule {
 struct mt_cfi_row {
 	struct mt_cfi_rule cfa; /* MT_CFI_REGISTER or MT_CFI_VAL_EXPRESSION */
 	struct mt_cfi_rule reg[MT_CFI_REGISTERS];
-	bool signal; /* a signal frame: its caller was interrupted, so pc is no return address */
+	bool signal; /* a signal frame: its caller's pc is not a return address */
 };
 
 enum mt_cfi_found {
 	MT_CFI_FOUND,
 	MT_CFI_NONE,   /* no FDE covers the address */
-	MT_CFI_BROKEN, /* the FDE that covers it is malformed */
+	MT_CFI_BROKEN, /* the FDE that covers the address is malformed */
 };
 
 /* The sections to read; each may be empty. */
@@ -68,17 +68,17 @@ struct mt_cfi_sections {
 	struct mt_span eh_frame_hdr, eh_frame, debug_frame;
 };
 
-/* Borrows the bytes until destroyed, and reads none yet. NULL out of memory. */
+/* Borrows the bytes until destroyed. Only reads the head of .eh_frame_hdr. NULL out of memory. */
 struct mt_cfi *mt_cfi_create(const struct mt_cfi_sections *sections);
 
-/* The same for all CFI sections of an ELF file, in every piece that a recording carries. */
+/* mt_cfi_create() for all CFI sections of an ELF file, with all pieces that a recording carries. */
 struct mt_cfi *mt_cfi_of_elf(struct mt_elf *elf);
 void mt_cfi_destroy(struct mt_cfi *cfi);
 MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
 
 /*
- * The code [*start, *end) of the FDE that covers a link-time address: a function, or a part that
- * the compiler split off. False if no FDE covers it.
+ * The code range [*start, *end) of the FDE that covers a link-time address: a function, or a part
+ * of one that the compiler split off. False if no FDE covers the address.
  */
 bool mt_cfi_range(struct mt_cfi *cfi, uint64_t address, uint64_t *start, uint64_t *end);
 
@@ -86,8 +86,8 @@ bool mt_cfi_range(struct mt_cfi *cfi, uint64_t address, uint64_t *start, uint64_
 enum mt_cfi_found mt_cfi_find(struct mt_cfi *cfi, uint64_t address, struct mt_cfi_row *row);
 
 /*
- * All rules of the FDE that covers a link-time address (unwind/cfi/cfi_rules.h), built once and
- * borrowed until destroyed. NULL if they cannot be built: use mt_cfi_find().
+ * All rules of the FDE that covers a link-time address (unwind/cfi/cfi_rules.h), built on first use
+ * and borrowed until destroyed. NULL if they cannot be built; then use mt_cfi_find().
  */
 const struct mt_cfi_rules *mt_cfi_rules_at(struct mt_cfi *cfi, uint64_t address);
 

@@ -1,6 +1,6 @@
 /*
- * Builds and searches the index of CFI sections. The index is bounded by their size: an FDE takes
- * at least 12 bytes.
+ * Builds and searches the index of CFI sections. The size of the sections bounds the index, because
+ * an FDE takes at least 12 bytes.
  */
 #include "unwind/cfi/cfi_index.h"
 
@@ -14,7 +14,7 @@
 struct range {
 	uint64_t start, end;
 	size_t offset;
-	uint32_t section; /* its index */
+	uint32_t section; /* index of the section */
 };
 
 struct mt_cfi_index {
@@ -23,14 +23,12 @@ struct mt_cfi_index {
 };
 
 /*
- * FDEs of functions that the linker dropped are left at arbitrary addresses and may overlap other
- * FDEs. A lookup passes over at most this many.
+ * The linker leaves FDEs of dropped functions at arbitrary addresses, where they may overlap other
+ * FDEs. A lookup skips at most this many.
  */
 #define OVERLAP_MAX 8
 
-/*
- * Approximate bytes of an FDE: memory for that many FDEs is reserved at once, and populated on use.
- */
+/* Approximate bytes of an FDE, to reserve memory for all at once; pages are populated on use. */
 #define FDE_USUAL 24
 
 MT_DEFINE_CLEANUP(mt_cfi_index, struct mt_cfi_index)
@@ -43,7 +41,7 @@ void mt_cfi_index_destroy(struct mt_cfi_index *index)
 	free(index);
 }
 
-/* Sorts by start; equal ones keep the order of the sections. False out of memory. */
+/* Sorts by start; ranges with equal starts keep their order. False out of memory. */
 static bool sort_ranges(struct mt_cfi_index *index)
 {
 	size_t count = index->ranges.count, in_order = 1;
@@ -53,7 +51,7 @@ static bool sort_ranges(struct mt_cfi_index *index)
 
 	while (in_order < count && ranges[in_order - 1].start <= ranges[in_order].start)
 		in_order++;
-	if (in_order >= count) /* already sorted, as linkers mostly leave them */
+	if (in_order >= count) /* already sorted, as in most files */
 		return true;
 	order = malloc(count * sizeof(*order));
 	sorted = malloc(count * sizeof(*sorted));
@@ -71,7 +69,7 @@ static bool sort_ranges(struct mt_cfi_index *index)
 	return true;
 }
 
-/* Adds an FDE. False out of memory. fde->cie is the CIE at *cie_offset, which changes rarely. */
+/* Adds an FDE. False out of memory. fde->cie, the CIE at *cie_offset, is kept for the next FDE. */
 static bool index_entry(struct mt_cfi_index *index, size_t i, size_t offset,
 			const struct mt_cfi_entry *entry, size_t *cie_offset,
 			struct mt_cfi_fde *fde)

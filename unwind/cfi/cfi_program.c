@@ -1,6 +1,7 @@
 /*
- * Runs call frame instructions: the CIE's, then the FDE's, until the location passes the requested
- * address. Vector and control registers are parsed and ignored. Each instruction runs once.
+ * Runs call frame instructions: those of the CIE, then those of the FDE until the location passes
+ * the requested address. Vector and control registers are parsed and ignored. Each instruction runs
+ * once.
  */
 #include "unwind/cfi/cfi_program.h"
 
@@ -11,7 +12,7 @@
 #include "unwind/cfi/cfi.h"
 
 enum {
-	CFA_ADVANCE_LOC = 0x40, /* these three carry an operand in the low six bits */
+	CFA_ADVANCE_LOC = 0x40, /* this and the next two have an operand in the low six bits */
 	CFA_OFFSET = 0x80,
 	CFA_RESTORE = 0xc0,
 	CFA_NOP = 0x00,
@@ -42,7 +43,7 @@ enum {
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-/* Compilers nest one or two; assembly code with four exists. */
+/* Maximum depth of remembered states. Compilers nest one or two; assembly code with four exists. */
 #define STATES_MAX 16
 
 struct machine {
@@ -50,7 +51,7 @@ struct machine {
 	const struct mt_cfi_fde *fde;
 	struct mt_cursor c;
 	struct mt_cfi_row *row;
-	const struct mt_cfi_row *initial; /* NULL while the CIE's own program runs */
+	const struct mt_cfi_row *initial; /* NULL while the program of the CIE runs */
 	uint64_t location, target;
 	unsigned int depth;
 	struct mt_cfi_row states[STATES_MAX];
@@ -147,7 +148,7 @@ static enum outcome define_cfa(struct machine *m, uint64_t reg, int64_t offset)
 	return GO_ON;
 }
 
-/* A new offset or register only makes sense on top of register + offset. */
+/* Changes the offset or register of the CFA, which must have the form register + offset. */
 static enum outcome amend_cfa(struct machine *m, uint8_t op)
 {
 	struct mt_cfi_rule *cfa = &m->row->cfa;
@@ -228,7 +229,7 @@ static enum outcome register_offset_op(struct machine *m, uint8_t op, uint64_t r
 	}
 }
 
-/* The operations whose first operand is a register. */
+/* Runs an operation whose first operand is a register. */
 static enum outcome register_op(struct machine *m, uint8_t op)
 {
 	struct mt_cursor before = m->c;
@@ -314,11 +315,11 @@ static enum outcome run(struct machine *m, struct mt_cursor program)
 	return m->c.bad ? BROKEN : outcome;
 }
 
-/* Runs the CIE's program, which FDEs share. False if it is malformed. */
+/* Initializes the machine, and runs the program of the CIE. False if the program is malformed. */
 static bool begin(struct machine *m, const struct mt_cfi_section *section,
 		  const struct mt_cfi_fde *fde, struct mt_cfi_row *row, struct mt_cfi_row *initial)
 {
-	/* The states are written before they are read, and too large to clear each time. */
+	/* The states are not cleared: they are large, and are written before they are read. */
 	m->section = section;
 	m->fde = fde;
 	m->row = row;

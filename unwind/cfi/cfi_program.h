@@ -9,16 +9,14 @@ struct mt_cfi_fde;
 struct mt_cfi_row;
 struct mt_cfi_section;
 
-/*
- * The row at an address that the FDE covers. False, with *row undefined, for a malformed program.
- */
+/* The row at an address that the FDE covers. False, with *row undefined, if malformed. */
 bool mt_cfi_program_run(const struct mt_cfi_section *section, const struct mt_cfi_fde *fde,
 			uint64_t address, struct mt_cfi_row *row);
 
 /*
- * Passes all rows of an FDE with a nonempty range to `row`, by rising address: `from` is the row's
- * first address, first fde->start; a NULL row replaces one lost to a malformed program. False as
- * soon as `row` returns false.
+ * Passes all rows of an FDE with a nonempty range to row(), by rising address. `from` is the first
+ * address of the row, at first fde->start. The row is NULL if the program is malformed. Returns
+ * false as soon as row() does.
  */
 bool mt_cfi_program_rows(const struct mt_cfi_section *section, const struct mt_cfi_fde *fde,
 			 bool (*row)(void *context, uint64_t from, const struct mt_cfi_row *row),

@@ -10,7 +10,7 @@
 #include "unwind/cfi/cfi.h"
 #include "unwind/cfi/cfi_program.h"
 
-/* In place of a rule kind: the row has to be read. */
+/* In place of a rule kind: the row must be read. */
 #define ASK_ROW UINT8_MAX
 
 struct making {

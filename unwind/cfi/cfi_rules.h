@@ -18,7 +18,7 @@ struct mt_cfi_rules {
 	uint64_t start, end;	   /* link-time addresses of the code: [start, end) */
 	size_t count;
 	struct mt_ruled {
-		uint32_t from; /* offset of its first address from start */
+		uint32_t from; /* offset of the rule's first address from start */
 		struct mt_rule rule;
 	} items[];
 };
@@ -28,8 +28,8 @@ struct mt_cfi_rules *mt_cfi_rules_make(const struct mt_cfi_section *section,
 				       const struct mt_cfi_fde *fde);
 
 /*
- * The rule for an address in [start, end). False if the rule depends on the exact address: use its
- * row.
+ * The rule for an address in [start, end). False if the rule depends on the exact address; then use
+ * the row of the address.
  */
 bool mt_cfi_rules_find(const struct mt_cfi_rules *rules, uint64_t address, struct mt_rule *rule);
 

@@ -1,6 +1,6 @@
 /*
- * The input of a step: registers, and a stack dump, which is bytes of the sampled thread's stack
- * from its stack pointer up.
+ * The input of a step: registers, and a stack dump, which has the bytes of the sampled thread's
+ * stack from the stack pointer up.
  */
 #ifndef MT_UNWIND_CFI_DUMP_H
 #define MT_UNWIND_CFI_DUMP_H
@@ -27,7 +27,7 @@ struct mt_return_slot {
 	uint64_t address; /* the return address */
 };
 
-/* True for an address that a trampoline can have. */
+/* True if the address may be that of a trampoline. */
 static inline bool mt_may_be_trampoline(uint64_t address)
 {
 	return address && !(address & 4095);
@@ -42,7 +42,7 @@ struct mt_dump {
 	size_t return_count;
 };
 
-/* The word that a return probe's trampoline has replaced at address, if it is one. */
+/* The word at `address`; if it is a return probe's trampoline, the address that it replaced. */
 static inline uint64_t mt_dump_restore(const struct mt_dump *dump, uint64_t address, uint64_t word)
 {
 	for (size_t i = 0; i < dump->return_count; i++) {
@@ -52,7 +52,7 @@ static inline uint64_t mt_dump_restore(const struct mt_dump *dump, uint64_t addr
 	return word;
 }
 
-/* Reads the word at address; false, with *value untouched, unless the dump holds all 8 bytes. */
+/* Reads the word at address; false, with *value unchanged, unless all 8 bytes are in the dump. */
 static inline bool mt_dump_read(const struct mt_dump *dump, uint64_t address, uint64_t *value)
 {
 	uint64_t offset = address - dump->start;

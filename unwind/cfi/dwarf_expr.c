@@ -1,6 +1,6 @@
 /*
- * A stack machine for DWARF expressions in call frame information. Operations without meaning there
- * (location pieces, object addresses, thread-local storage, calls) are refused.
+ * A stack machine for DWARF expressions in call frame information. Operations that have no meaning
+ * in it (location pieces, object addresses, thread-local storage, calls) are refused.
  */
 #include "unwind/cfi/dwarf_expr.h"
 
@@ -58,7 +58,7 @@ enum {
 };
 
 #define STACK_MAX 64
-#define STEPS_MAX 4096 /* a loop in an expression is legal; an endless one is not ours to run */
+#define STEPS_MAX 4096 /* a loop in an expression is legal, but must end */
 
 struct evaluation {
 	const struct mt_dwarf_expr *expr;

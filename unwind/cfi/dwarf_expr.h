@@ -1,6 +1,4 @@
-/*
- * DWARF expressions in call frame information: evaluates registers and stack words to one address.
- */
+/* Evaluates DWARF expressions in CFI, from registers and stack words to one address. */
 #ifndef MT_UNWIND_CFI_DWARF_EXPR_H
 #define MT_UNWIND_CFI_DWARF_EXPR_H
 
@@ -21,8 +19,8 @@ struct mt_dwarf_expr {
 };
 
 /*
- * Evaluates the expression in at most a few thousand steps. False if it is malformed or does not
- * end, needs an unknown register, or reads memory outside the dump.
+ * Evaluates the expression in at most a few thousand steps. False if the expression is malformed,
+ * does not end, needs an unknown register, or reads memory outside the dump.
  */
 bool mt_dwarf_expr_eval(const struct mt_dwarf_expr *expr, uint64_t *out);
 

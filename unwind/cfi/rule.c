@@ -22,7 +22,7 @@ enum {
 	SIGNAL_RBP = -40,
 };
 
-/* Matches `breg REG offset`, followed by `deref` if requested; nothing else. */
+/* Matches an expression that is only `breg REG offset`, followed by `deref` if requested. */
 static bool match_breg(const struct mt_cfi_rule *rule, unsigned int reg, bool deref,
 		       int64_t *offset)
 {
@@ -60,8 +60,8 @@ static bool eval_at(const struct mt_cfi_rule *cfa, uint64_t pc, uint64_t sp, uin
 }
 
 /*
- * A PLT's CFA only depends on sp and pc. At one pc it is sp plus a constant: two values of sp
- * determine the constant.
+ * The CFA of a PLT only depends on sp and pc. For a given pc, it is sp plus a constant. Evaluates
+ * the CFA for two values of sp to find the constant and check this.
  */
 static bool plt_cfa(const struct mt_cfi_rule *cfa, uint64_t pc, struct mt_rule *out)
 {
@@ -122,8 +122,8 @@ static bool sp_is_cfa(const struct mt_cfi_rule *rsp)
 }
 
 /*
- * The signal return of the C library and the vdso: every register comes from the kernel's frame, at
- * known offsets.
+ * Recognizes the signal return of the C library and the vdso: every register is in the kernel's
+ * frame, at known offsets.
  */
 static bool signal_rule(const struct mt_cfi_row *row, struct mt_rule *out)
 {

@@ -1,7 +1,7 @@
 /*
  * The compact form of a CFI row: 8 bytes that yield the caller's pc, stack pointer and frame
- * pointer. It fits all rows but a few hundredths of a percent. The return address is always at CFA
- * - 8, and the caller's stack pointer is the CFA.
+ * pointer. All but a few hundredths of a percent of rows have this form: the return address is at
+ * CFA - 8, and the caller's stack pointer is the CFA.
  */
 #ifndef MT_UNWIND_CFI_RULE_H
 #define MT_UNWIND_CFI_RULE_H
@@ -22,23 +22,25 @@ enum mt_stack_end {
 	MT_END_NO_DUMP, /* registers, but no stack bytes */
 	MT_END_DUMP,	/* the dump ended; it has the requested size */
 	MT_END_PAGE,	/* the dump ended early: an absent stack page, or the end of the stack */
-	/* continues on a stack that was not dumped: past a signal on an alternate one */
+	/*
+	 * continues on a stack that was not dumped, as past a signal handler on an alternate stack
+	 */
 	MT_END_STACK,
-	/* no mapping covers the sampled pc, or the next return address, which is then no frame */
+	/* no mapping covers the sampled pc or the next return address, which is then not a frame */
 	MT_END_NO_IMAGE,
 	MT_END_NO_ELF,	/* the mapping's image is not available, or its build id differs */
-	MT_END_NO_CFI,	/* no FDE covers pc, and no frame-pointer step held */
+	MT_END_NO_CFI,	/* no FDE covers pc, and a frame-pointer step was not plausible */
 	MT_END_BAD_CFI, /* the FDE is malformed */
-	/* the CFA left the stack, or no return address is there */
+	/* the CFA is not on the stack, or has no return address */
 	MT_END_BAD_CFA,
 	MT_END_LOOP, /* the CFA did not rise */
-	/* the callchain ended, with no proof that it is complete */
+	/* the callchain ended, and may be incomplete */
 	MT_END_CHAIN,
 	MT_END_LIMIT, /* --max-stack, or the caller's storage */
 	/* the hardware call stack ended: no more calls were kept */
 	MT_END_BRANCHES,
-	MT_END_NO_BRANCHES, /* a hardware call stack was asked for, and the sample has none */
-	MT_END_UNREPORTED,  /* from another unwinder, which gives no reason (oracle.h) */
+	MT_END_NO_BRANCHES, /* a hardware call stack was requested, but the sample has none */
+	MT_END_UNREPORTED,  /* from another unwinder that does not report reasons (oracle.h) */
 	MT_END_REASONS
 };
 
@@ -46,7 +48,7 @@ enum mt_rule_kind {
 	MT_RULE_SP,	  /* CFA = sp + offset */
 	MT_RULE_FP,	  /* CFA = fp + offset */
 	MT_RULE_FP_DEREF, /* CFA = *(fp + offset): a realigned stack */
-	/* the kernel's signal frame has the interrupted registers; rsp is at sp + offset */
+	/* the kernel's signal frame has the interrupted registers: rsp is saved at sp + offset */
 	MT_RULE_SIGNAL,
 	MT_RULE_END,  /* the outermost frame */
 	MT_RULE_NONE, /* no rule; offset is the enum mt_stack_end that gives the reason */
@@ -56,7 +58,7 @@ enum mt_rule_kind {
 enum mt_rule_fp {
 	MT_RULE_FP_SAME,
 	MT_RULE_FP_AT_CFA, /* saved at CFA + 8 * slot */
-	/* saved at fp + 8 * slot; but an fp at or above the CFA is already the caller's */
+	/* saved at fp + 8 * slot; but if fp is not below the CFA, it is already the caller's */
 	MT_RULE_FP_AT_FP,
 };
 
@@ -83,7 +85,7 @@ static inline bool mt_pc_plausible(uint64_t pc)
 	return pc - MT_PC_MIN < MT_PC_END - MT_PC_MIN;
 }
 
-/* Converts a row. pc is the address of the lookup, on which a PLT's CFA depends. */
+/* Converts a row to a rule. pc is the looked up address, on which the CFA of a PLT depends. */
 struct mt_rule mt_rule_from_row(const struct mt_cfi_row *row, uint64_t pc);
 
 static inline struct mt_rule mt_rule_none(int end)
@@ -92,8 +94,8 @@ static inline struct mt_rule mt_rule_none(int end)
 }
 
 /*
- * Reads the caller's fp. A slot below the dump was popped: fp is unchanged. Above the dump:
- * unknown.
+ * Reads the caller's fp. A slot below the dump was popped, so fp is unchanged. If the slot is above
+ * the dump, fp is unknown and set to 0.
  */
 static inline void mt_rule_restore_fp(const struct mt_dump *dump, uint64_t slot,
 				      struct mt_position *at)
@@ -103,8 +105,9 @@ static inline void mt_rule_restore_fp(const struct mt_dump *dump, uint64_t slot,
 }
 
 /*
- * The common step from a frame to its caller, in place. False, with *at untouched, for other kinds
- * of rules, a CFA that does not rise, a word outside the dump or an implausible return address.
+ * Makes the common step from a frame to its caller, in place. False, with *at unchanged, for other
+ * kinds of rules, a CFA that does not rise, a word outside the dump or an implausible return
+ * address.
  */
 static inline bool mt_rule_step(struct mt_rule rule, const struct mt_dump *dump,
 				struct mt_position *at)

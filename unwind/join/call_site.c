@@ -1,6 +1,6 @@
 /*
- * Learns calls from stacks. Caches skip known input: whole stacks, their outer frames, pairs of
- * addresses.
+ * Learns calls from stacks. Caches skip what was learned before: whole stacks, outer frames of
+ * stacks, pairs of addresses.
  */
 #include "unwind/join/call_site.h"
 
@@ -18,22 +18,22 @@
 #define PAIR_BITS 15
 #define LEARNED_MAX ((size_t)1 << 20)
 
-/* The function that contains an address; direct-mapped. */
+/* The function that contains an address; an entry of a direct-mapped cache. */
 struct function {
 	uint64_t address;
-	uint64_t vaddr, start; /* link-time addresses: of the entry, and of the function's start */
+	uint64_t vaddr, start; /* link-time addresses: of `address`, and of the function's start */
 	uint32_t image;
-	uint32_t era; /* the map's generation; its version if the result only holds for that */
+	uint32_t era; /* generation of the map; its version if only valid for that */
 	bool found;
 };
 
 struct mt_call_sites {
 	struct mt_map64 calls;	  /* hash of two functions to the offset of a call */
-	struct mt_tail last;	  /* the stack that was learned last, */
-	uint32_t last_generation; /* and of its map */
+	struct mt_tail last;	  /* the stack learned last */
+	uint32_t last_generation; /* generation of the map of that stack */
 	struct function functions[1 << FUNCTION_BITS];
-	uint64_t stacks[1 << STACK_BITS]; /* hashes of stacks that were learned from */
-	uint64_t pairs[1 << PAIR_BITS];	  /* and of pairs of addresses in them */
+	uint64_t stacks[1 << STACK_BITS]; /* hashes of learned stacks */
+	uint64_t pairs[1 << PAIR_BITS];	  /* hashes of learned pairs of addresses */
 };
 
 struct mt_call_sites *mt_call_sites_create(void)
@@ -79,7 +79,7 @@ static void find_function(const struct mt_image_map *map, uint64_t address, stru
 	out->found = mt_lookup_range(place.mapping->image, place.vaddr, &out->start, &end);
 }
 
-/* False if the address has no CFI. */
+/* Finds the function that contains an address, with a cache. False if the address has no CFI. */
 static bool function_at(struct mt_call_sites *sites, const struct mt_image_map *map,
 			uint64_t address, struct function *out)
 {
@@ -113,7 +113,7 @@ static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *m
 	return mt_map64_add(&sites->calls, call_key(&caller, &callee), caller.vaddr - caller.start);
 }
 
-/* Number of frames that are further in than those shared with the last stack. */
+/* Number of inner frames, without the outer frames that are shared with the last stack. */
 static size_t count_fresh(struct mt_call_sites *sites, const struct mt_image_map *map,
 			  const uint64_t *pcs, size_t count)
 {

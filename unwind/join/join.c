@@ -1,7 +1,7 @@
 /*
- * Keeps for each thread the frames of its last whole stack, the highest stack pointer since, and
- * the cut stacks since. A joined stack donates its frames like a whole one. Each whole stack
- * decides all waiting ones, from the newest back.
+ * Keeps, for each thread, the frames of the last whole stack, and the highest stack pointer and the
+ * cut stacks since then. A joined stack provides frames like a whole one. Each whole stack decides
+ * about all waiting stacks, from the newest to the oldest.
  */
 #include "unwind/join/join.h"
 
@@ -14,34 +14,34 @@
 
 enum {
 	TALLIES = 4096,
-	WRONG_SHARE = 150, /* one in so many joined stacks may be found wrong; */
-	RIGHT_FEW = 4,	   /* with fewer right ones, the thread's tally decides, too */
+	WRONG_SHARE = 150, /* at most one wrong in this many right joined stacks is accepted */
+	RIGHT_FEW = 4,	   /* with fewer right ones, the tally of the thread decides */
 };
 
-/* Frames that stacks may be joined with: immutable while several hold them. */
+/* Frames with which stacks may be joined. Not changed while there are several references. */
 struct mt_join_frames {
 	size_t references, count, room;
-	size_t placed; /* frames from here on have no known stack pointer */
-	size_t rising; /* from here on stack pointers rise up to the root: one stack */
-	uint64_t *sps; /* after pcs */
+	size_t placed; /* frames from this index on have no known stack pointer */
+	size_t rising; /* stack pointers rise from here up to the root: one stack */
+	uint64_t *sps; /* stored after pcs */
 	uint64_t pcs[];
 };
 
-/* Stacks that end at one call: how often the joined frames were right, and how often wrong. */
+/* How often joined frames were right, and how often wrong, for stacks that end at one call. */
 struct tally {
 	uint32_t right, wrong;
 };
 
 struct mt_join_thread {
 	struct mt_join_frames *last;  /* NULL: no whole stack yet */
-	uint64_t left;		      /* frames below this address were left */
+	uint64_t left;		      /* the thread has left frames below this stack address */
 	struct mt_join_stack *newest; /* list of cut stacks since the last whole one */
-	struct tally tally;	      /* of all its stacks */
+	struct tally tally;	      /* of all stacks of the thread */
 };
 
 struct mt_joiner {
 	struct mt_join_check check;
-	struct mt_map64 by_thread; /* to the index in threads */
+	struct mt_map64 by_thread; /* thread to index in threads */
 	MT_ARRAY(struct mt_join_thread *) threads;
 	struct tally tallies[TALLIES]; /* indexed by a hash of the call */
 };
@@ -69,7 +69,7 @@ static struct mt_join_frames *share_frames(struct mt_join_frames *frames)
 	return frames;
 }
 
-/* Allocates so many frames, in `old` if only the caller refers to it; NULL out of memory. */
+/* Allocates `count` frames, in `old` if only the caller refers to it. NULL out of memory. */
 static struct mt_join_frames *make_frames(struct mt_join_frames *old, size_t count)
 {
 	struct mt_join_frames *frames = old;
@@ -88,7 +88,7 @@ static struct mt_join_frames *make_frames(struct mt_join_frames *old, size_t cou
 	return frames;
 }
 
-/* Copies a stack's own frames to the front. */
+/* Copies the frames of a stack, without joined ones, to the front. */
 static void put_own(struct mt_join_frames *frames, const struct mt_join_stack *stack)
 {
 	memcpy(frames->pcs, stack->pcs, stack->count * sizeof(*frames->pcs));
@@ -108,7 +108,10 @@ static void measure(struct mt_join_frames *frames)
 	frames->rising = i ? i - 1 : 0;
 }
 
-/* The frame at exactly that address on the root's stack; frames->count if there is none. */
+/*
+ * The index of the frame whose stack pointer is `sp`, on the stack that has the root; frames->count
+ * if there is none.
+ */
 static size_t find_place(const struct mt_join_frames *frames, uint64_t sp)
 {
 	const size_t first = frames->rising;
@@ -224,8 +227,9 @@ void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out
 /* ---- Joining ---- */
 
 /*
- * The frame at the boundary. *site: the call in its function that led to the cut stack's last
- * frame. frames->count if there is no such frame, or it is not known to make that call.
+ * The index of the frame at the boundary. *site: the call in its function that led to the cut
+ * stack's last frame. frames->count if there is no such frame, or its function is not known to make
+ * this call.
  */
 static size_t find_caller(const struct mt_joiner *joiner, const struct mt_join_frames *frames,
 			  const struct mt_join_stack *cut, uint64_t *site)
@@ -269,7 +273,7 @@ static bool join(const struct mt_joiner *joiner, const struct mt_join_frames *do
 
 /* ---- Tallies ---- */
 
-/* The tally of stacks that end at the same call. */
+/* The index of the tally of stacks that end at the same call. */
 static size_t tally_of(const struct mt_join_stack *cut)
 {
 	return mt_hash64(cut->pcs[cut->count - 1]) % TALLIES;
@@ -293,7 +297,7 @@ bool mt_join_is_valid(const struct mt_joiner *joiner, const struct mt_join_stack
 	       (tally->right >= RIGHT_FEW || (all->right >= RIGHT_FEW && is_good(all)));
 }
 
-/* Counts for the call at which the cut stack ends, and for its thread. */
+/* Counts a result for the call at which the cut stack ends, and for the thread. */
 static void count_both(struct mt_joiner *joiner, struct mt_join_thread *thread,
 		       const struct mt_join_stack *cut, bool right)
 {
@@ -301,7 +305,7 @@ static void count_both(struct mt_joiner *joiner, struct mt_join_thread *thread,
 	count(&thread->tally, right);
 }
 
-/* The stack of a seed, cut as its event's other stacks are; false if those are whole, too. */
+/* Sets *cut to a seed, cut like other stacks of the event; false if it would not be cut. */
 static bool cut_seed(const struct mt_join_stack *seed, struct mt_join_stack *cut)
 {
 	size_t last = 0;
@@ -316,7 +320,7 @@ static bool cut_seed(const struct mt_join_stack *seed, struct mt_join_stack *cut
 	return true;
 }
 
-/* Joins a seed as if it were cut, and counts whether the joined frames equal its real ones. */
+/* Joins a seed as if it were cut, and counts whether the joined frames equal the real ones. */
 static void try_seed(struct mt_joiner *joiner, struct mt_join_thread *thread,
 		     const struct mt_join_stack *seed)
 {
@@ -369,9 +373,9 @@ static uint64_t reach(const struct mt_join_stack *stack)
 
 /*
  * Settles the cut stacks on the thread's list with the frames of the whole stack that follows them,
- * from the newest back. A stack that is joined with these frames, or has the same ones, lends its
- * frames to older stacks. A stack that is not joined raises the floor: older stacks are only joined
- * with frames above it.
+ * from the newest back. The frames of a stack that is joined with these frames, or has the same
+ * ones, are used for older stacks. A stack that is not joined shows what the thread has left: older
+ * stacks are only joined with frames above that.
  */
 static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 {
@@ -400,7 +404,7 @@ static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 	return good;
 }
 
-/* A cut stack that was joined provides the thread's last frames. */
+/* Adds a cut stack. If it is joined, its frames become the last frames of the thread. */
 static bool add_cut(struct mt_joiner *joiner, struct mt_join_thread *thread,
 		    struct mt_join_stack *stack)
 {
@@ -418,9 +422,9 @@ static bool add_cut(struct mt_joiner *joiner, struct mt_join_thread *thread,
 }
 
 /*
- * Outer frames from branch records or the kernel's chain have no stack pointers. They take the
- * stack pointers of the thread's last frames, from the root inwards, as long as both are the same
- * calls.
+ * Outer frames from branch records or the kernel's chain have no stack pointers. Copies the stack
+ * pointers of the thread's last frames to them, from the root inwards, as long as the calls are the
+ * same.
  */
 static void place(const struct mt_join_frames *last, struct mt_join_frames *frames)
 {

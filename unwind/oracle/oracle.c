@@ -16,7 +16,7 @@ enum {
 
 struct space {
 	void *state;
-	struct mt_image_map *map; /* its own */
+	struct mt_image_map *map; /* the state's copy of the map */
 	uint32_t generation;
 	size_t mappings;
 };
@@ -25,7 +25,7 @@ struct space {
 struct mt_oracle_spaces {
 	const struct mt_oracle *oracle;
 	struct space spaces[SPACES];
-	size_t next; /* to be replaced */
+	size_t next; /* index of the space to replace */
 };
 
 static void space_deinit(const struct mt_oracle *oracle, struct space *space)
@@ -43,7 +43,7 @@ static void spaces_destroy(struct mt_oracle_spaces *spaces)
 	free(spaces);
 }
 
-/* The state for this map. A library loaded later keeps its generation, but adds mappings. */
+/* The state for this map. Loading a library adds mappings but keeps the map's generation. */
 static void *state_of(struct mt_oracle_spaces *spaces, const struct mt_image_map *map)
 {
 	uint32_t generation = mt_image_map_generation(map);

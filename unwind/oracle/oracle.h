@@ -1,6 +1,7 @@
 /*
- * Other unwinders on the same input, to compare ours with: libunwind if its headers were installed
- * at build time, loaded on first use; in tests also libdw. Slow; they do not say why a stack ends.
+ * Other unwinders with the same input, for comparison: libunwind, if its headers were installed at
+ * build time, which is loaded on first use; in tests also libdw. They are slow and do not report
+ * why a stack ends.
  */
 #ifndef MT_UNWIND_ORACLE_ORACLE_H
 #define MT_UNWIND_ORACLE_ORACLE_H
@@ -19,7 +20,7 @@ struct mt_oracle {
 	void (*unwind)(void *state, const struct mt_unwind_input *input, struct mt_stack *stack);
 };
 
-/* The oracle as a further row of mt_unwind_methods, ended by a row of NULLs. Only for mtreport. */
+/* The oracle as an additional unwind method, like mt_unwind_methods. Only for mtreport. */
 extern const struct mt_unwind_method mt_unwind_oracle_methods[];
 
 extern const struct mt_oracle mt_oracle_libunwind;

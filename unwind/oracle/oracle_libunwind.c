@@ -1,5 +1,5 @@
 /*
- * libunwind on our samples: a remote address space over one dump, with one cache for all samples.
+ * Runs libunwind on samples: a remote address space over one dump, and one cache for all samples.
  */
 #ifdef HAVE_LIBUNWIND
 #include <elf.h>
@@ -17,7 +17,9 @@
 #include "unwind/oracle/oracle.h"
 #include "unwind/unwind.h"
 
-/* Exported by libunwind-x86_64 for remote unwinders, and declared in none of its headers. */
+/*
+ * libunwind-x86_64 exports this function for remote unwinders, but does not declare it in a header.
+ */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip,
 					      unw_dyn_info_t *di, unw_proc_info_t *pi,
 					      int need_unwind_info, void *arg);
@@ -128,7 +130,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 	return 0;
 }
 
-/* libunwind's x86-64 numbers are DWARF's. */
+/* libunwind's x86-64 register numbers are those of DWARF. */
 static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write,
 		      void *arg)
 {
