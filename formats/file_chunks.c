@@ -1,11 +1,11 @@
 /*
- * Splits a content into parts of a few MiB and compresses each with zstd. Level 9 with small
- * tables, a small window and a quarter of its search attempts costs 2 to 4 % in size compared with
- * plain level 9 on libc, libstdc++, gdb, cc1plus, node and LLVM. It saves a quarter of the time and
- * 14 of 17 MiB.
+ * Splits the content of a carried file into parts of a few MiB and compresses each part with zstd.
+ * Level 9 with small tables, a small window and a quarter of its search attempts compresses libc,
+ * libstdc++, gdb, cc1plus, node and LLVM to 2 to 4 % more bytes than plain level 9. It saves a
+ * quarter of the time and 14 of 17 MiB of memory.
  *
- * Skeletons of seen code are small and repeat little, and only nearby. Level 3 with tables of an
- * eighth and a quarter of the window costs 3 % more for them and takes half of the time.
+ * Skeletons of seen code are small and repeat little, and only nearby. Level 3 with an eighth of
+ * the table size and a quarter of the window compresses them to 3 % more bytes in half of the time.
  */
 #include "formats/file_chunks.h"
 
@@ -30,7 +30,7 @@
 
 struct mt_file_chunks {
 	struct mt_file_chunk_sink sink;
-	ZSTD_CCtx *zstd;	    /* NULL between contents, after mt_file_chunks_rest() */
+	ZSTD_CCtx *zstd;	    /* NULL after mt_file_chunks_rest(), until the next content */
 	struct mt_file_record file; /* record of the part being made */
 	uint64_t time, part_size;
 	uint64_t left;	     /* bytes of the content still to come */
@@ -155,7 +155,10 @@ static bool begin_part(struct mt_file_chunks *chunks)
 	return code(chunks, front, block.used, false);
 }
 
-/* Stores a part that does not shrink. Decompresses it, because the original bytes are gone. */
+/*
+ * Stores a part that compression does not shrink. Decompresses it, because the original bytes are
+ * gone.
+ */
 static bool store(struct mt_file_chunks *chunks, struct mt_file_chunk *chunk)
 {
 	size_t size = chunks->header.raw_size;

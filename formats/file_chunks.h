@@ -19,7 +19,7 @@ struct mt_file_chunk {
 	uint8_t *payload; /* header.stored_size bytes; free() it */
 };
 
-/* Receives each chunk and takes its payload; false ends the content. */
+/* Receives each chunk and takes ownership of its payload. If it returns false, the content ends. */
 struct mt_file_chunk_sink {
 	void *context;
 	bool (*take)(void *context, struct mt_file_chunk *chunk);
@@ -35,7 +35,10 @@ void mt_file_chunks_destroy(struct mt_file_chunks *chunks);
  */
 void mt_file_chunks_rest(struct mt_file_chunks *chunks);
 
-/* Begins a content of file->size bytes, not 0; borrows the strings of file until its end. */
+/*
+ * Begins a content of file->size bytes, which is not 0. Borrows the strings of `file` until the
+ * content is complete.
+ */
 void mt_file_chunks_begin(struct mt_file_chunks *chunks, uint64_t time,
 			  const struct mt_file_record *file);
 

@@ -4,9 +4,9 @@
  * in file order, then the DATA records of all streams merged by time, in bounded memory.
  *
  * A perf.data file is returned in the same form: its header and features as INFO, EVENT, CLOCK,
- * IMAGE and NOTE records, its kernel records as KERNEL (see struct mt_record.bare). It counts as
- * ended in order unless it was cut short. Folded stacks are returned as kernel records, too, with
- * the names of each sample's frames (mt_record.reported).
+ * IMAGE and NOTE records, its kernel records as KERNEL (see struct mt_record.bare). Such a file
+ * counts as complete unless it was cut short. Folded stacks are returned as kernel records, too,
+ * with the names of each sample's frames (mt_record.reported).
  *
  * Truncated or damaged input is data (struct mt_damage), not an error. Errors are for files that
  * cannot be read at all: no such file, not a recording, an unknown version or critical chunk, out
@@ -53,16 +53,16 @@ uint32_t mt_reader_event_of_id(const struct mt_reader *reader, uint64_t id);
 struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);
 
 /*
- * The next record; *more false at the end, with *out untouched. MARK and END records only appear in
- * struct mt_recording.
+ * The next record; *more is false at the end, with *out untouched. MARK and END records only appear
+ * in struct mt_recording.
  */
 struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out, bool *more);
 
 /*
- * A growing input only gives records before the last MARK, so that later chunks never have records
- * that belong before them. *more false means that there are no more records yet.
- * mt_reader_advance() adds the new chunks of the input. STATE records are given as they come, ahead
- * of DATA. After mt_reader_finish() records after the last MARK are given, too.
+ * Of a growing input, only records before the last MARK are returned, so later chunks never have
+ * records that belong before those. If *more is false, there are no more records yet.
+ * mt_reader_advance() adds the new chunks of the input. STATE records are returned as they come,
+ * ahead of DATA. After mt_reader_finish(), records after the last MARK are returned, too.
  */
 struct mt_error *mt_reader_advance(struct mt_reader *reader, struct mt_reader_news *out);
 void mt_reader_finish(struct mt_reader *reader);
@@ -71,8 +71,8 @@ void mt_reader_finish(struct mt_reader *reader);
 uint64_t mt_reader_given(const struct mt_reader *reader);
 
 /*
- * With `keep`: the caller no longer reads records up to that serial. Rewinding releases all.
- * Unreleased records stay in memory, which memory_limit does not bound.
+ * With `keep`: declares that the caller no longer reads records up to that serial. Rewinding
+ * releases all. Unreleased records stay in memory, which memory_limit does not bound.
  */
 void mt_reader_release(struct mt_reader *reader, uint64_t serial);
 

@@ -34,9 +34,9 @@ struct rewriter {
 	struct mt_block block;
 	uint8_t *stored;
 	size_t stored_capacity;
-	struct mt_writer *writer; /* number of the present recording */
-	uint64_t added;		  /* chunks, to it */
-	uint64_t dropped;	  /* chunks of it removed on purpose: they leave no gap */
+	struct mt_writer *writer; /* writes the current recording */
+	uint64_t added;		  /* chunks added to it */
+	uint64_t dropped; /* chunks removed from it on purpose, which leave no gap in the numbers */
 };
 
 MT_DEFINE_CLEANUP(mt_writer, struct mt_writer)
@@ -106,7 +106,10 @@ static bool block_reserve(struct mt_block *block, size_t capacity)
 	return mt_array_grow((void **)&block->bytes, &block->capacity, capacity, 1);
 }
 
-/* The record that a PACKED record refers to may have changed, so it is encoded anew. */
+/*
+ * The record that a PACKED record refers to may have changed, so the PACKED record is encoded
+ * again.
+ */
 static bool put_same(struct mt_block *block, const struct mt_record *record)
 {
 	const uint8_t *from = record->body - MT_RECORD_HEADER_SIZE;
@@ -300,7 +303,7 @@ static struct mt_error *rewrite_one(struct rewriter *r, size_t recording,
 	return copy_records(r, recording, ref);
 }
 
-/* The list whose next chunk is first in the file. */
+/* The lists of a recording's chunks, from the next chunk on. */
 struct lists {
 	const struct mt_chunk_ref *at[3], *end[3];
 };
@@ -380,7 +383,7 @@ static struct mt_error *open_input(const char *path, struct rewriter *r)
 	if (!strcmp(path, "-") || is_pipe(path))
 		return mt_error_create(MT_ERR_USAGE, "%s cannot be copied: it is read twice",
 				       strcmp(path, "-") ? path : "standard input");
-	/* reports which kind of file it is if it is no recording */
+	/* if the file is not a recording, the error names its kind */
 	err = mt_reader_open(path, NULL, &probe);
 	if (err)
 		return err;

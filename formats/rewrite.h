@@ -33,7 +33,7 @@ struct mt_rewrite {
 	 */
 	bool (*data)(void *context, const struct mt_record *record, struct mt_block *block,
 		     bool *same);
-	/* Called before the recording's END, or at its end without one: may write more chunks. */
+	/* Called before END, or at the end of a recording without END: may write more chunks. */
 	struct mt_error *(*finish)(void *context, size_t recording, struct mt_writer *writer);
 };
 

@@ -108,7 +108,7 @@ static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *bloc
 	return writer->out;
 }
 
-/* A non-blocking pipe is full: waits for room. False with errno if the callback gives up. */
+/* Waits for room in a non-blocking pipe that is full. False with errno if the callback gives up. */
 static bool wait_for_room(const struct mt_writer *writer)
 {
 	struct pollfd room = {.fd = writer->fd, .events = POLLOUT};
@@ -176,8 +176,8 @@ static struct mt_error *output_error(const struct mt_writer *writer)
 }
 
 /*
- * The callback already got words that were split into planes. A block's bytes are aligned as
- * malloc() aligns.
+ * Passes the words of a block to the callback, which already got them if they were split into
+ * planes. The bytes of a block are aligned as malloc() aligns.
  */
 static void report_words(const struct mt_writer *writer, const struct mt_block *block,
 			 uint8_t codec)

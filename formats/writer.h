@@ -61,7 +61,7 @@ void mt_writer_set_words(struct mt_writer *writer,
 
 /*
  * Sets a size limit in bytes for the file; chunks that would exceed it are dropped and counted,
- * which is no error. 0: no limit.
+ * which is not an error. 0: no limit.
  */
 void mt_writer_set_limit(struct mt_writer *writer, uint64_t bytes);
 

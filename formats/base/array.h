@@ -1,7 +1,7 @@
 /*
  * A growing array of one element type. MT_ARRAY(struct foo) names an anonymous struct {items,
- * count, capacity}. mt_array_push() appends one zeroed element, or gives NULL out of memory (see
- * memory.h). Pointers to elements hold until the next push.
+ * count, capacity}. mt_array_push() appends one zeroed element, or returns NULL if memory runs out
+ * (see memory.h). Pointers to elements are valid until the next push.
  */
 #ifndef MT_FORMATS_BASE_ARRAY_H
 #define MT_FORMATS_BASE_ARRAY_H
@@ -57,7 +57,7 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 		    &(array)->items[(array)->count++])                                   \
 		 : NULL)
 
-/* The element at `index`, after zeroed elements are appended up to it; NULL out of memory. */
+/* The element at `index`; appends zeroed elements up to it if needed. NULL out of memory. */
 #define mt_array_at(array, index)                                                            \
 	({                                                                                   \
 		__typeof__(array) array_ = (array);                                          \
@@ -84,9 +84,9 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 	} while (0)
 
 /*
- * Binary search: how many of `count` indices satisfy `below`, an expression of the index `at` that
- * holds for all indices up to some point and for none after it. The loop selects instead of
- * branching, because the processor cannot predict the direction of a search.
+ * Binary search: returns how many of `count` indices satisfy `below`, an expression of the index
+ * `at` that is true for all indices up to some point and false for all after it. The loop avoids a
+ * branch, because the processor cannot predict the direction of a search.
  */
 #define mt_array_split(count, at, below)                    \
 	({                                                  \
@@ -115,7 +115,10 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 		room_;                                                    \
 	})
 
-/* Appends n elements, which are not of the array; false out of memory, with the array unchanged. */
+/*
+ * Appends n elements, which must not be part of the array; false out of memory, with the array
+ * unchanged.
+ */
 #define mt_array_extend(array, from, n)                                       \
 	({                                                                    \
 		const size_t more_ = (n);                                     \

@@ -13,7 +13,7 @@
 #endif
 
 #ifdef MT_CPU_BY_LIBC
-/* A feature by its number in the C library. Only for the macro below. */
+/* Whether the CPU has a feature, by its number in the C library. Only for the macro below. */
 static inline int mt_cpu_feature(unsigned int number)
 {
 	const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(number / 128);
@@ -21,7 +21,10 @@ static inline int mt_cpu_feature(unsigned int number)
 	return leaf->active_array[number / 32 % 4] >> (number % 32) & 1;
 }
 
-/* Whether the CPU has a feature: the C library's name of the feature, and the compiler's. */
+/*
+ * Whether the CPU has a feature. `libc_name` and `name` are its names in the C library and in the
+ * compiler.
+ */
 #define mt_cpu_has(libc_name, name) mt_cpu_feature(x86_cpu_##libc_name)
 #elif defined(__x86_64__)
 #define mt_cpu_has(libc_name, name) __builtin_cpu_supports(name)

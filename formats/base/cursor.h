@@ -75,8 +75,8 @@ static inline uint64_t mt_cursor_u64(struct mt_cursor *c)
 }
 
 /*
- * Borrows a NUL-terminated string and steps past the NUL; NULL, and sets `bad`, if no NUL is left
- * in the bounds.
+ * Borrows a NUL-terminated string and steps past the NUL; NULL, and sets `bad`, if there is no NUL
+ * before the end.
  */
 static inline const char *mt_cursor_cstring(struct mt_cursor *c)
 {
@@ -91,7 +91,7 @@ static inline const char *mt_cursor_cstring(struct mt_cursor *c)
 	return (const char *)p;
 }
 
-/* The next n bytes as a cursor of their own; that cursor is bad if fewer are left. */
+/* A new cursor on the next n bytes; it is bad if fewer are left. */
 static inline struct mt_cursor mt_cursor_sub(struct mt_cursor *c, size_t n)
 {
 	const uint8_t *p = mt_cursor_bytes(c, n);
@@ -105,8 +105,7 @@ static inline struct mt_cursor mt_cursor_sub(struct mt_cursor *c, size_t n)
 
 /*
  * Decodes one number without sign extension. An encoding longer than 19 bytes sets `bad`; bits past
- * 64 are dropped. *shift is the number of bits read, *last the last
- * byte.
+ * 64 are dropped. *shift is the number of bits read, *last is the last byte.
  */
 static inline uint64_t mt_cursor_leb_bits(struct mt_cursor *c, unsigned int *shift, uint8_t *last)
 {

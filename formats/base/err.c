@@ -100,7 +100,9 @@ struct mt_error *mt_error_hint(struct mt_error *err, const char *format, ...)
 	return err;
 }
 
-/* Names of files and events may contain terminal escape sequences or newlines. */
+/*
+ * Replaces control characters: names of files and events may contain escape sequences or newlines.
+ */
 static void print_line(const char *tool, const char *text, FILE *to)
 {
 	fprintf(to, "%s: ", tool);

@@ -33,8 +33,8 @@ struct mt_error *mt_error_create(enum mt_error_kind kind, const char *format, ..
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
 /*
- * The same for a failed system call: appends ": " and strerror(errnum) to the message. ENOMEM makes
- * the kind MT_ERR_NOMEM.
+ * Like mt_error_create() for a failed system call: appends ": " and strerror(errnum) to the
+ * message. The kind is MT_ERR_OS, or MT_ERR_NOMEM for ENOMEM.
  */
 struct mt_error *mt_error_os(int errnum, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
@@ -43,12 +43,13 @@ struct mt_error *mt_error_os(int errnum, const char *format, ...)
 struct mt_error *mt_error_nomem(void) __attribute__((warn_unused_result));
 
 /*
- * Prepends "context: " to the message. Takes err and returns it, or a substitute. NULL stays NULL.
+ * Prepends "context: " to the message. Takes ownership of err. Returns it, or the static error if
+ * memory runs out. NULL stays NULL.
  */
 struct mt_error *mt_error_context(struct mt_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
-/* Replaces the hint. Takes err and returns it, or a substitute. NULL stays NULL. */
+/* Replaces the hint. Otherwise like mt_error_context(). */
 struct mt_error *mt_error_hint(struct mt_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 

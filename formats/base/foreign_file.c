@@ -17,7 +17,7 @@
 #include "formats/base/cleanup.h"
 
 enum {
-	LINKS_MOST = 40, /* as in the kernel */
+	LINKS_MOST = 40, /* followed in one path, as in the kernel */
 };
 
 /* A path being followed. */
@@ -26,7 +26,7 @@ struct walk {
 	int at; /* O_PATH descriptor of the file reached so far */
 	struct stat status;
 	struct stat root_status;
-	char rest[PATH_MAX]; /* of the path */
+	char rest[PATH_MAX]; /* part of the path that is not followed yet */
 	unsigned int links;
 	enum mt_foreign_links follow;
 };
@@ -36,7 +36,7 @@ static bool is_trusted(const struct stat *status)
 	return !status->st_uid || status->st_uid == geteuid();
 }
 
-/* Takes fd as the file reached so far. */
+/* Takes ownership of fd, which becomes the file reached so far. */
 static bool reach(struct walk *walk, int fd)
 {
 	if (fd < 0)
@@ -160,7 +160,7 @@ static bool is_kernel_made(int fd)
 		system.f_type == DEBUGFS_MAGIC || system.f_type == TRACEFS_MAGIC);
 }
 
-/* O_PATH of a regular file; -1 with errno. */
+/* An O_PATH descriptor of a regular file; -1 with errno. */
 static int look(int root, const char *path, enum mt_foreign_links links, struct stat *status)
 {
 	MT_CLEANUP_CLOSE int fd = links == MT_LINKS_ALL ? open(path, O_PATH | O_CLOEXEC)

@@ -1,8 +1,8 @@
 /*
  * The one way to open a file whose path comes from outside: from a recording, debug information, a
  * target's mappings, or a user. Such a path may lead to a device or a FIFO, where open() alone has
- * side effects. It may also lead through a symbolic link to a file that only the reader of the link
- * may see.
+ * side effects. It may also lead through a symbolic link to a file that only the process that
+ * follows the link may read.
  *
  * The file is checked through an O_PATH descriptor, which opens nothing. Then the same file is
  * opened for reading. scripts/check-style rejects other calls of open().
@@ -19,7 +19,7 @@
 enum mt_foreign_links {
 	MT_LINKS_ALL,	   /* for paths that the kernel made, or that the user named */
 	MT_LINKS_TRUSTED,  /* links that root or this user owns; nothing below /proc and /sys */
-	MT_LINKS_NOT_LAST, /* as TRUSTED, and the last component must not be a link */
+	MT_LINKS_NOT_LAST, /* as MT_LINKS_TRUSTED, and the last component must not be a link */
 };
 
 /*
@@ -37,8 +37,10 @@ int mt_foreign_stat(int root, const char *path, enum mt_foreign_links links, str
 /* The message for an errno of these functions. Valid until the next call. */
 const char *mt_foreign_problem(int error);
 
-/* pread() that continues after short reads and EINTR: reads up to `size` bytes at `at`; fewer at
- * the file's end or after an error. */
+/*
+ * Reads `size` bytes at `at`, and continues after short reads and EINTR. Returns the number of
+ * bytes read: fewer at the file's end or after an error.
+ */
 static inline size_t mt_read_at(int fd, uint64_t at, uint8_t *out, size_t size)
 {
 	size_t got = 0;

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /*
- * Prints `left`, then `text` from column 28 on, wrapped between words at 80 columns. A `left` that
- * reaches into the right column has a line of its own.
+ * Prints `left`, then `text` from column 28 on, wrapped between words at 80 columns. If `left`
+ * reaches into the right column, `text` starts on the next line.
  */
 void mt_help_row(const char *left, const char *text, FILE *to);
 

@@ -24,7 +24,7 @@ uint64_t mt_hash64(uint64_t x)
 	return x;
 }
 
-/* Both halves of the product, so that each bit of both numbers affects the result. */
+/* XOR of both halves of the product, so that each bit of both numbers affects the result. */
 static inline uint64_t fold(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
@@ -40,7 +40,10 @@ static inline uint64_t fold_pair(const uint8_t *bytes, uint64_t h)
 	return fold(pair[0] ^ 0x9e3779b97f4a7c15ull, pair[1] ^ h);
 }
 
-/* Long runs compute four products in parallel, because each product waits for the one before it. */
+/*
+ * Long inputs use four independent chains of products. In one chain, each product would have to
+ * wait for the one before it.
+ */
 static uint64_t hash_long(const uint8_t *p, size_t size, uint64_t h)
 {
 	uint64_t a = h, b = ~h, c = h << 1, d = h >> 1;
@@ -83,7 +86,7 @@ void mt_map64_deinit(struct mt_map64 *map)
 	*map = (struct mt_map64){0};
 }
 
-/* The slot that holds key, or the free slot for it. */
+/* Index of the slot that holds key, or of the free slot for it. */
 static size_t slot_of(const struct mt_map64 *map, uint64_t key)
 {
 	size_t i = mt_hash64(key) & map->mask;
@@ -110,7 +113,7 @@ static bool map_grow(struct mt_map64 *map)
 	return true;
 }
 
-/* The slot where key is or belongs, with room for it; NULL out of memory. */
+/* The slot that holds key, or a free slot for it; grows the map if needed. NULL out of memory. */
 static struct mt_map64_slot *slot_for(struct mt_map64 *map, uint64_t key)
 {
 	if (!map->slots || map->count + 1 > (map->mask + 1) / 4 * 3) {

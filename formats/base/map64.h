@@ -1,5 +1,5 @@
 /*
- * A hash map from uint64_t to uint64_t, open addressing, growing. UINT64_MAX is a valid key.
+ * A growing hash map from uint64_t to uint64_t with open addressing. UINT64_MAX is a valid key.
  */
 #ifndef MT_FORMATS_BASE_MAP64_H
 #define MT_FORMATS_BASE_MAP64_H
@@ -13,7 +13,7 @@
 struct mt_map64 {
 	struct mt_map64_slot *slots; /* NULL until the first put */
 	size_t count;
-	size_t mask; /* number of slots, a power of two, less one */
+	size_t mask; /* number of slots - 1; their number is a power of two */
 };
 
 /* An all-zero struct mt_map64 is an empty map. */
@@ -29,8 +29,8 @@ bool mt_map64_add(struct mt_map64 *map, uint64_t key, uint64_t value);
 bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value);
 
 /*
- * The element of `array` that belongs to key, whose index is the map's value: a zeroed element is
- * appended for a new key. NULL out of memory, with both unchanged.
+ * The element of `array` for key. The map's value is the index of that element. For a new key,
+ * appends a zeroed element. NULL out of memory, with map and array unchanged.
  */
 #define mt_map64_element(map, array, key)                                                       \
 	({                                                                                      \
@@ -47,10 +47,10 @@ bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value);
 /* Removes key; false if the map does not have it. */
 bool mt_map64_remove(struct mt_map64 *map, uint64_t key);
 
-/* Mixes all bits of x. The integer hash of this project's tables. */
+/* Mixes all bits of x. Hash tables of integer keys use this function. */
 uint64_t mt_hash64(uint64_t x);
 
-/* Hash of `size` bytes, chained through seed. */
+/* Hash of `size` bytes. To chain hashes, pass the previous hash as seed. */
 uint64_t mt_hash_bytes(const void *bytes, size_t size, uint64_t seed);
 
 #endif

@@ -10,18 +10,19 @@
 
 enum {
 	FIRST_MEMORY = 60 << 20, /* bytes of address space that the heap begins with */
-	KEPT_MEMORY = 64 << 20,	 /* free at its end */
-	MORE_MEMORY = 1 << 20,	 /* asked for at once */
-	MAPPED_MEMORY = 4 << 20, /* larger allocations grow without being copied */
+	KEPT_MEMORY = 64 << 20,	 /* most bytes that stay free at the end of the heap */
+	MORE_MEMORY = 1 << 20,	 /* bytes by which the heap grows beyond a request */
+	MAPPED_MEMORY = 4 << 20, /* larger allocations are mapped, and grow without being copied */
 	SMALL_PAGE = 4 << 10,
 	HUGE_PAGE = 2 << 20,
 };
 
 /*
- * The heap begins with room that is populated on use, in huge pages if the system has them. A fault
- * of a huge page costs less than a third of the faults of its small pages, and scattered data needs
- * fewer page table walks. The heap starts a little before a huge page, because malloc() writes
- * there before huge pages can be requested. The part before it only costs address space.
+ * Begins the heap with memory that is populated on use, in huge pages if the system has them. A
+ * fault of a huge page costs less than a third of the faults of its small pages, and scattered data
+ * needs fewer page table walks. The heap starts a little before a huge page, because malloc()
+ * writes there before huge pages can be requested. The part before the huge page only costs address
+ * space.
  */
 static void begin_in_huge_pages(void)
 {
@@ -43,7 +44,7 @@ static void begin_in_huge_pages(void)
 
 void mt_memory_tune(void)
 {
-	/* freed memory is soon needed again: returned to the kernel, it would be faulted in anew */
+	/* freed memory is soon used again; memory returned to the kernel would fault again */
 	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
 	mallopt(M_MMAP_THRESHOLD, MAPPED_MEMORY);
 	begin_in_huge_pages();

@@ -1,5 +1,5 @@
 /*
- * Populated memory: later use of it takes no page fault. MAP_POPULATE does not serve, because under
+ * Populated memory: later use of it takes no page fault. MAP_POPULATE cannot be used, because under
  * mlockall(MCL_ONFAULT) it does nothing.
  */
 #ifndef MT_FORMATS_BASE_PAGES_H
@@ -28,9 +28,9 @@ static inline bool mt_pages_populate(void *bytes, size_t size)
 }
 
 /*
- * Populates memory from malloc() that will be used from end to end, including pages it shares with
- * other allocations. A page fault costs more than the page: if faults are recorded, each fault of
- * ours is a sample. Before Linux 5.14 it does nothing.
+ * Populates memory from malloc() that will be used in full, including pages it shares with other
+ * allocations. This avoids page faults, each of which would be a sample if faults are recorded.
+ * Before Linux 5.14 it does nothing.
  */
 static inline void mt_pages_prefault(void *bytes, size_t size)
 {
@@ -42,8 +42,8 @@ static inline void mt_pages_prefault(void *bytes, size_t size)
 }
 
 /*
- * Populates memory for a real-time thread, on every kernel: a page fault takes mmap_lock, where the
- * thread would wait for threads of any priority. Other threads may use the memory meanwhile.
+ * Populates memory for a real-time thread, on every kernel: a page fault takes mmap_lock, and the
+ * thread would wait there for threads of any priority. Other threads may use the memory meanwhile.
  */
 static inline void mt_pages_ready(void *bytes, size_t size)
 {
@@ -57,9 +57,10 @@ static inline void mt_pages_ready(void *bytes, size_t size)
 }
 
 /*
- * Maps zeroed, populated pages; NULL out of memory. munmap() frees them. Kernels without
- * MADV_POPULATE_WRITE get one touch a page; each of those faults is a sample if faults are
- * recorded. No huge pages: in a virtual machine a huge page costs more than 512 small ones.
+ * Maps zeroed, populated pages; NULL out of memory. munmap() frees them. Without
+ * MADV_POPULATE_WRITE, touches each page once; each of those faults is a sample if faults are
+ * recorded. Does not use huge pages: in a virtual machine a huge page costs more than 512 small
+ * ones.
  */
 static inline void *mt_pages_map(size_t size)
 {

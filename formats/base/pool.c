@@ -1,5 +1,5 @@
 /*
- * One job list under one lock: jobs run for some hundred microseconds, so the lock is not
+ * One job list under one lock. A job runs for a few hundred microseconds, so the lock is not
  * contended.
  */
 #include "formats/base/pool.h"
@@ -22,11 +22,11 @@ struct mt_pool {
 	pthread_cond_t given, done;
 	struct mt_job *first, **last;
 	bool stop;
-	unsigned int size, started; /* worker threads: all, and the active ones with worker 0 */
-	struct worker workers[];    /* from 1 on */
+	unsigned int size, started; /* workers wanted and started, both with worker 0 */
+	struct worker workers[];    /* [0] is not used: worker 0 is the thread that waits */
 };
 
-/* Takes the first job off the list; NULL without one. The lock is held. */
+/* Takes the first job off the list; NULL if there is none. The lock is held. */
 static struct mt_job *take(struct mt_pool *pool)
 {
 	struct mt_job *job = pool->first;
@@ -39,7 +39,7 @@ static struct mt_job *take(struct mt_pool *pool)
 	return job;
 }
 
-/* The lock is held, but not while the job runs. */
+/* Runs a job. Called with the lock held, and releases it while the job runs. */
 static void run(struct mt_pool *pool, struct mt_job *job, unsigned int worker)
 {
 	pthread_mutex_unlock(&pool->lock);
@@ -120,7 +120,7 @@ void mt_pool_submit(struct mt_pool *pool, struct mt_job *job)
 	job->done = false;
 	if (pool->started < pool->size) {
 		start(pool);
-		pool->size = pool->started; /* after a refusal, no thread is requested again */
+		pool->size = pool->started; /* if a thread cannot be started, do not try again */
 	}
 	pthread_mutex_lock(&pool->lock);
 	*pool->last = job;

@@ -15,22 +15,22 @@ enum {
 
 /* Embedded in the caller's struct, which must not move until the job is done. */
 struct mt_job {
-	/* worker is below the pool's size; no two jobs run with the same number at once */
+	/* worker is below the pool's size; no two jobs run with the same number at the same time */
 	void (*run)(struct mt_job *job, unsigned int worker);
 	struct mt_job *next; /* private to the pool, like done */
 	int done;
 };
 
 /*
- * `size` counts the waiting thread, which is worker 0. The other threads start with the first job;
- * there are fewer of them if the system refuses more.
+ * Creates a pool of `size` workers, including worker 0, the thread that waits. The other threads
+ * start with the first job; there are fewer of them if the system refuses to start more.
  */
 struct mt_pool *mt_pool_create(unsigned int size);
-/* Only after every job was waited for. NULL-safe. */
+/* Call only after every job was waited for. NULL-safe. */
 void mt_pool_destroy(struct mt_pool *pool);
 unsigned int mt_pool_size(const struct mt_pool *pool);
 
-/* Jobs start in the order they are submitted. */
+/* Submits a job. Jobs start in the order in which they are submitted. */
 void mt_pool_submit(struct mt_pool *pool, struct mt_job *job);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * The string table: bytes in blocks that never move, an array of ids, an open-addressing hash of
- * ids.
+ * The string table: bytes in blocks that never move, an array of strings indexed by id, and an
+ * open-addressing hash table of ids.
  */
 #include "formats/base/strings.h"
 

@@ -17,7 +17,9 @@ struct mt_strings;
 struct mt_strings *mt_strings_create(void);
 void mt_strings_destroy(struct mt_strings *strings);
 
-/* Id of the string of `length` bytes, copied when it is new; MT_STRING_NONE out of memory. */
+/*
+ * Id of the string of `length` bytes, which is copied if it is new; MT_STRING_NONE out of memory.
+ */
 uint32_t mt_strings_intern(struct mt_strings *strings, const char *string, size_t length);
 
 /* The same for a NUL-terminated string. */

@@ -1,7 +1,7 @@
 /*
- * The last sequence of words, kept to find how many words at its end the next sequence shares.
- * Consecutive stacks mostly share their outer frames. The words are kept at the end of the buffer,
- * so that shared words need not be copied again.
+ * Keeps the previous sequence of words, to find how many words at the end it has in common with the
+ * next one. Consecutive stacks mostly share their outer frames. The words are kept at the end of
+ * the buffer, so that shared words need not be copied again.
  */
 #ifndef MT_FORMATS_BASE_TAIL_H
 #define MT_FORMATS_BASE_TAIL_H
@@ -20,7 +20,7 @@ struct mt_tail {
 	size_t count, capacity;
 };
 
-/* How many words the two sequences share at their ends; `most` bounds the answer. */
+/* Number of words that two sequences have in common at their ends, at most `most`. */
 static inline size_t mt_tail_common(const uint64_t *a_end, const uint64_t *b_end, size_t most)
 {
 	size_t n = 0;
@@ -37,8 +37,8 @@ static inline size_t mt_tail_common(const uint64_t *a_end, const uint64_t *b_end
 }
 
 /*
- * Reserves room for `count` words and allocates even for 0; growing empties the tail. False out of
- * memory.
+ * Reserves room for `count` words; allocates even if count is 0. If the buffer grows, the tail
+ * becomes empty. False out of memory.
  */
 static inline bool mt_tail_reserve(struct mt_tail *tail, size_t count)
 {
@@ -58,8 +58,8 @@ static inline bool mt_tail_reserve(struct mt_tail *tail, size_t count)
 }
 
 /*
- * Replaces the sequence by another one, for which room was reserved. Returns how many words both
- * share at their ends, at most `most`.
+ * Replaces the sequence with another one, for which room was reserved. Returns how many words the
+ * two have in common at their ends, at most `most`.
  */
 static inline size_t mt_tail_take(struct mt_tail *tail, const uint64_t *words, size_t count,
 				  size_t most)

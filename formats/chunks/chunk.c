@@ -1,6 +1,6 @@
 /*
- * Encodes and decodes chunk headers, and fills blocks, the payloads under construction. The writer
- * compresses and writes blocks; the reader finds chunks in a file.
+ * Encodes and decodes chunk headers, and fills blocks, which are payloads under construction. The
+ * writer compresses and writes blocks; the reader finds chunks in a file.
  */
 #include "formats/chunks/chunk.h"
 

@@ -66,7 +66,7 @@ uint32_t mt_crc32c(uint32_t crc, const void *bytes, size_t size);
  */
 uint32_t mt_crc32c_portable(uint32_t crc, const void *bytes, size_t size);
 
-/* The payload of a chunk under construction, in memory of the owner. Not thread-safe. */
+/* The payload of a chunk under construction, in memory that the owner provides. Not thread-safe. */
 struct mt_block {
 	uint8_t *bytes;
 	size_t capacity; /* at most MT_CHUNK_RAW_MAX */
@@ -84,8 +84,8 @@ void mt_block_reset(struct mt_block *block, enum mt_chunk_type type, uint32_t st
 
 /*
  * Reserves a record of `size` bytes, header included, and writes its header. The size is rounded up
- * to 8 and the padding zeroed; the body begins at MT_RECORD_HEADER_SIZE. NULL if the block is full.
- * A time of 0 does not count towards first_time.
+ * to a multiple of 8, and the padding is zeroed; the body begins at MT_RECORD_HEADER_SIZE. NULL if
+ * the block is full. A time of 0 does not count towards first_time.
  */
 uint8_t *mt_block_add(struct mt_block *block, uint32_t type, size_t size, uint64_t time);
 

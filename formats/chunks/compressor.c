@@ -1,6 +1,7 @@
 /*
- * zstd's memory in one mapping, as large as the current compression needs. By default zstd would
- * malloc() it, to be faulted in page by page, and resize it for each content size.
+ * Keeps zstd's memory in one mapping, which grows to the largest size needed so far. By default
+ * zstd allocates its memory with malloc(), which page faults then fill page by page, and resizes it
+ * for each content size.
  */
 #define ZSTD_STATIC_LINKING_ONLY /* ZSTD_initStaticCCtx(): exported since zstd 1.3 */
 #include "formats/chunks/compressor.h"
@@ -12,7 +13,7 @@
 #include "formats/base/pages.h"
 
 #define STEP ((size_t)128 << 10)
-#define NO_BUFFERS_SINCE 10500 /* before it, ZSTD_compress2() used buffers of its own */
+#define NO_BUFFERS_SINCE 10500 /* ZSTD_compress2() of older versions used its own buffers */
 
 struct mt_compressor {
 	ZSTD_CCtx *zstd; /* within memory */
@@ -34,7 +35,7 @@ void mt_compressor_destroy(struct mt_compressor *compressor)
 	free(compressor);
 }
 
-/* A smaller content can need more: its tables are chosen for its size. */
+/* Smaller content can need more memory, because zstd chooses its tables by content size. */
 static size_t memory_for(int level, size_t content)
 {
 	ZSTD_compressionParameters parameters = ZSTD_getCParams(level, content, 0);
@@ -61,7 +62,7 @@ struct ZSTD_CCtx_s *mt_compressor_for(struct mt_compressor *compressor, int leve
 	}
 	if (!compressor->zstd)
 		return NULL;
-	/* the memory is zeroed, but the parameters' defaults are not zero */
+	/* zeroed memory is not enough: some parameters have defaults other than 0 */
 	ZSTD_CCtx_reset(compressor->zstd, ZSTD_reset_session_and_parameters);
 	ZSTD_CCtx_setParameter(compressor->zstd, ZSTD_c_compressionLevel, level);
 	return compressor->zstd;

@@ -15,8 +15,7 @@ void mt_compressor_destroy(struct mt_compressor *compressor);
 
 /*
  * Borrows a context for ZSTD_compress2() of `content` bytes, with the level set and all other
- * parameters at their defaults. It holds until the next call, which may move it. NULL out of
- * memory.
+ * parameters at their defaults. The context is valid until the next call. NULL out of memory.
  */
 struct ZSTD_CCtx_s *mt_compressor_for(struct mt_compressor *compressor, int level, size_t content);
 

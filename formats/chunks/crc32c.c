@@ -8,8 +8,8 @@
 
 /*
  * A CRC is linear: the table entry of a byte is the XOR of the entries of its bits. Row k is for a
- * byte that k more bytes follow. It gives the entries of the eight bits; the preprocessor computes
- * the other entries from them.
+ * byte that is followed by k more bytes. The row gives the entries of the eight bits; the
+ * preprocessor computes the other entries from them.
  */
 #define BIT(i, b, value) ((i) >> (b)&1 ? (value) : 0u)
 #define SUM(i, b0, b1, b2, b3, b4, b5, b6, b7)                                           \

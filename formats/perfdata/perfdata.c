@@ -2,7 +2,7 @@
  * The perf.data source: opens a file and returns its facts as STATE records, then its kernel
  * records by time. Combines the parts in formats/perfdata/.
  *
- * A pipe has its facts in records at any position, so a pipe is read twice. A file without the time
+ * Piped data has its facts in records at any position, so it is read twice. A file without the time
  * range of its samples is also read twice (perf before 4.16, or a killed recording).
  */
 #include "formats/perfdata/perfdata.h"
@@ -20,7 +20,7 @@
 #include "formats/records/sample.h"
 
 enum {
-	KERNEL_WITHIN = 4096, /* records */
+	KERNEL_WITHIN = 4096, /* records that are searched for the kernel's mapping */
 };
 
 struct perfdata {
@@ -37,7 +37,7 @@ struct perfdata {
 	struct mt_perf_queue queue;
 	struct mt_perf_piece *given; /* holds the record returned last */
 	struct mt_held held;	     /* pieces */
-	uint64_t last_time;	     /* given */
+	uint64_t last_time;	     /* of the record returned last */
 };
 
 static bool perfdata_probe(const uint8_t *head, size_t size)
@@ -87,7 +87,10 @@ static uint64_t field_at(const struct mt_perf_record *record, bool is_sample, ui
 	return mt_get_le64(is_sample ? record->bytes + at : record->bytes + record->size - at);
 }
 
-/* An id only counts if its event stores ids at that position. */
+/*
+ * Finds the event with the record's id. An id is used only if its event stores ids at that
+ * position.
+ */
 static bool find_by_id(const struct mt_perf_facts *facts, const struct mt_perf_record *record,
 		       bool is_sample, uint32_t *event, bool *some)
 {
@@ -111,8 +114,8 @@ static bool find_by_id(const struct mt_perf_facts *facts, const struct mt_perf_r
 }
 
 /*
- * As perf does: with one event it is that event; without an id it is the first event; a sample with
- * an unknown id belongs to no event.
+ * The event of a record, found as perf does: the only event if there is one; the first event for a
+ * record without an id; no event for a sample with an unknown id.
  */
 static uint32_t event_of(const struct mt_perf_facts *facts, const struct mt_perf_record *record)
 {
@@ -161,7 +164,7 @@ static void see_time(struct mt_perf_facts *facts, const struct mt_perf_record *r
 /* Reads the whole file for the facts in perf's records and for the times of the samples. */
 static struct mt_error *survey(struct perfdata *p)
 {
-	struct mt_damage passed = {0}; /* of the records, which are read and counted again */
+	struct mt_damage passed = {0}; /* counted when they are read again */
 	struct mt_perf_record record;
 	struct mt_error *err;
 	bool more;
@@ -218,7 +221,7 @@ static struct mt_error *perfdata_rewind(void *of, size_t i)
 	return NULL;
 }
 
-/* perf writes earlier mappings before the samples, and the kernel before everything else. */
+/* Finds the kernel's mapping, which perf writes before the samples and before other mappings. */
 static struct mt_error *look_for_kernel(struct perfdata *p)
 {
 	struct mt_damage passed = {0};
@@ -303,7 +306,7 @@ static bool state_next(struct perfdata *p, struct mt_record *out)
 	return true;
 }
 
-/* `piece`, with its reference, holds the record to return next. */
+/* Keeps `piece`, which holds the record to return next, and takes over a reference to it. */
 static void hold(struct perfdata *p, struct mt_perf_piece *piece)
 {
 	struct mt_perf_piece *before = p->given;
@@ -315,7 +318,7 @@ static void hold(struct perfdata *p, struct mt_perf_piece *piece)
 		mt_perf_piece_release(before);
 }
 
-/* Takes over the waiting record's reference. */
+/* Returns a waiting record. Takes over its reference to the piece. */
 static void give(struct perfdata *p, const struct mt_perf_waiting *waiting, struct mt_record *out)
 {
 	hold(p, waiting->piece);
@@ -333,7 +336,7 @@ static void give(struct perfdata *p, const struct mt_perf_waiting *waiting, stru
 	};
 }
 
-/* Memory of the queued records. */
+/* Whether the queued records take more memory than the limit. */
 static bool is_over_limit(const struct perfdata *p)
 {
 	const struct mt_perf_pool *pool = &p->records.pool;
@@ -343,7 +346,7 @@ static bool is_over_limit(const struct perfdata *p)
 	return pieces + 2 * waiting * sizeof(*p->queue.waiting.items) > p->memory_limit / 2;
 }
 
-/* Queues a kernel record; a record without a time is returned at once. */
+/* Queues a kernel record; a record without a time is returned immediately. */
 static void take_kernels(struct perfdata *p, const struct mt_perf_record *record,
 			 struct mt_record *out, bool *given)
 {
@@ -368,7 +371,7 @@ static void take_kernels(struct perfdata *p, const struct mt_perf_record *record
 		mt_perf_queue_give_half(&p->queue);
 }
 
-/* Reads one more record; *given if it is returned before the queued ones. */
+/* Reads one more record; *given is set if that record is returned before the queued ones. */
 static struct mt_error *advance(struct perfdata *p, struct mt_record *out, bool *given)
 {
 	struct mt_perf_record record;

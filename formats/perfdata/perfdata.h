@@ -3,9 +3,8 @@
  * records in file order, and their order by time. Private to formats/perfdata/; other code reads
  * perf.data through reader.h.
  *
- * Only mtreport links these files, so that they do not check for memory (formats/base/memory.h).
- * Malformed data is left out, so that the rest of a file with one damaged feature can still be
- * read.
+ * Only mtreport links these files, so they do not check allocations (formats/base/memory.h).
+ * Malformed data is left out, so that a file with one damaged feature can still be read.
  */
 #ifndef MT_FORMATS_PERFDATA_PERFDATA_H
 #define MT_FORMATS_PERFDATA_PERFDATA_H
@@ -75,7 +74,7 @@ enum {
 
 enum {
 	MT_PERF_BUILD_ID_SIZE = 20,
-	MT_PERF_BUILD_ID_ROOM = 24,	      /* of the field: padded, or followed by its size */
+	MT_PERF_BUILD_ID_ROOM = 24,	      /* of the id and its padding or size */
 	MT_PERF_MISC_BUILD_ID_SIZE = 1 << 15, /* the byte after the id says how long it is */
 	MT_PERF_BUILD_ID_PATH_MAX = 4096,
 };
@@ -132,7 +131,7 @@ struct mt_perf_format {
 
 struct mt_perf_facts {
 	MT_ARRAY(struct mt_perf_event) events;
-	struct mt_map64 event_of_id; /* index in events */
+	struct mt_map64 event_of_id; /* id -> index in events */
 	/* The distinct offsets of ids in samples, and in other records. */
 	uint32_t sample_places[MT_PERF_PLACES_MAX], other_places[MT_PERF_PLACES_MAX];
 	size_t sample_place_count, other_place_count;
@@ -177,17 +176,17 @@ void mt_perf_add_event(struct mt_perf_facts *facts, const uint8_t *attr, size_t 
 void mt_perf_add_info(struct mt_perf_facts *facts, const char *key, const char *value);
 void mt_perf_add_number(struct mt_perf_facts *facts, bool pmu, uint64_t number, const char *name);
 
-/* The event with one of the ids, else the event at index; NULL without either. */
+/* The event with one of the ids, else the event at index; NULL if there is neither. */
 struct mt_perf_event *mt_perf_event_by_ids(struct mt_perf_facts *facts, const uint8_t *ids,
 					   size_t id_count, size_t index);
 void mt_perf_set_name(struct mt_perf_facts *facts, struct mt_perf_event *event, const char *name);
 
 /* ---- Parsers of the parts, which add what they find to the facts ---- */
 
-/* The body of one feature (perfdata_features.c). */
+/* Parses the body of one feature (perfdata_features.c). */
 void mt_perf_feature(struct mt_perf_facts *facts, uint32_t feature, const uint8_t *bytes,
 		     size_t size);
-/* One of perf's own records, with the data after it for TRACING_DATA. */
+/* Parses one of perf's own records. `data` is what follows a TRACING_DATA record. */
 void mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
 			 const uint8_t *data, size_t data_size);
 
@@ -273,11 +272,13 @@ void mt_perf_records_init(struct mt_perf_records *records, const struct mt_input
 			  struct mt_damage *damage);
 void mt_perf_records_deinit(struct mt_perf_records *records);
 
-/* Starts at [begin, end) of the file; pieces with other references stay valid. */
+/*
+ * Starts to read the records in [begin, end) of the file; pieces with other references stay valid.
+ */
 void mt_perf_records_begin(struct mt_perf_records *records, uint64_t begin, uint64_t end);
 
 /*
- * The next record, of the kernel or of perf, decompressed; *more false at the end. Damaged or
+ * The next record, of the kernel or of perf, decompressed; *more is false at the end. Damaged or
  * truncated data ends the records and is counted.
  */
 struct mt_error *mt_perf_records_next(struct mt_perf_records *records, struct mt_perf_record *out,
@@ -319,7 +320,7 @@ void mt_perf_queue_end_round(struct mt_perf_queue *queue);
 void mt_perf_queue_give_half(struct mt_perf_queue *queue);
 void mt_perf_queue_give_all(struct mt_perf_queue *queue);
 
-/* Takes the next record that may be taken, with its reference; false without one. */
+/* Takes the next record that may be taken, with its reference; false if there is none. */
 bool mt_perf_queue_take(struct mt_perf_queue *queue, struct mt_perf_waiting *out);
 
 #endif

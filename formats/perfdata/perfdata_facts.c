@@ -1,6 +1,6 @@
 /*
- * Collects the facts of a perf.data file: its events, their ids and where records hold an id, and
- * the other facts of its header, features and records.
+ * Collects the facts of a perf.data file: its events, their ids, the position of the id in records,
+ * and facts from its header, features and records.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ const char *mt_perf_string(struct mt_cursor *c)
 	return c->bad ? NULL : string;
 }
 
-/* The kernel's build id from its mapping, used if no feature has one. */
+/* Adds the kernel's build id from its mapping record, unless the image already has one. */
 static void add_kernel_id(struct mt_perf_facts *facts, const char *path,
 			  const struct mt_kernel_record *kernel)
 {
@@ -89,7 +89,7 @@ static void add_kernel_id(struct mt_perf_facts *facts, const char *path,
 
 void mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size)
 {
-	static const struct mt_attr untrailed; /* the text after the name is ignored */
+	static const struct mt_attr untrailed; /* the fields after the name are not decoded */
 	static const char path[] = "[kernel.kallsyms]";
 	const size_t length = sizeof(path) - 1;
 	struct mt_kernel_record kernel;
@@ -102,7 +102,10 @@ void mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size
 	facts->kernel_symbol = mt_format("%s %" PRIx64, kernel.name + length, kernel.offset);
 }
 
-/* Offset in a sample of the field of that bit, one of the 8-byte fields at its start; 0: none. */
+/*
+ * Offset in a sample of the field that `bit` selects, which must be one of the 8-byte fields at the
+ * start of a sample. 0 if samples do not have it.
+ */
 static uint32_t fixed_at(uint64_t sample_type, uint64_t bit)
 {
 	/* in the order of the fields */
@@ -118,7 +121,10 @@ static uint32_t fixed_at(uint64_t sample_type, uint64_t bit)
 	return at;
 }
 
-/* Distance of the field of that bit from the end of a record that is no sample. */
+/*
+ * Distance from the end of a record that is not a sample, back to the field that `bit` selects. 0
+ * if such records do not have it.
+ */
 static uint32_t trailer_at(const struct mt_attr *attr, uint64_t bit)
 {
 	static const uint32_t backwards[] = {MT_SAMPLE_IDENTIFIER, MT_SAMPLE_CPU,

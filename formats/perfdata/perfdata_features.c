@@ -1,7 +1,7 @@
 /*
- * The features of a perf.data file: the same bodies in a file's feature sections and in the FEATURE
- * records of a pipe. Features that reports use are kept; others, and unknown ones, are skipped.
- * Also perf's own records in a pipe.
+ * Parses the features of a perf.data file, whose bodies are the same in a file's feature sections
+ * and in the FEATURE records of piped data. Features that reports use are kept; others, and unknown
+ * ones, are skipped. Also parses perf's own records in piped data.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static void take_format(struct mt_perf_facts *facts, const char *system, const c
 	format->name = mt_format("%s:%.*s", system, (int)name_length, name);
 }
 
-/* A u64 size and as many bytes; NULL if fewer are left. */
+/* Takes a u64 size and then that many bytes; NULL if fewer are left. */
 static const uint8_t *take_sized(struct mt_cursor *c, size_t *size)
 {
 	*size = mt_cursor_u64(c);
@@ -102,14 +102,14 @@ static void skip_page_formats(struct mt_cursor *c)
 	take_sized(c, &size);
 	mt_cursor_cstring(c); /* "header_event" */
 	take_sized(c, &size);
-	count = mt_cursor_u32(c); /* ftrace's own events */
+	count = mt_cursor_u32(c); /* number of ftrace's own events */
 	for (uint32_t i = 0; i < count && !c->bad; i++)
 		take_sized(c, &size);
 }
 
 /*
- * TRACING_DATA, a trace.dat header with each tracepoint's format as text: keeps the formats of the
- * events' tracepoints.
+ * Parses TRACING_DATA, a trace.dat header with each tracepoint's format as text. Keeps the formats
+ * of the events' tracepoints.
  */
 static void take_tracing(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
@@ -134,8 +134,8 @@ static void take_tracing(struct mt_perf_facts *facts, struct mt_cursor *c)
 /* ---- Features ---- */
 
 /*
- * A BUILD_ID record of a perf of 2010, without the pid, is recognized by the kernel's name: the
- * first bytes of the name are where the pid should be.
+ * True for a BUILD_ID record that perf wrote in 2010, without the pid: the first bytes of the
+ * kernel's name are where the pid should be.
  */
 static bool lacks_pid(const uint8_t *bytes, size_t size)
 {
@@ -207,7 +207,7 @@ static void take_cpus(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint32_t online;
 
-	mt_cursor_u32(c); /* events that fit in the remaining bytes */
+	mt_cursor_u32(c); /* number of available CPUs */
 	online = mt_cursor_u32(c);
 	if (!c->bad)
 		take_number(facts, "cpus", online, "");
@@ -221,7 +221,7 @@ static void take_memory(struct mt_perf_facts *facts, struct mt_cursor *c)
 		take_number(facts, "memory", kib, " KiB");
 }
 
-/* The words of a command line, quoted as a shell needs them. */
+/* Adds a word of a command line, quoted as a shell needs it. */
 static void add_word(FILE *to, const char *word, bool first)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -300,7 +300,7 @@ static void take_pmus(struct mt_perf_facts *facts, struct mt_cursor *c)
 	}
 }
 
-/* "{anon group}: 2 events from number 0 on". */
+/* Adds a text for each group: "{anon group}: 2 events from number 0 on". */
 static void take_groups(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint32_t count = mt_cursor_u32(c);
@@ -371,7 +371,7 @@ static void take_clock(struct mt_perf_facts *facts, struct mt_cursor *c)
 	facts->clock = (struct mt_clock_record){.recording = moment, .realtime = wall};
 }
 
-/* How a feature is taken: its parser, or the key of its text. */
+/* How a feature is read: by a function, or as a text with this key. */
 static const struct {
 	take_feature *take;
 	const char *key;
@@ -422,7 +422,7 @@ enum {
 	UPDATE_NAME = 2, /* EVENT_UPDATE's type */
 };
 
-/* The header, the attr, whose size is in the attr, then ids to the end. */
+/* Takes an ATTR record: the header, the attr, which contains its size, then ids up to the end. */
 static void take_attr(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	size_t size;
@@ -472,8 +472,8 @@ static void take_any_feature(struct mt_perf_facts *facts, struct mt_cursor *c)
 }
 
 /*
- * In a pipe they hold the facts that a file has in its header and features. Types without facts
- * (TIME_CONV, THREAD_MAP, ID_INDEX ...) are skipped.
+ * In piped data, these records hold the facts that a file has in its header and features. Types
+ * without facts (TIME_CONV, THREAD_MAP, ID_INDEX ...) are skipped.
  */
 void mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
 			 const uint8_t *data, size_t data_size)

@@ -1,6 +1,6 @@
 /*
  * Writes a perf.data file: header, records, table of features, features, ids, attributes. Encodes
- * kernel records as perf.data has them.
+ * kernel records in the form of perf.data.
  */
 #include "formats/perfdata/perfdata_file.h"
 
@@ -28,7 +28,7 @@ enum {
 	TYPE_TRACEPOINT = 2,
 	TYPE_SOFTWARE = 1,
 	SOFTWARE_DUMMY = 9,
-	STRING_PADDING = 64, /* perf's strings are padded to that */
+	STRING_PADDING = 64, /* perf pads strings to a multiple of this */
 	CLOCK_DATA_VERSION = 1,
 	PAGE_SIZE_REPORTED = 4096,
 	RECORD_MAX = 65528, /* bytes: the size field has 16 bits, and records are aligned */
@@ -459,7 +459,7 @@ static bool needs_format(const struct mt_perf_closing *closing, size_t i)
 	return attr->type == TYPE_TRACEPOINT;
 }
 
-/* A trace.dat header, without the parts that only ftrace's own buffers need. */
+/* Puts a trace.dat header, without the parts that only ftrace's own buffers need. */
 static void put_tracing(struct mt_perf_bytes *to, const struct mt_perf_closing *closing)
 {
 	static const char page[] = "header_page", event[] = "header_event";
@@ -478,21 +478,21 @@ static void put_tracing(struct mt_perf_bytes *to, const struct mt_perf_closing *
 	mt_perf_put_bytes(to, MT_PERF_TRACING_MAGIC, sizeof(MT_PERF_TRACING_MAGIC) - 1);
 	mt_perf_put_bytes(to, "0.5", 4);
 	mt_perf_put_u8(to, 0);		      /* little-endian */
-	mt_perf_put_u8(to, sizeof(uint64_t)); /* of a long */
+	mt_perf_put_u8(to, sizeof(uint64_t)); /* size of a long */
 	mt_perf_put_u32(to, PAGE_SIZE_REPORTED);
 	mt_perf_put_bytes(to, page, sizeof(page));
 	mt_perf_put_u64(to, sizeof(page_format) - 1);
 	mt_perf_put_bytes(to, page_format, sizeof(page_format) - 1);
 	mt_perf_put_bytes(to, event, sizeof(event));
 	mt_perf_put_u64(to, 0);
-	mt_perf_put_u32(to, 0); /* ftrace's own events */
+	mt_perf_put_u32(to, 0); /* number of ftrace's own events */
 	mt_perf_put_u32(to, count);
 	for (size_t i = 0; i < closing->event_count; i++) {
 		if (needs_format(closing, i))
 			put_format(to, &closing->events[i]);
 	}
-	mt_perf_put_u32(to, 0); /* kallsyms */
-	mt_perf_put_u32(to, 0); /* printk's formats */
+	mt_perf_put_u32(to, 0); /* size of kallsyms */
+	mt_perf_put_u32(to, 0); /* size of printk's formats */
 }
 
 /* ---- The end of the file ---- */
@@ -525,7 +525,7 @@ static void put_feature(struct mt_perf_bytes *to, enum mt_perf_feature_bit featu
 		puts[feature](to, closing);
 }
 
-/* The features of the file, and their offsets, which follow the table at `at`. */
+/* The features of the file: a bit for each, their bodies, and the table of their offsets. */
 struct features {
 	uint8_t bits[MT_PERF_FEATURE_BITS / 8];
 	struct mt_perf_bytes bodies, table;

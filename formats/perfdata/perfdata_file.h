@@ -20,7 +20,7 @@ struct mt_sample;
 
 /* ---- Records, with sample_id_all trailers; each event has PERF_SAMPLE_IDENTIFIER ---- */
 
-/* Growing bytes. */
+/* A growing buffer. */
 struct mt_perf_bytes {
 	MT_ARRAY(uint8_t) data;
 };
@@ -51,7 +51,7 @@ extern const uint64_t mt_perf_sideband_type, mt_perf_sample_type;
 /*
  * Appends a PERF_RECORD_SAMPLE with mt_perf_sample_type and the bits in `more`: MT_SAMPLE_ADDR,
  * MT_SAMPLE_CPU, MT_SAMPLE_RAW. Raw data that does not fit in a record is left out. The outermost
- * entries of a callchain that does not fit are left out, too: then returns true.
+ * entries of a callchain that does not fit are left out, too; then the function returns true.
  */
 bool mt_perf_put_sample(struct mt_perf_bytes *to, const struct mt_sample *sample, uint64_t more);
 
@@ -76,7 +76,7 @@ struct mt_perf_identified {
 	bool kernel;
 };
 
-/* Strings may be NULL: unknown. */
+/* A string is NULL if it is unknown. */
 struct mt_perf_closing {
 	const struct mt_perf_described *events;
 	size_t event_count;
@@ -84,13 +84,13 @@ struct mt_perf_closing {
 	size_t image_count;
 	const char *host, *kernel, *tool, *arch, *cpu, *command;
 	uint32_t cpus;			/* 0: not known */
-	uint64_t first_time, last_time; /* of samples; last 0: none */
+	uint64_t first_time, last_time; /* of samples; last_time 0: none */
 	uint32_t clock;			/* clock of the times, see attr->clockid */
 	uint64_t wall_clock,
 		clock_time; /* the same moment of CLOCK_REALTIME and of `clock`; 0: unknown */
 };
 
-/* Borrows fd. An error if its file is not seekable or fd is not at the beginning. */
+/* Borrows fd. Returns an error if the file is not seekable or fd is not at its beginning. */
 struct mt_error *mt_perf_file_create(int fd, struct mt_perf_file **out);
 void mt_perf_file_destroy(struct mt_perf_file *file);
 

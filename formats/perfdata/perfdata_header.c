@@ -1,6 +1,6 @@
 /*
- * The header of a perf.data file, its attrs and its feature sections. A pipe only has the first 16
- * bytes of the header.
+ * The header of a perf.data file, its attrs and its feature sections. Piped data has only the first
+ * 16 bytes of the header.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "formats/reading/input.h"
 
 enum {
-	HEADER_MIN = 16, /* a pipe's */
-	TYPE_SIZE = 72,	 /* of one of the event types in a file before 3.10 */
+	HEADER_MIN = 16, /* header of piped data */
+	TYPE_SIZE = 72,	 /* of an event type, in files of perf before Linux 3.10 */
 	ATTR_MIN = 64,
 	ATTR_MAX = 4096,
 };
@@ -104,8 +104,8 @@ static struct mt_error *read_feature(const struct mt_input *input, struct mt_per
 }
 
 /*
- * The table after the data: the location of each feature whose bit is set, in the order of the
- * bits.
+ * Reads the table after the data: the location of each feature whose bit is set, in the order of
+ * the bits.
  */
 static struct mt_error *read_features(const struct mt_input *input, struct mt_perf_facts *facts,
 				      const uint8_t *bits, uint64_t table)
@@ -133,7 +133,7 @@ static struct mt_error *check_magic(const uint8_t *header)
 		return mt_error_create(
 			MT_ERR_UNSUPPORTED,
 			"is a perf.data file of a big-endian machine: not supported");
-	/* Before 3.4 the magic does not show the byte order; the size of the header does. */
+	/* Before Linux 3.4, the magic does not show the byte order; the size of the header does. */
 	if (mt_get_le64(header + MT_PERF_OFF_SIZE) == (uint64_t)MT_PERF_HEADER_SIZE << 56)
 		return mt_error_create(
 			MT_ERR_UNSUPPORTED,
@@ -155,7 +155,7 @@ static struct mt_error *read_file(const struct mt_input *input, struct mt_perf_f
 	if (err)
 		return err;
 	out->begin = data.offset < input->size ? data.offset : input->size;
-	/* perf writes the size when it ends, and then the features */
+	/* perf writes the data size, then the features, when it ends */
 	out->cut_short = !data.size || data.size > input->size - out->begin;
 	out->end = out->cut_short ? input->size : out->begin + data.size;
 	err = read_types(input, facts, get_section(header + MT_PERF_OFF_TYPES));

@@ -1,6 +1,6 @@
 /*
- * perf's name of an event, derived from its type and config, for files that lack the names as typed
- * (pipes, and recordings that were killed).
+ * perf's name of an event, derived from its type and config, for files that lack the names that the
+ * user typed (piped data, and recordings that were killed).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum exclude { /* bits of attr.flags */
 	EXCLUDE_USER = 4,
 	EXCLUDE_KERNEL = 5,
 	EXCLUDE_HV = 6,
-	PRECISE = 15, /* two bits */
+	PRECISE = 15, /* the first of two bits */
 	EXCLUDE_HOST = 19,
 	EXCLUDE_GUEST = 20,
 };

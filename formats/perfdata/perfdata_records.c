@@ -19,7 +19,7 @@ enum {
 	RECORD_MAX = 65535,
 	RECORD_LARGE = 4096, /* records from this size on have a dump, mostly of the same size */
 	RECORDS_AHEAD = 3,
-	HEAD_SIZE = 320,     /* before a dump */
+	HEAD_SIZE = 320,     /* bytes to prefetch: the fields before a dump */
 	VIEW_ALIGN = 65536,  /* a multiple of any page size */
 	VIEW_SIZE = 8 << 20, /* about */
 	VIEW_ENDS = 2 << 20, /* views end at multiples of this, so that huge pages stay whole */
@@ -188,7 +188,7 @@ static bool file_view(struct mt_perf_records *records)
 	return true;
 }
 
-/* Reads on; *more is false at the end of the data. */
+/* Reads more bytes; *more is false at the end of the data. */
 static struct mt_error *file_fill(struct mt_perf_records *records, bool *more)
 {
 	uint64_t left = records->end - records->position;
@@ -251,7 +251,7 @@ static struct mt_error *file_data(struct mt_perf_records *records, uint64_t size
 	return NULL;
 }
 
-/* Ends the records if the next one cannot be located any more. */
+/* Ends reading when the next record cannot be located any more. */
 static void file_stop(struct mt_perf_records *records, bool damaged)
 {
 	uint64_t left = records->end - records->position + run_left(&records->file);
@@ -282,7 +282,7 @@ static bool unpack_begin(struct mt_perf_records *records, const struct mt_perf_r
 	return true;
 }
 
-/* After an error nothing more of the stream can be read. */
+/* Ends the stream after an error: nothing more of it can be read. */
 static void unpack_fail(struct mt_perf_records *records)
 {
 	records->damage->damaged_records++;

@@ -48,7 +48,7 @@ static void put_info(const char *key, const char *value, struct mt_block *block)
 	PUT(info, block, &record);
 }
 
-/* The data that identifies the kernel's addresses: its build id, and last its load address. */
+/* Puts the kernel's build id and then its load address, which identify the kernel's addresses. */
 static void put_kernel(const struct mt_perf_facts *facts, struct mt_block *block)
 {
 	for (size_t i = 0; i < facts->images.count; i++) {

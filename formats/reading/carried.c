@@ -23,7 +23,7 @@
 
 /* Size of a FILE record before its content: record header, fields, and size of the content. */
 #define FRONT_SIZE (MT_RECORD_HEADER_SIZE + MT_FILE_FIELDS_MAX + 4)
-/* zstd codes up to 128 KiB at a time: the most that takes, with the headers around it. */
+/* zstd compresses 128 KiB at a time: most stored bytes of the first 128 KiB, with all headers. */
 #define FRONT_STORED ((size_t)140 << 10)
 #define FILES_MAX 65536		       /* chunks that are listed; a host has hundreds */
 #define PARTS_MAX 64		       /* of one content */
@@ -48,14 +48,14 @@ struct content {
 struct mt_carried {
 	struct mt_loader loader;
 	struct mt_payload payload;
-	pthread_mutex_t lock; /* from here on: loading */
+	pthread_mutex_t lock; /* protects the fields below while loading */
 	MT_ARRAY(struct content *) contents;
-	MT_ARRAY(struct content *) listed; /* by records: pieces and contents of no pieces */
+	MT_ARRAY(struct content *) listed; /* pieces, and contents without pieces */
 	struct mt_map64 index; /* in listed: hash of an identity, or the next free key after it */
 	struct mt_map64 open;  /* by kind and pid: index + 1 in contents of the continued content */
 	uint64_t loaded;
 	size_t unread; /* contents that could not be read */
-	char *why;     /* ... the first of them */
+	char *why;     /* why the first of them could not be read */
 };
 
 MT_DEFINE_CLEANUP(mt_carried, struct mt_carried)
@@ -208,7 +208,7 @@ static struct content *find_content(const struct mt_carried *carried,
 	return NULL;
 }
 
-/* Makes it a content; one with pieces if the first piece is continued. */
+/* Adds a content. It is a content in pieces if the listed one is a piece that is continued. */
 static struct content *expose(struct mt_carried *carried, struct content *listed)
 {
 	struct content *whole = listed;
@@ -256,7 +256,7 @@ static void place(struct mt_carried *carried, struct content *listed)
 		mt_map64_put(&carried->open, key, continued ? open : 0);
 }
 
-/* Takes `front`. */
+/* Lists a content or a piece. Takes ownership of `front`. */
 static struct content *add_content(struct mt_carried *carried, const struct mt_file_record *fields,
 				   uint64_t time, uint64_t key, uint8_t **front)
 {
@@ -381,7 +381,7 @@ uint64_t mt_carried_time(const struct mt_carried *carried, size_t i)
 
 /* ---- Loading ---- */
 
-/* Keeps the reason why the first content could not be read. Takes err. */
+/* Keeps the reason why the first content could not be read. Takes ownership of err. */
 static void keep_why(struct mt_carried *carried, struct mt_error *err)
 {
 	if (!carried->why)
@@ -422,7 +422,10 @@ static bool load_parts(struct mt_carried *carried, const struct content *content
 	return true;
 }
 
-/* Fills in for a damaged piece: empty lines in a text, a record of no known kind in a jitdump. */
+/*
+ * Writes a substitute for a damaged piece: empty lines in a text, a record of unknown type in a
+ * jitdump.
+ */
 static void fill(const struct content *piece, uint8_t *at)
 {
 	size_t size = piece->fields.size;
@@ -452,7 +455,7 @@ static void load(struct mt_carried *carried, struct content *content)
 	if (!content->fields.size || (!content->first && !parts_complete(content)) ||
 	    content->fields.size > LOADED_MAX - carried->loaded)
 		return;
-	bytes = malloc(content->fields.size); /* stated by the file: no reason to end */
+	bytes = malloc(content->fields.size); /* size from the file: may fail */
 	if (!bytes) {
 		keep_why(carried, mt_error_nomem());
 		return;

@@ -1,8 +1,9 @@
 /*
- * The files that a recording carries: its FILE chunks (FORMAT.md section 8). Opening a recording
- * lists their fields; the bytes of one are read, checked and unpacked on first use.
+ * The files that a recording carries: its FILE chunks (FORMAT.md section 8). A content is the data
+ * of one such file. Opening a recording lists the fields of all contents; the bytes of a content
+ * are read, checked and unpacked on first use.
  *
- * Thread-safe, except destroying.
+ * Thread-safe, except mt_carried_destroy().
  */
 #ifndef MT_FORMATS_READING_CARRIED_H
 #define MT_FORMATS_READING_CARRIED_H
@@ -32,14 +33,15 @@ size_t mt_carried_count(const struct mt_carried *carried);
 const struct mt_file_record *mt_carried_get(const struct mt_carried *carried, size_t i);
 
 /*
- * The time in the content's record; for kinds 4 and 5 the time it was read. For a content in
- * pieces, the time of the last piece; UINT64_MAX if the last piece expects another one.
+ * The time in the content's record; for kinds 4 and 5 the time at which the file was read. For a
+ * content in pieces, the time of the last piece; UINT64_MAX if the last piece says that another one
+ * follows.
  */
 uint64_t mt_carried_time(const struct mt_carried *carried, size_t i);
 
 /*
  * Borrows the bytes of content i (fields->size of them, aligned for any type) until they are
- * dropped. NULL if they are damaged or incomplete or memory is short; later calls then give NULL,
+ * dropped. NULL if they are damaged or incomplete or memory is short; later calls then return NULL,
  * too.
  */
 const uint8_t *mt_carried_bytes(struct mt_carried *carried, size_t i);

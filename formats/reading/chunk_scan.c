@@ -40,7 +40,7 @@ struct mt_scanner {
 	uint64_t begin;		   /* start of the last recording, 0 before the first */
 	uint64_t good;		   /* bytes of good chunks since then */
 	uint64_t sequence;	   /* of the last chunk */
-	uint64_t damaged_next;	   /* sequence numbers after it that damaged chunks had */
+	uint64_t damaged_next;	   /* sequence numbers after `sequence` that damaged chunks had */
 };
 
 static struct mt_scanned *current(const struct mt_scanner *s)
@@ -169,8 +169,8 @@ static struct mt_error *size_check(struct mt_scanner *s, uint64_t offset,
 }
 
 /*
- * A recording ends at the start of the next one, or at the end of the file. Its bytes outside of
- * good chunks were skipped.
+ * Closes the last recording, which ends at the start of the next one or at the end of the file. Its
+ * bytes outside of good chunks count as skipped.
  */
 static void recording_close(struct mt_scanner *s, uint64_t offset)
 {
@@ -344,10 +344,7 @@ static void note_times(struct mt_recording *recording, const struct mt_chunk_hea
 		recording->last_time = header->last_time;
 }
 
-/*
- * False if the chunk belongs to no recording that is read here: it is a stray, and so are the
- * chunks after it up to a HEAD.
- */
+/* Counts missing chunks. False if the chunk is a stray, like all chunks after it up to a HEAD. */
 static bool sequence_check(struct mt_scanner *s, const struct mt_chunk_header *header)
 {
 	uint64_t gap;
@@ -407,7 +404,7 @@ static struct mt_error *note_inside(struct mt_scanner *s, const struct mt_chunk_
 	}
 }
 
-/* A chunk with a good header whose payload is complete, as far as known. */
+/* Handles a chunk with a good header and, as far as known, a complete payload. */
 static struct mt_error *note_chunk(struct mt_scanner *s, const struct mt_chunk_header *header,
 				   struct mt_chunk_ref *ref)
 {
@@ -433,10 +430,10 @@ static struct mt_error *note_chunk(struct mt_scanner *s, const struct mt_chunk_h
 }
 
 /*
- * A good header whose payload is cut off or fails its checksum. The header may come from a search
- * in the payload of a damaged chunk, where a stack dump may contain a header. So only the next
- * expected sequence number is trusted. Outside of any recording the chunk only counts as skipped
- * bytes.
+ * Handles a good header whose payload is cut off or fails its checksum. The header may come from a
+ * search in the payload of a damaged chunk, where a stack dump may contain a header. So only the
+ * next expected sequence number is trusted. Outside of any recording the chunk only counts as
+ * skipped bytes.
  */
 static void note_damaged(struct mt_scanner *s, const struct mt_chunk_header *header)
 {
@@ -464,7 +461,7 @@ static struct mt_chunk_ref ref_of(const struct mt_chunk_header *header, uint64_t
 	};
 }
 
-/* One step: the chunk at *offset, or the search for the next one after it. */
+/* One step: reads the chunk at *offset, or searches for the next one after it. */
 static struct mt_error *scan_step(struct mt_scanner *s, uint64_t *offset)
 {
 	struct mt_chunk_header header;

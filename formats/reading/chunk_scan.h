@@ -29,7 +29,7 @@ struct mt_scan {
 	mt_chunk_refs files;  /* FILE in file order */
 	mt_chunk_refs others; /* MARK, END, empty chunks and unknown types */
 	MT_ARRAY(struct mt_scanned) recordings;
-	struct mt_damage before; /* damage before the first recording, which counts it too */
+	struct mt_damage before; /* before the first recording, which includes it */
 };
 
 /*
@@ -49,7 +49,7 @@ void mt_scanner_destroy(struct mt_scanner *scanner);
 
 /*
  * Adds the chunks that have become complete since the last call, up to the first END. Bytes that
- * are no chunk are an error here.
+ * are not a chunk are an error here.
  */
 struct mt_error *mt_scanner_advance(struct mt_scanner *scanner);
 

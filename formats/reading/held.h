@@ -17,7 +17,7 @@ struct mt_held {
 	}) things;
 	size_t first;	/* index of the oldest buffer in things */
 	uint64_t given; /* serial of the record returned last */
-	bool keep;	/* records hold until released; else until the next record */
+	bool keep;	/* records stay valid until released; else until the next record */
 };
 
 /* Holds a buffer whose last record is the one returned last. */

@@ -109,7 +109,7 @@ static struct mt_error *input_copy(int from, struct mt_input *out)
 	return NULL;
 }
 
-/* Takes *from. */
+/* Takes ownership of the pipe *from, whose bytes mt_input_grow() copies to a temporary file. */
 static struct mt_error *copy_later(int *from, struct mt_input *out)
 {
 	int fd = temporary_file();
@@ -141,8 +141,8 @@ static struct mt_error *refuse(mode_t mode, int fd)
 }
 
 /*
- * O_NONBLOCK, so that a named pipe without a writer counts as empty instead of blocking. The flag
- * is cleared before the first read, so that reads wait for a writer that exists.
+ * Opens with O_NONBLOCK, so that a named pipe without a writer counts as empty instead of blocking.
+ * The flag is cleared before the first read, so that reads wait for a writer that exists.
  */
 static int open_path(const char *path)
 {
@@ -271,8 +271,8 @@ static bool bring_pages(const char *bytes, size_t size)
 }
 
 /*
- * A fault mostly maps 16 pages around the address. MAP_POPULATE visits every page by itself: that
- * costs more if all pages are in memory, and no less if they are not. The pages are faulted in
+ * A fault mostly maps 16 pages around the address. MAP_POPULATE visits every page separately, which
+ * costs more if all pages are in memory, and no less if they are not. So the pages are faulted in
  * here, one group after the other. Later these faults would delay other work, and a prefetch of an
  * unmapped page has no effect.
  */

@@ -13,7 +13,7 @@ struct mt_error;
 struct mt_input {
 	int fd;
 	uint64_t size;
-	int pipe; /* of a growing pipe: bytes copied to fd; -1: fd is the file itself */
+	int pipe; /* a growing pipe, whose bytes are copied to fd; -1: fd is the file itself */
 };
 
 /*
@@ -39,8 +39,8 @@ struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, vo
 			       size_t size, size_t *got);
 
 /*
- * Maps part of the file; `offset` is a multiple of the page size. Returns NULL on failure: then
- * read the file. If the file is truncated while it is mapped, access raises SIGBUS.
+ * Maps part of the file; `offset` is a multiple of the page size. Returns NULL on failure; the
+ * caller then reads the file. If the file is truncated while it is mapped, access raises SIGBUS.
  */
 const void *mt_input_map(const struct mt_input *input, uint64_t offset, size_t size);
 void mt_input_unmap(const void *bytes, size_t size);

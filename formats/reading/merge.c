@@ -20,7 +20,7 @@
 
 enum {
 	AHEAD_PER_WORKER = 2,	/* chunks */
-	AHEAD_BYTES = 64 << 20, /* of them, decompressed */
+	AHEAD_BYTES = 64 << 20, /* of the chunks loaded ahead, decompressed */
 };
 
 struct mt_ahead {
@@ -137,9 +137,7 @@ void mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_ref *refs, siz
 	mt_merge_add(merge, refs, count);
 }
 
-/*
- * Chunks loaded ahead stay at their position in the list: the chunks before them are not known yet.
- */
+/* Drops the chunks loaded ahead, because new chunks may come before them. */
 void mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count)
 {
 	drop_ahead(merge);
@@ -152,7 +150,7 @@ void mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_
 		      sizeof(*merge->waiting.items), compare_first_times);
 }
 
-/* The heap. */
+/* ---- The heap ---- */
 
 static bool payload_before(const struct mt_payload *a, const struct mt_payload *b)
 {
@@ -215,7 +213,7 @@ static void payload_release(struct mt_merge *merge, struct mt_payload *payload)
 	merge->idle_memory += mt_payload_memory(payload);
 }
 
-/* The first waiting chunk has to be opened before the heap's first record is given. */
+/* Whether the first waiting chunk has to be opened before the heap's first record is returned. */
 static bool open_is_due(const struct mt_merge *merge)
 {
 	const struct mt_chunk_ref *ref;

@@ -24,7 +24,7 @@ struct mt_merge {
 	unsigned int loader_count;
 	struct mt_pool *pool; /* borrowed; NULL: chunks are not loaded ahead */
 	size_t memory_limit;
-	MT_ARRAY(struct mt_ahead *) ahead; /* chunks of waiting, from `next` on, in order */
+	MT_ARRAY(struct mt_ahead *) ahead; /* chunks of `waiting`, from `next` on, in order */
 	/* DATA chunks by first time; those from `next` on are not open yet. */
 	MT_ARRAY(struct mt_chunk_ref) waiting;
 	size_t next;
@@ -34,7 +34,7 @@ struct mt_merge {
 	struct mt_held held; /* consumed payloads whose records may still be in use */
 	bool given;	     /* the heap's first record was returned and must be consumed */
 	uint64_t last_key;   /* key of the record returned last */
-	uint64_t limit;	     /* records with a later key are not given yet */
+	uint64_t limit;	     /* records with a later key are not returned yet */
 };
 
 /* Borrows input and the options' pool. deinit also frees the state that an error leaves. */
@@ -47,15 +47,21 @@ void mt_merge_deinit(struct mt_merge *merge);
  */
 void mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count);
 
-/* Adds the DATA chunks among refs: none may have a record below those that were given. */
+/*
+ * Adds the DATA chunks among refs: none may have a record with a lower key than a record that was
+ * returned.
+ */
 void mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count);
 
-/* The next record by time, valid until the next call; *more false at the end, or at the limit. */
+/*
+ * The next record by time, valid until the next call; *more is false at the end, or at the limit.
+ */
 struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
 			       struct mt_record *out, bool *more);
 
 /*
- * Takes the payload's memory and holds it like the merge's own; the last record returned is in it.
+ * Takes over the payload's memory, which has the record returned last, and holds it like that of
+ * the merge.
  */
 void mt_merge_hold(struct mt_merge *merge, struct mt_payload *payload);
 

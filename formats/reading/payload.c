@@ -232,8 +232,8 @@ static bool is_coded(const struct mt_payload *payload, const struct mt_record_at
 }
 
 /*
- * Whether the dumps of PACKED records can be decoded later: each is given once, in the order of the
- * chunk, and no SAMPLE record refers to one. Dumps that are left out need no order.
+ * Whether the dumps of PACKED records can be decoded later: each is returned once, in the order of
+ * the chunk, and no SAMPLE record refers to one. Dumps that are left out need no order.
  */
 static bool can_go_apart(const struct mt_payload *payload, enum mt_reader_dumps dumps)
 {

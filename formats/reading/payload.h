@@ -43,13 +43,13 @@ void mt_loader_init(struct mt_loader *loader, const struct mt_input *input);
 void mt_loader_deinit(struct mt_loader *loader);
 
 /*
- * Position of a record in its chunk. The key is its time; a record without a time takes the
- * previous record's.
+ * Position of a record in its chunk. The key is its time; a record without a time has the key of
+ * the previous record.
  */
 struct mt_record_at {
 	uint64_t key;
 	uint32_t offset;
-	uint32_t dump; /* offset of the decoded record in `dumps`; MT_NO_DUMP if it is not coded */
+	uint32_t dump; /* coded: offset of the decoded record in `dumps`; else MT_NO_DUMP */
 };
 
 #define MT_NO_DUMP UINT32_MAX
@@ -96,8 +96,8 @@ void mt_payload_get(const struct mt_payload *payload, struct mt_record *out);
 
 /*
  * Decodes the dump of a record into record->passing, if the loader's dumps are MT_DUMPS_PASSING.
- * Call once a record, in order, before the next record is taken; the dump is valid until the next
- * call.
+ * Call once for each record, in order, before the next record is taken; the dump is valid until the
+ * next call.
  */
 void mt_payload_pass_dump(struct mt_payload *payload, struct mt_loader *loader,
 			  struct mt_record *record);

@@ -22,7 +22,7 @@ struct source {
 	struct mt_scan scan;
 	struct mt_scanner *scanner; /* of a growing input; else NULL */
 	struct mt_scanned *reading; /* index of the recording that is being read */
-	size_t next_state;	    /* among its chunks */
+	size_t next_state;	    /* index of the next HEAD or STATE chunk of `reading` */
 	bool state_given; /* the first record of `state` was returned and has to be skipped */
 	struct mt_payload state;
 	struct mt_merge merge;
@@ -135,7 +135,7 @@ static const struct mt_recording *source_recording(const void *of, size_t i)
 	return &((const struct source *)of)->scan.recordings.items[i].recording;
 }
 
-/* All records below the last MARK are in the file. */
+/* Limits reading to records below the last MARK, all of which are in the file. */
 static void limit_to_mark(struct source *source)
 {
 	const struct mt_recording *recording = &source->reading->recording;
@@ -204,7 +204,7 @@ static struct mt_error *source_open(const struct mt_input *input,
 }
 
 /*
- * Loads HEAD and STATE chunks until one has a record to give. If there is none, the payload stays
+ * Loads HEAD and STATE chunks until one has a record to return. If there is none, the payload stays
  * empty.
  */
 static struct mt_error *state_load(struct source *source)
@@ -237,8 +237,8 @@ static bool has_samples(const struct mt_payload *payload)
 }
 
 /*
- * Steps over the record returned last. SAMPLE records of STATE chunks stay valid like those of
- * DATA; other records are read when they are returned.
+ * Steps over the record returned last. With `keep`, holds a STATE chunk that has samples, because
+ * they stay valid like those of DATA.
  */
 static void state_step(struct source *source)
 {
@@ -281,7 +281,7 @@ static struct mt_error *source_next(void *of, struct mt_record *out, bool *more)
 	return err;
 }
 
-/* Whether a chunk belongs before the records given so far. */
+/* Whether a chunk belongs before the records returned so far. */
 static bool is_earlier(const struct source *source, const struct mt_chunk_ref *ref)
 {
 	return ref->type == MT_CHUNK_HEAD ||

@@ -1,7 +1,7 @@
 /*
- * The plug point of inputs: one table for each kind of file that mt_reader_open() reads, and what
- * every input gives. Each source returns records as reader.h specifies: STATE first, then timed
- * records in order. reader.c probes the tables in turn.
+ * The plug point of inputs: one table for each kind of file that mt_reader_open() reads, and the
+ * data that every input returns. Each source returns records as reader.h specifies: STATE first,
+ * then timed records in order. reader.c probes the tables in turn.
  */
 #ifndef MT_FORMATS_READING_SOURCE_H
 #define MT_FORMATS_READING_SOURCE_H
@@ -30,14 +30,14 @@ struct mt_damage {
 };
 
 struct mt_recording {
-	const char *foreign; /* "perf.data", "folded stacks"; NULL: of mtrec, and has header */
+	const char *foreign; /* "perf.data", "folded stacks"; NULL: of mtrec, `header` is valid */
 	bool reported; /* samples name their frames (mt_record.reported) and have no addresses */
 	bool pairs;    /* folded stacks with two counts a line: before and now */
 	struct mt_header_record header;
 	uint64_t size;			/* bytes of the file up to the next recording */
 	uint64_t chunks;		/* chunks with an intact header, without strays */
 	uint64_t raw_bytes;		/* payload bytes after decompression */
-	uint64_t first_time, last_time; /* of the DATA chunks; 0 without any */
+	uint64_t first_time, last_time; /* of the DATA chunks; 0 if there are none */
 	bool has_end;
 	struct mt_end_record end; /* valid if has_end */
 	bool has_mark;
@@ -53,7 +53,7 @@ struct mt_place {
 
 /* One frame of a stack that came as text. Views, valid as long as the record. */
 struct mt_reported_frame {
-	struct mt_text name, dso; /* no dso: not code but a text, such as "[lost]" */
+	struct mt_text name, dso; /* without a dso, the name is a text such as "[lost]" */
 	bool kernel;
 	bool guessed; /* found by a scan; never set by an input */
 	bool inlined; /* into the next frame */
@@ -87,8 +87,8 @@ struct mt_record {
 	bool state; /* of a HEAD or STATE chunk; only in recordings of mtrec */
 	/*
 	 * KERNEL of a perf.data file: body is the kernel's record itself, 8-byte aligned, and
-	 * `event` the index of its EVENT (MT_EVENT_NONE: unknown). mt_record_kernel_get() handles
-	 * both forms.
+	 * `event` the index of its EVENT (MT_EVENT_NONE: unknown). mt_record_kernel_get() handles a
+	 * record in either form.
 	 */
 	bool bare;
 	uint32_t event;
@@ -105,22 +105,23 @@ enum mt_reader_dumps {
 struct mt_reader_options {
 	size_t memory_limit;	    /* bytes of chunks and their list in memory; 0: 256 MiB */
 	struct mt_pool *pool;	    /* decompresses ahead; NULL: each chunk when it is due */
-	enum mt_reader_dumps dumps; /* data that the caller needs; the reader may give more */
-	bool before; /* of folded stacks with two counts a line, give the first, not the second */
-	/* KERNEL, SAMPLE, FRAMES and PACKED records hold until mt_reader_release() */
+	enum mt_reader_dumps dumps; /* data that the caller needs; the reader may return more */
+	bool before; /* of folded stacks with two counts a line, return the first, not the second */
+	/* KERNEL, SAMPLE, FRAMES and PACKED records stay valid until mt_reader_release() */
 	bool keep;
 	/*
-	 * Not NULL: a recording of mtrec that is still being written, borrowed in place of the
-	 * path's file, and its HEAD is there. See mt_reader_advance().
+	 * If not NULL, the reader borrows it and reads it instead of the path's file: a recording
+	 * of mtrec that is still being written, and whose HEAD is complete. See
+	 * mt_reader_advance().
 	 */
 	const struct mt_input *growing;
 };
 
 /* Changes of a growing input. */
 struct mt_reader_news {
-	bool whole; /* whole chunks */
+	bool whole; /* complete chunks were added */
 	/*
-	 * Chunks that would have changed the records given before: a new reader would give other
+	 * Some of them belong before records that were returned: a new reader would return other
 	 * records, or carry more.
 	 */
 	bool earlier;
@@ -133,8 +134,8 @@ struct mt_reader_news {
 struct mt_source_ops {
 	const char *name;
 	/*
-	 * Whether a file that begins with these bytes is of this kind: MT_PROBE_SIZE, or the
-	 * whole file.
+	 * Whether a file that begins with these bytes is of this kind. `size` is MT_PROBE_SIZE, or
+	 * less if the file is shorter.
 	 */
 	bool (*probe)(const uint8_t *head, size_t size);
 	/*

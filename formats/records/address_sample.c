@@ -1,10 +1,10 @@
 /*
- * Parity groups: one in 2^k takes the addresses that have an odd number of set bits in each of the
- * first k masks. Single bits would choose all or none of the blocks at equal distances. The masks
- * have four bits up to bit 27. With three bits up to bit 21, large blocks of tcmalloc and mimalloc
- * would be chosen all or none, and glibc's distances of 1 KiB + 16 and 64 KiB + 16 would resonate.
- * With these masks 94 % of 26,000 intervals of six allocators contain the true value, and 98 % for
- * blocks of one size.
+ * Uses parity groups: a sample of one in 2^k has the addresses that have an odd number of set bits
+ * in each of the first k masks. Single bits would choose either all or none of the blocks at equal
+ * distances. The masks have four bits up to bit 27. With three bits up to bit 21, either all or
+ * none of the large blocks of tcmalloc and mimalloc would be chosen, and glibc's distances of 1 KiB
+ * + 16 and 64 KiB + 16 would resonate. With these masks 94 % of 26,000 intervals of six allocators
+ * contain the true value, and 98 % for blocks of one size.
  */
 #include "formats/records/address_sample.h"
 

@@ -1,6 +1,6 @@
 /*
- * Which blocks are sampled: a fixed function of a block's address, as a predicate and as the text
- * of a kernel's event filter (formats/FORMAT.md, section 4.3).
+ * Decides which blocks are sampled, by a fixed function of a block's address: as a predicate, and
+ * as the text of an event filter of the kernel (formats/FORMAT.md, section 4.3).
  */
 #ifndef MT_FORMATS_RECORDS_ADDRESS_SAMPLE_H
 #define MT_FORMATS_RECORDS_ADDRESS_SAMPLE_H
@@ -24,7 +24,7 @@ bool mt_address_is_sampled(uint64_t address, uint32_t one_in);
 
 /*
  * The same rule for a u64 field of a tracepoint, as an expression of at most 2 KiB for
- * PERF_EVENT_IOC_SET_FILTER (Linux 4.0: `!`). The caller frees it. NULL out of memory, and if
+ * PERF_EVENT_IOC_SET_FILTER (`!` needs Linux 4.0). The caller frees it. NULL out of memory, and if
  * one_in is 1, which needs no filter.
  */
 char *mt_address_filter(const char *field, uint32_t one_in);

@@ -32,14 +32,12 @@ struct mt_event_def {
 	uint64_t config; /* perf_event_attr.config for that type */
 	bool by_time;	 /* sampled at a frequency by default */
 	const char *unit;
-	const char *help;   /* marks: missing data of a recording without the event */
+	const char *help;   /* marks: the data that a recording without the event lacks */
 	const char *filter; /* marks: filter expression of the tracepoint, or NULL */
 	/* marks: only opened if kmem:rss_stat does not report each change */
 	bool batched;
 	const char *members; /* groups: comma-separated aliases */
-	/*
-	 * The analysis of mtreport that reads the event; NULL: of counters, see mt_event_report()
-	 */
+	/* The analysis of mtreport that reads the event; NULL: see mt_event_report() */
 	const char *report;
 };
 
@@ -49,7 +47,7 @@ const struct mt_event_def *mt_event_defs(size_t *count);
 /* The row of an alias, or of a cache event by any of perf's names; NULL if unknown. */
 const struct mt_event_def *mt_event_def_find(const char *alias, size_t length);
 
-/* The analysis of mtreport that reads the row's event, without dashes; of a mark: NULL. */
+/* The analysis of mtreport that reads the row's event, without dashes; NULL for a mark. */
 const char *mt_event_report(const struct mt_event_def *def);
 
 /* The unit of the period of an event of this kernel name: "events" for one not in the table. */

@@ -83,7 +83,7 @@ static void take_rest(struct mt_cursor *body, uint64_t size, struct mt_jitdump_r
 static void take_lines(struct mt_cursor *body, struct mt_jitdump_record *out)
 {
 	out->address = mt_cursor_u64(body);
-	mt_cursor_u64(body); /* how many */
+	mt_cursor_u64(body); /* number of entries */
 	take_rest(body, UINT64_MAX, out);
 }
 
@@ -91,7 +91,7 @@ static void take_unwind(struct mt_cursor *body, struct mt_jitdump_record *out)
 {
 	uint64_t size = mt_cursor_u64(body), index = mt_cursor_u64(body);
 
-	mt_cursor_u64(body); /* bytes of it that are mapped */
+	mt_cursor_u64(body); /* number of its bytes that are mapped */
 	take_rest(body, size, out);
 	if (out->byte_count != size || index > size)
 		body->bad = true;
@@ -203,7 +203,10 @@ static size_t copied_size(const struct mt_jitdump_copy *copy, uint32_t id, uint3
 	return id == MT_JITDUMP_MOVE ? size : 0;
 }
 
-/* A LOAD up to the end of its name. Returns its size; 0 if it is invalid, SIZE_MAX without room. */
+/*
+ * Copies a LOAD up to the end of its name. Returns the size of the copy; 0 if the record is
+ * invalid, SIZE_MAX if there is no room.
+ */
 static size_t copy_load(const struct mt_jitdump_copy *copy, struct window *w, uint32_t size,
 			uint8_t *out, size_t room)
 {

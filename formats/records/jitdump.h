@@ -1,6 +1,6 @@
 /*
- * The jitdump format (jit-PID.dump): a JIT compiler's account of its code for perf, with the time
- * from which each piece of code is valid. A header of 40 bytes is followed by records. In a
+ * The jitdump format (jit-PID.dump): a JIT compiler's description of its code for perf, with the
+ * time from which each function is valid. A header of 40 bytes is followed by records. In a
  * recording (FORMAT.md section 8) the machine code is left out, and a header may appear between
  * records.
  */
@@ -26,8 +26,8 @@ enum mt_jitdump_type {
 	MT_JITDUMP_LINES = 2,  /* JIT_CODE_DEBUG_INFO for the next LOAD */
 	MT_JITDUMP_CLOSE = 3,  /* the last record */
 	MT_JITDUMP_UNWIND = 4, /* JIT_CODE_UNWINDING_INFO for the next LOAD */
-	MT_JITDUMP_HEADER,     /* our own type: a header */
-	MT_JITDUMP_OTHER,      /* our own type: unknown or malformed */
+	MT_JITDUMP_HEADER,     /* added for mt_jitdump_record: a header */
+	MT_JITDUMP_OTHER,      /* added: unknown or malformed */
 };
 
 /* The fields that the record's type has; pointers borrow from the bytes. */
@@ -45,7 +45,7 @@ struct mt_jitdump_record {
 	uint32_t pid;	   /* HEADER */
 };
 
-/* Whether a path names a jitdump (.../jit-PID.dump); *pid is the one in the process's namespace. */
+/* Whether a path names a jitdump (.../jit-PID.dump); *pid is the pid in the process's namespace. */
 bool mt_jitdump_path(const char *path, size_t size, uint32_t *pid);
 
 /* The next record; false at the end, or at bytes that cannot be a record. */
@@ -59,7 +59,8 @@ struct mt_jitdump_line {
 };
 
 /*
- * The next entry of LINES; false at the end. *out is the previous entry on entry, initially zeroed.
+ * The next entry of LINES; false at the end. Before the call, *out is the previous entry, or all
+ * zero.
  */
 bool mt_jitdump_next_line(struct mt_cursor *c, struct mt_jitdump_line *out);
 
@@ -70,8 +71,8 @@ struct mt_jitdump_input {
 };
 
 /*
- * Copies a file that may still grow, in pieces, without machine code. Zero except for the first two
- * fields.
+ * Copies a file that may still grow, in pieces, without machine code. Set the first two fields and
+ * zero the others.
  */
 struct mt_jitdump_copy {
 	struct mt_jitdump_input input;
@@ -83,9 +84,9 @@ struct mt_jitdump_copy {
 };
 
 /*
- * Copies a header and as many whole records before `end` as fit; returns the bytes copied, or 0
- * without any record. A call that leaves copy->at unchanged found no whole record before `end`.
- * `room` must be some thousand bytes at least.
+ * Copies a header and as many whole records before `end` as fit; returns the bytes copied, or 0 if
+ * there is no record. A call that leaves copy->at unchanged found no whole record before `end`.
+ * Records larger than `room` are left out, so `room` should be at least a few thousand bytes.
  */
 size_t mt_jitdump_copy(struct mt_jitdump_copy *copy, uint64_t end, uint8_t *out, size_t room);
 

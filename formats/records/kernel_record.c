@@ -125,7 +125,7 @@ static void take_cgroup(struct mt_cursor *c, struct mt_kernel_record *out)
 	out->name = mt_cursor_cstring(c);
 }
 
-/* The body between header and trailer, by type; bodies of other types are ignored. */
+/* Decoders of the body between header and trailer, by type; bodies of other types are ignored. */
 static void (*const take_body[])(struct mt_cursor *c, struct mt_kernel_record *out) = {
 	[MT_KERNEL_MMAP] = take_mmap,
 	[MT_KERNEL_LOST] = take_lost,

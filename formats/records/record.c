@@ -13,7 +13,7 @@
 enum field_kind {
 	FIELD_END,
 	FIELD_U16,
-	FIELD_U32, /* i32 too */
+	FIELD_U32, /* u32 or i32 */
 	FIELD_U64,
 	FIELD_ID,   /* 16 bytes */
 	FIELD_ZERO, /* u32 in the file, nothing in the struct */
@@ -165,7 +165,7 @@ static bool fields_get(const uint8_t *body, size_t size, const struct field *fie
 	return !c.bad;
 }
 
-/* The put and the get functions of a record type that always has time 0. */
+/* Defines the put and get functions of a record type that always has time 0. */
 #define DEFINE_UNTIMED(name, record_type)                                                     \
 	bool mt_##name##_put(struct mt_block *block, const struct mt_##name##_record *record) \
 	{                                                                                     \

@@ -1,6 +1,6 @@
 /*
  * The recording's own records (FORMAT.md sections 3 to 8): their fields, encoding into a block,
- * decoding from bytes. Records that hold a kernel record are in sample_record.h.
+ * decoding from bytes. sample_record.h has the records that contain a kernel record.
  *
  * Strings in a decoded struct are views into the record and are not NUL-terminated.
  */
@@ -72,7 +72,7 @@ struct mt_event_record {
 	struct mt_text name, alias, unit;
 	struct mt_text attr;	/* struct perf_event_attr, verbatim */
 	struct mt_text format;	/* the tracepoint's format file */
-	struct mt_text account; /* its part in an account of blocks; empty: none */
+	struct mt_text account; /* what its call does with a block; empty: nothing */
 };
 
 struct mt_clock_record {
@@ -101,13 +101,13 @@ struct mt_image_record {
 	uint64_t inode, inode_generation;
 	uint64_t size;
 	struct mt_text path, build_id, problem;
-	/* its name in the same folder when its first process was started; empty: the path's */
+	/* name of the file in that folder when its first process started; empty: as in path */
 	struct mt_text started;
 };
 
 enum mt_loss_source {
 	MT_LOSS_KERNEL = 1, /* PERF_RECORD_LOST */
-	MT_LOSS_COUNTS = 2, /* the event's read() count less the samples that arrived */
+	MT_LOSS_COUNTS = 2, /* the event's read() count minus the samples that arrived */
 	MT_LOSS_MEMORY = 3, /* the recorder's spool was full */
 	MT_LOSS_OUTPUT = 4, /* the recording's size limit was reached */
 };
@@ -123,7 +123,7 @@ struct mt_weight_record {
 	uint64_t numerator, denominator;
 };
 
-/* From a time on 1 in one_in blocks of allocators is recorded; 0: none is. */
+/* From a time on, 1 in one_in allocator blocks is recorded; 0: none. */
 struct mt_blocks_record {
 	uint64_t from;
 	uint32_t one_in;
@@ -158,7 +158,7 @@ enum mt_file_coding {
 	MT_FILE_PLAIN = 0,
 };
 
-/* mt_file_record.kept of an image: the data that it still has. */
+/* mt_file_record.kept of an image: the data that is carried. */
 #define MT_KEPT_NAMES 1u
 #define MT_KEPT_UNWIND 2u
 #define MT_KEPT_LINES 4u
@@ -167,7 +167,7 @@ enum mt_file_coding {
  * mt_file_record.kept of kernel symbols, perf maps and jitdumps: another piece continues this one.
  */
 #define MT_KEPT_CONTINUED 8u
-/* mt_file_record.kept, likewise: this piece replaces the earlier ones. */
+/* mt_file_record.kept of the same kinds: this piece replaces the earlier ones. */
 #define MT_KEPT_ANEW 16u
 /*
  * mt_file_record.kept of a skeleton: reduced to functions that the recording's stacks can pass
@@ -191,7 +191,7 @@ struct mt_file_record {
 	struct mt_text bytes;
 };
 
-/* A number that the kernel reported of a process at some moment. */
+/* A figure that the kernel reported for a process at some time. */
 struct mt_gauge_record {
 	int32_t pid;
 	uint64_t start_time;	/* as in a TASK; 0: unknown */
@@ -221,7 +221,7 @@ bool mt_file_put(struct mt_block *block, uint64_t time, const struct mt_file_rec
 
 /*
  * mt_file_put() without the content: the caller writes bytes.size bytes after the block, and zeros
- * up to a multiple of eight in all.
+ * up to a total that is a multiple of eight.
  */
 bool mt_file_put_front(struct mt_block *block, uint64_t time, const struct mt_file_record *record);
 bool mt_gauge_put(struct mt_block *block, const struct mt_gauge_record *record);
@@ -237,7 +237,7 @@ bool mt_info_get(const uint8_t *body, size_t size, struct mt_info_record *out);
 bool mt_event_get(const uint8_t *body, size_t size, struct mt_event_record *out);
 bool mt_clock_get(const uint8_t *body, size_t size, struct mt_clock_record *out);
 bool mt_task_get(const uint8_t *body, size_t size, struct mt_task_record *out);
-bool mt_map_get(const uint8_t *body, size_t size, struct mt_map_record *out); /* and of a REREAD */
+bool mt_map_get(const uint8_t *body, size_t size, struct mt_map_record *out); /* also of a REREAD */
 bool mt_image_get(const uint8_t *body, size_t size, struct mt_image_record *out);
 bool mt_loss_get(const uint8_t *body, size_t size, struct mt_loss_record *out);
 bool mt_weight_get(const uint8_t *body, size_t size, struct mt_weight_record *out);
@@ -249,7 +249,7 @@ bool mt_file_get(const uint8_t *body, size_t size, struct mt_file_record *out);
 
 /*
  * Decodes the fields before the content from a FILE record's first bytes, to read a large record
- * piece by piece. out->bytes has its size, and NULL for its bytes.
+ * piece by piece. out->bytes has the size of the content, and NULL for its bytes.
  */
 bool mt_file_get_fields(const uint8_t *body, size_t size, struct mt_file_record *out);
 bool mt_gauge_get(const uint8_t *body, size_t size, struct mt_gauge_record *out);

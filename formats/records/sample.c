@@ -1,7 +1,7 @@
 /*
  * Decodes PERF_RECORD_SAMPLE field by field, in the order in which the kernel writes them
- * (perf_output_sample() in kernel/events/core.c): the attr says which fields are present, counts in
- * the record how long they are.
+ * (perf_output_sample() in kernel/events/core.c): the attr says which fields are present, and
+ * counts in the record say how long they are.
  */
 #include "formats/records/sample.h"
 

@@ -69,7 +69,7 @@ struct mt_unwound {
 	const uint8_t *sources;
 	uint32_t count;
 	uint16_t end;
-	uint16_t walked_end; /* the end before the stack was joined with others of its thread */
+	uint16_t walked_end; /* end of the stack before it was joined with others */
 	/*
 	 * Frame positions on the stack, for joining; steps NULL: unknown. Read with
 	 * mt_unwound_sp().
@@ -77,7 +77,7 @@ struct mt_unwound {
 	uint64_t sp;	   /* stack pointer of the innermost frame */
 	uint64_t boundary; /* as in struct mt_stack */
 	/*
-	 * a little-endian u32 a frame: its stack pointer less the inner frame's, or
+	 * a little-endian u32 per frame: its stack pointer minus that of the inner frame, or
 	 * MT_UNWOUND_NO_STEP
 	 */
 	const uint8_t *steps;
@@ -99,7 +99,7 @@ struct mt_kernel_bytes {
 	uint32_t coding;
 	const uint8_t *coded; /* SAMPLE: the stored dump; the dump itself if plain */
 	uint32_t coded_size;
-	/* FRAMES only; `cut` and `dump_asked` as of a SAMPLE, or 0; dump is NULL. */
+	/* FRAMES only; `cut` and `dump_asked` are as in a SAMPLE, or 0; `dump` is NULL. */
 	struct mt_unwound unwound;
 };
 
@@ -130,14 +130,14 @@ struct mt_sample {
 	const uint64_t *user_regs;
 	const uint8_t *dump;	   /* user stack bytes; NULL if not available */
 	size_t dump_size;	   /* valid bytes */
-	size_t dump_was;	   /* valid bytes when sampled, even if `dump` is gone */
+	size_t dump_was;	   /* valid bytes when sampled, even if `dump` is NULL */
 	size_t dump_asked;	   /* requested bytes; 0: no dump in this sample */
 	struct mt_unwound unwound; /* FRAMES: the unwound user stack instead of the dump */
 };
 
 /*
- * The dump of a sample whose kernel bytes have the dump cut out. A NULL pointer means a whole
- * record.
+ * The dump of a sample whose kernel bytes have the dump cut out. A NULL pointer means a record that
+ * still has its dump.
  */
 struct mt_dump_apart {
 	uint32_t cut; /* offset in the record where `asked` bytes were cut out */
@@ -156,8 +156,8 @@ bool mt_sample_decode(const struct mt_attr *attr, const uint8_t *record, size_t 
 		      const struct mt_dump_apart *apart, struct mt_sample *out);
 
 /*
- * Decodes the sample in a KERNEL, SAMPLE, PACKED or FRAMES record. False also if that holds another
- * kernel record.
+ * Decodes the sample in a KERNEL, SAMPLE, PACKED or FRAMES record. Also false for a kernel record
+ * of another type.
  */
 bool mt_sample_decode_bytes(const struct mt_attr *attr, const struct mt_kernel_bytes *bytes,
 			    struct mt_sample *out);
@@ -179,12 +179,12 @@ bool mt_sample_read_get(const struct mt_attr *attr, const struct mt_sample *samp
  * Finds the dump to cut out of a sample record: the offset of the user stack's u64 `size` field
  * from the perf_event_header. 0 if the record has no such field, size is 0 or the bytes are
  * inconsistent. For a nonzero result, size and dyn_size lie inside the record, size is a multiple
- * of 8 and dyn_size is at most size. Decodes only the fields before it: this is the recorder's hot
- * path.
+ * of 8 and dyn_size is at most size. Decodes only the fields before that one, because this is the
+ * recorder's hot path.
  */
 size_t mt_sample_stack_offset(const struct mt_attr *attr, const uint8_t *record, size_t size);
 
-/* Any kernel record but a sample. */
+/* Any kernel record except a sample. */
 struct mt_kernel_record {
 	uint32_t type; /* enum mt_kernel_record_type, or an unknown type */
 	uint16_t misc;
@@ -215,8 +215,8 @@ struct mt_kernel_record {
 };
 
 /*
- * Decodes any kernel record but a sample; of an unknown type, only the trailer. False if the bytes
- * are inconsistent.
+ * Decodes any kernel record except a sample; if the type is unknown, only the trailer. False if the
+ * bytes are inconsistent.
  */
 bool mt_kernel_record_decode(const struct mt_attr *attr, const uint8_t *record, size_t size,
 			     struct mt_kernel_record *out);

@@ -14,7 +14,7 @@ struct mt_cursor;
 
 #define MT_KERNEL_WORDS_MIN 4
 #define MT_KERNEL_WORDS_MAX 8191
-#define MT_KERNEL_REFERENCES 4 /* in a slot: by number of words, modulo this */
+#define MT_KERNEL_REFERENCES 4 /* per slot; chosen by the number of words modulo this */
 #define MT_KERNEL_REFERENCE_WORDS 128
 
 struct mt_kernel_reference {

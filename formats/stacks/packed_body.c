@@ -22,7 +22,7 @@ bool mt_packed_head_get(const uint8_t *body, size_t size, struct mt_packed_head 
 	return out->tail <= out->words - 2 && out->sp && out->sp <= out->words - out->tail;
 }
 
-/* No bit is set after the bit of the last word. */
+/* True if no bit is set after the bit of the last word. */
 static bool mask_fits(const uint8_t *mask, size_t words)
 {
 	return !(words % 8) || !(mask[words / 8] >> words % 8);

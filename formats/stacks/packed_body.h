@@ -1,6 +1,6 @@
 /*
  * Parses the parts of a PACKED record's body (FORMAT.md section 7.2) that need no earlier record.
- * Used by the decoder, and by the recorder to look into the record that it just encoded.
+ * Used by the decoder, and by the recorder to read the record that was just encoded.
  */
 #ifndef MT_FORMATS_STACKS_PACKED_BODY_H
 #define MT_FORMATS_STACKS_PACKED_BODY_H

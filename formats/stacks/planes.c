@@ -77,8 +77,8 @@ struct mt_plane_splitter {
 };
 
 /*
- * Room of the planes, as parts of the records' size. Records that need more are not worth
- * splitting. A word's distance takes a byte in each of two planes, and so on.
+ * Each plane has room for the size of the records divided by this. Records that need more are not
+ * worth splitting. A word's distance takes a byte in each of two planes, and so on.
  */
 static const uint8_t room_divisor[MT_PLANES] = {
 	[MT_PLANE_KINDS] = 16,
@@ -148,7 +148,7 @@ static bool make_room(struct mt_plane_splitter *s, size_t size)
 	return true;
 }
 
-/* The numbers of several planes are first collected here, in the memory of these planes. */
+/* Begins a chunk. Numbers are first collected in the memory of the planes that they go to. */
 static void begin(struct mt_plane_splitter *s)
 {
 	uint8_t **words = s->begin + MT_PLANE_WORDS;
@@ -329,7 +329,7 @@ static bool take_front(struct joiner *j, enum kind kind)
 	return head;
 }
 
-/* Its bit maps, and the sizes of all its parts. */
+/* Takes the bit maps of a PACKED record, and computes the sizes of its parts. */
 static bool take_maps(struct joiner *j, const uint8_t *maps[3], struct shape *out)
 {
 	struct mt_cursor *planes = j->planes;

@@ -38,8 +38,8 @@ void mt_plane_splitter_set_words(struct mt_plane_splitter *splitter, mt_words_de
 				 void *context);
 
 /*
- * Splits a chunk's records into planes, which the splitter owns and which hold until the next call.
- * False, to leave the records as they are, if few of them are PACKED or memory is short.
+ * Splits a chunk's records into planes, which the splitter owns and which are valid until the next
+ * call. False, to leave the records as they are, if few of them are PACKED or memory is short.
  */
 bool mt_planes_split(struct mt_plane_splitter *splitter, const uint8_t *records, size_t size,
 		     struct mt_plane planes[MT_PLANES]);

@@ -1,7 +1,7 @@
 /*
- * A directory of sizes, then the planes. Heads and bit maps repeat from record to record, so zstd's
- * match search pays for them. The search does not pay for the bytes of distances and differences:
- * repeated words were already found.
+ * The payload is a directory of sizes, then the planes. Heads and bit maps repeat from record to
+ * record, so zstd's match search pays for them. The search does not pay for the bytes of distances
+ * and differences: repeated words were already found.
  */
 #include "formats/stacks/planes_pack.h"
 
@@ -18,7 +18,7 @@
 #define LEVEL_THOROUGH 3 /* from this level on each plane is searched, at that level */
 #define LEVEL_MAPS 1
 #define LEVEL_FAST (-1)
-#define HUFFMAN_ALONE 1 /* of the parameter below */
+#define HUFFMAN_ALONE 1 /* value of ZSTD_c_experimentalParam5 */
 
 struct mt_planes_packer {
 	struct mt_plane_splitter *splitter;
@@ -28,9 +28,9 @@ struct mt_planes_packer {
 };
 
 /*
- * No search for matches: a step longer than a block between two positions. Steps also turn Huffman
- * coding off, except with a parameter that exists since 1.4 and is marked experimental. Without
- * that parameter, a small table is searched.
+ * Compresses without a search for matches, by a step between positions that is longer than a block.
+ * Steps also turn Huffman coding off, except with a parameter that exists since 1.4 and is marked
+ * experimental. Without that parameter, a small table is searched.
  */
 static size_t code_entropy(struct mt_planes_packer *packer, const struct mt_plane *plane,
 			   uint8_t *out, size_t room)

@@ -57,7 +57,10 @@ static bool pieces_fit(const struct mt_sample_pieces *pieces)
 	       pieces->dump_size <= MT_CHUNK_RAW_MAX;
 }
 
-/* Appends a PACKED record; false if the sample cannot be coded. There is room for it. */
+/*
+ * Appends a PACKED record; false if the sample cannot be coded. The caller checks that there is
+ * room.
+ */
 static bool put_packed(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces)
 {
 	uint8_t *body = block->bytes + block->used + MT_RECORD_HEADER_SIZE;

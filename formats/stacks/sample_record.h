@@ -57,7 +57,7 @@ bool mt_sample_put_plain(struct mt_block *block, uint64_t time,
 			 const struct mt_kernel_bytes *record);
 
 /*
- * Appends a FRAMES record: the kernel record without its dump, `cut` and dump_asked as of a SAMPLE
+ * Appends a FRAMES record: the kernel record without its dump, `cut` and dump_asked as in a SAMPLE,
  * or 0, and the user stack.
  */
 bool mt_unwound_put(struct mt_block *block, uint64_t time, const struct mt_kernel_bytes *record);
@@ -78,8 +78,8 @@ bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded,
 bool mt_unwound_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out);
 
 /*
- * Stack pointer of frame i; `inner` is that of frame i - 1, and ignored for frame 0. 0 if it is
- * unknown.
+ * Stack pointer of frame i; `inner` is that of frame i - 1, and ignored for frame 0. Returns 0 if
+ * it is unknown.
  */
 uint64_t mt_unwound_sp(const struct mt_unwound *unwound, uint32_t i, uint64_t inner);
 /* The step that encodes `sp` after `inner`. */

@@ -1,6 +1,6 @@
 /*
- * The images and kernel references of each slot, allocated on first use. A record is checked as a
- * whole before it changes an image.
+ * Keeps the images and kernel references of each slot, which are allocated on first use. A record
+ * is checked as a whole before it changes an image.
  */
 #include "formats/stacks/stack_decoder.h"
 
@@ -71,7 +71,7 @@ static struct mt_stack_image *decoder_image(struct mt_stack_decoder *decoder, ui
 	return image;
 }
 
-/* The slot's references for the kernel's words, likewise. */
+/* The slot's references for the kernel's words; allocated and NULL in the same cases. */
 static struct mt_kernel_references *decoder_kernel(struct mt_stack_decoder *decoder, uint32_t slot)
 {
 	struct mt_kernel_references **kernel;

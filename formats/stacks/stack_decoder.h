@@ -40,7 +40,7 @@ bool mt_stack_decode(struct mt_stack_decoder *decoder, const uint8_t *coded, siz
 
 /*
  * Decodes the body of a PACKED record into out (8-byte aligned, MT_STACK_UNPACKED_MAX bytes): the
- * kernel's words, then the dump; *out_size is the size of both. False for a malformed body.
+ * kernel's words, then the dump; *out_size is the total size. False for a malformed body.
  * mt_packed_get() checks that the kernel's words are consistent.
  */
 bool mt_stack_unpack(struct mt_stack_decoder *decoder, uint64_t time, const uint8_t *body,
@@ -50,11 +50,11 @@ bool mt_stack_unpack(struct mt_stack_decoder *decoder, uint64_t time, const uint
  * mt_stack_unpack() in two steps, for callers that need few of the dumps, or each for a moment. The
  * steps share no state of the decoder.
  *
- * 1. mt_stack_unpack_kernel() decodes the kernel's words of every record, in order. *dump is the
- *    dump's size, 0 without one. False as for mt_stack_unpack().
- * 2. mt_stack_unpack_dump() decodes the dumps of every record, in order, from the kernel's words of
- *    step
- * 1. *any: the record has a dump. False out of memory.
+ * First, mt_stack_unpack_kernel() decodes the kernel's words of every record, in order. *dump is
+ * the size of the dump, 0 if there is none. False as for mt_stack_unpack().
+ *
+ * Then, mt_stack_unpack_dump() decodes the dumps of every record, in order, from the kernel's words
+ * of the first step. Sets *any if the record has a dump. False out of memory.
  */
 bool mt_stack_unpack_kernel(struct mt_stack_decoder *decoder, uint64_t time, const uint8_t *body,
 			    size_t size, uint8_t *out, size_t *out_size, size_t *dump);

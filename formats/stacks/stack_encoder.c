@@ -41,13 +41,13 @@ struct mt_stack_encoder {
 	mt_stack_lines_coder *code_lines;
 	uint8_t *memory;
 	unsigned count;
-	_Atomic unsigned ready;	 /* usable slots, the first ones */
+	_Atomic unsigned ready;	 /* number of usable slots, which are the first ones */
 	_Atomic unsigned wanted; /* number of slots wanted */
-	unsigned taken;		 /* slots in use in this chunk, the first ones */
+	unsigned taken;		 /* number of slots used in this chunk, which are the first ones */
 	bool populated;
-	uint32_t gone[GONE]; /* those, plus 1 */
+	uint32_t gone[GONE]; /* tids of threads that lost a slot, plus 1; 0: none */
 	uint32_t clock;
-	unsigned last; /* most dumps are of the same thread as the one before */
+	unsigned last; /* the slot used last: consecutive dumps are mostly of one thread */
 	struct slot slots[];
 };
 
@@ -103,7 +103,7 @@ static size_t whole_pages(const struct mt_stack_encoder *encoder, size_t bytes)
 	return pages < encoder->count * SLOT_MEMORY ? pages : encoder->count * SLOT_MEMORY;
 }
 
-/* Makes unused memory inaccessible, so that it is not populated where all accessible memory is. */
+/* Makes unused memory inaccessible, so that mlockall() does not populate it. */
 static void close_remainder(struct mt_stack_encoder *encoder, size_t used)
 {
 	size_t start = whole_pages(encoder, used), end = encoder->count * SLOT_MEMORY;
@@ -163,9 +163,9 @@ void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
 }
 
 /*
- * A thread takes another thread's slot. More slots help if the thread has lost a slot before.
- * Threads that only come and go need no slots beyond those of the few that run at a time, however
- * many there are.
+ * Called when a thread takes another thread's slot. More slots help if the thread has lost a slot
+ * before. Threads that only come and go need no slots beyond those of the few that run at a time,
+ * however many there are.
  */
 static void note_gone(struct mt_stack_encoder *encoder, uint32_t tid, uint32_t loser)
 {
@@ -227,7 +227,7 @@ static struct slot *take_slot(struct mt_stack_encoder *encoder, uint32_t tid)
 	return slot;
 }
 
-/* Writes both bit maps, the masks and padding, and moves the words up to follow them. */
+/* Writes the two bit maps, the masks and padding, and moves the words up to follow them. */
 static size_t close_up(uint8_t *body, uint8_t *bits, size_t bitmap, const uint8_t *masks,
 		       const struct mt_stack_coding *coding, const uint8_t *words)
 {

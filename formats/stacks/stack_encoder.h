@@ -37,7 +37,7 @@ void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder);
 void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots);
 
 /*
- * Number of slots that would keep threads from evicting each other's again and again; 0 if the
+ * Number of slots with which threads would not repeatedly evict each other's slots; 0 if the
  * present number suffices or cannot grow. May be called while another thread encodes.
  */
 unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder);
@@ -45,7 +45,10 @@ unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder);
 /* Number of usable slots. May be called while another thread encodes. */
 unsigned mt_stack_encoder_slots(const struct mt_stack_encoder *encoder);
 
-/* Whether it does without vector instructions, to test the variants against each other. */
+/*
+ * Sets whether the encoder does without vector instructions, to test the variants against each
+ * other.
+ */
 void mt_stack_encoder_set_portable(struct mt_stack_encoder *encoder, bool portable);
 
 /* Begins a chunk. */

@@ -15,9 +15,9 @@
 
 /*
  * Finds the words of a line that differ from the image, copies them to the image and, packed, to
- * *words. `first` to `last`: the words of the line that the dump has. It has no branch for a word:
- * on stacks full of random words half of the branches would be mispredicted. One word past the end
- * of *words is overwritten.
+ * *words. The dump has the words `first` to `last` of the line. There is no branch per word: on
+ * stacks full of random words, half of the branches would be mispredicted. One word past the end of
+ * *words is overwritten.
  */
 static inline uint8_t code_words(uint64_t *line, const uint8_t *dump, unsigned first, unsigned last,
 				 uint8_t **words)
@@ -105,8 +105,8 @@ static const uint32_t packed_order[16][8] = {
 };
 
 /*
- * The record was written on another CPU, and the hardware prefetcher stops at each page. The next
- * record, or nothing, follows the dump: the prefetch is limited to valid memory.
+ * Bytes to prefetch: the record was written on another CPU, and the hardware prefetcher stops at
+ * each page. The prefetch is limited to valid memory, because nothing may follow the dump.
  */
 #define AHEAD 1536
 

@@ -26,8 +26,8 @@ struct mt_stack_coding {
 typedef void mt_stack_lines_coder(struct mt_stack_coding *coding, size_t lines);
 
 /*
- * The portable coder, or the fastest one. Both give the same output, but may overwrite up to 64
- * bytes past the end of the words.
+ * The portable coder, or the fastest one. The two produce the same output, but may overwrite up to
+ * 64 bytes past the end of the words.
  */
 mt_stack_lines_coder *mt_stack_lines_coder_for(bool portable);
 

@@ -1,6 +1,6 @@
 /*
- * A hash table gives one candidate for an earlier word. The encoder compares the candidate with the
- * word, so stale or colliding entries cost compression, never correctness.
+ * A hash table has one candidate for an equal earlier word. The encoder compares the candidate with
+ * the word, so stale or colliding entries cost compression, never correctness.
  */
 #include "formats/stacks/word_code.h"
 
@@ -10,7 +10,7 @@
 #include "formats/base/cursor.h"
 
 #define LOW_BITS 16	   /* the bits in which similar words may differ */
-#define LITERALS_MANY 2	   /* more than one word in so many */
+#define LITERALS_MANY 2	   /* more than one literal in this many words */
 #define AT_ONCE 32	   /* numbers in a batch, which compilers vectorize */
 #define REPORTED_TAGS 0xaa /* in four tags: the bit set in TAG_ALIKE and TAG_LITERAL */
 #define MIX UINT64_C(0x9e3779b97f4a7c15)
@@ -199,7 +199,7 @@ void mt_word_encoder_deliver(const struct mt_word_encoder *encoder, mt_words_del
 void mt_word_encoder_end(struct mt_word_encoder *encoder, struct mt_plane planes[MT_WORD_PLANES])
 {
 	size_t count = encoder->count - 1;
-	uint8_t *to = (uint8_t *)encoder->words; /* which have done */
+	uint8_t *to = (uint8_t *)encoder->words; /* the words are no longer needed */
 
 	if (count % 4)
 		encoder->tag_bytes[count / 4] >>= 2 * (4 - count % 4);

@@ -1,7 +1,7 @@
 /*
  * Encodes the words of a DATA chunk's PACKED records against earlier words of the chunk (FORMAT.md
- * section 7.4): many repeat a recent word, or differ from one in their lowest 16 bits. The output
- * is planes, each with bytes of one kind. Encoder and decoder keep all words of the chunk.
+ * section 7.4): many words repeat a recent word, or differ from one in their lowest 16 bits. The
+ * output is planes, each with bytes of one kind. Encoder and decoder keep all words of the chunk.
  */
 #ifndef MT_FORMATS_STACKS_WORD_CODE_H
 #define MT_FORMATS_STACKS_WORD_CODE_H
@@ -44,7 +44,7 @@ struct mt_word_encoder {
 	struct mt_word_tables *tables;
 	uint64_t *words;
 	size_t count;
-	size_t same;	    /* distance of the last MT_WORD_SAME word */
+	size_t same;	    /* distance of the last word in MT_WORD_SAME_LOW and _HIGH */
 	unsigned tags;	    /* tags of the last four words */
 	uint8_t *tag_bytes; /* a quarter as many bytes as words */
 	uint16_t *sames;    /* distances */

@@ -1,9 +1,9 @@
 /*
  * The source of folded stacks: `comm;root;leaf 12`, or two counts, as difffolded.pl writes them.
- * They hold names, not addresses, so that nothing is unwound or symbolized. Each line becomes a
+ * Folded stacks hold names, not addresses, so nothing is unwound or symbolized. Each line becomes a
  * sample of a software event, with the names of its frames (mt_record.reported). A COMM record
- * precedes it if the command differs from that of the previous line. One EVENT record comes first.
- * Output of perf script is recognized, and refused.
+ * precedes the sample if the command differs from that of the previous line. One EVENT record comes
+ * first. Output of perf script is recognized, and refused.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ enum {
 	SAMPLE_SIZE = 8 + 8 + 8 + 8 + 8,
 };
 
-/* The next record to give for a sample. */
+/* The next record to return for a sample. */
 enum stage {
 	STAGE_READ, /* none: the next line is read */
 	STAGE_EVENT,
@@ -64,7 +64,7 @@ typedef MT_ARRAY(struct mt_reported_frame) reported_frames;
 struct text_source {
 	const struct mt_input *input;
 	enum kind kind;
-	bool before; /* of pairs: the first count, not the second */
+	bool before; /* read the first of two counts, not the second */
 	struct mt_recording recording;
 	struct lines lines;
 	enum stage stage;
@@ -72,7 +72,7 @@ struct text_source {
 	reported_frames frames;
 	struct mt_reported_stack reported;
 	struct mt_strings *comms;
-	uint32_t comm; /* id of the last one */
+	uint32_t comm; /* id of the last command */
 	bool event_given;
 	uint64_t body[(8 + 8 + COMM_MAX) / 8];
 	uint8_t event_bytes[1024];
@@ -133,8 +133,8 @@ static struct mt_text take(struct lines *lines, size_t size, size_t newline)
 }
 
 /*
- * The next line without its newline, borrowed until the next call; *more false at the end. A line
- * that is too long is given as NULL bytes.
+ * The next line without its newline, borrowed until the next call; *more is false at the end. A
+ * line that is too long is returned as NULL bytes.
  */
 static struct mt_error *next_line(struct lines *lines, struct mt_text *out, bool *more)
 {
@@ -168,7 +168,7 @@ static struct mt_error *next_line(struct lines *lines, struct mt_text *out, bool
 	return NULL;
 }
 
-/* The number at the end of the text, and the text before it; false without a number. */
+/* The number at the end of the text, and the text before it; false if there is no number. */
 static bool take_number(struct mt_text *text, double *out)
 {
 	struct mt_text rest = trim(*text);
@@ -215,7 +215,7 @@ static bool folded_counts(struct mt_text line, size_t counts, struct mt_text *pa
 	return path->size;
 }
 
-/* Suffixes of names that flamegraph.pl knows: kernel, inlined, made by a JIT compiler. */
+/* Reads the suffixes of names that flamegraph.pl knows: kernel, inlined, made by a JIT compiler. */
 static struct mt_reported_frame frame_of(struct mt_text name)
 {
 	struct mt_reported_frame frame = {.name = name, .dso = {"[unknown]", 9}};
@@ -444,7 +444,7 @@ static void read_folded(struct text_source *source, struct mt_text line)
 	source->stage = STAGE_EVENT;
 }
 
-/* Reads lines up to the next one that gives a record. */
+/* Reads lines up to the next one that makes a record. */
 static struct mt_error *read_sample(struct text_source *source, bool *more)
 {
 	while (source->stage == STAGE_READ) {
@@ -480,7 +480,7 @@ static void give_kernel(struct text_source *source, uint32_t type, size_t size,
 	};
 }
 
-/* The EVENT record, once; *new false otherwise. */
+/* The EVENT record, once; *new is false otherwise. */
 static struct mt_error *give_event(struct text_source *source, struct mt_record *out, bool *new)
 {
 	static const char name[] = "folded";

@@ -1,4 +1,4 @@
-/* Notes blocks as (image, number) in one set. Neighbouring blocks form a piece. */
+/* Keeps code blocks as one set of (image, number). Adjacent blocks form a piece. */
 #include "symbols/carried/code_blocks.h"
 
 #include <pthread.h>
@@ -24,14 +24,14 @@ struct code_block {
 
 struct mt_code_notes {
 	pthread_mutex_t lock;
-	struct mt_map64 known; /* hash of a block, or the next free number after it -> its index */
+	struct mt_map64 known; /* hash of a block, or the next free key -> index in blocks */
 	MT_ARRAY(struct code_block) blocks;
 	bool failed;
 };
 
 /* ---- Reading ---- */
 
-/* 0 if the content is too small for the number of pieces that it claims. */
+/* Number of pieces of a content; 0 if the content is too small for as many as it claims. */
 static uint32_t count_pieces(struct mt_span content)
 {
 	uint32_t count = content.size >= HEAD ? mt_get_le32(content.bytes) : 0;
@@ -126,7 +126,7 @@ bool mt_code_notes_within(const struct mt_code_notes *notes, uint32_t image, str
 	for (size_t i = 0; i < notes->blocks.count; i++) {
 		const struct code_block *block = &notes->blocks.items[i];
 
-		/* the section may end inside its last block */
+		/* a section may begin or end inside a block, so its first or last byte is enough */
 		if (block->image == image &&
 		    !mt_code_blocks_find(content, block->number * MT_CODE_BLOCK, 1) &&
 		    !mt_code_blocks_find(content, block->number * MT_CODE_BLOCK + MT_CODE_BLOCK - 1,
@@ -152,7 +152,7 @@ static struct mt_span block_bytes(const struct mt_elf *elf, uint64_t number)
 	return span;
 }
 
-/* ---- Making ---- */
+/* ---- Building ---- */
 
 struct mt_code_making {
 	MT_ARRAY(uint8_t) pieces;
@@ -202,7 +202,10 @@ bool mt_code_making_add(struct mt_code_making *making, struct mt_span span)
 	return true;
 }
 
-/* Makes one content of pieces and bytes: adds the size of the table to the offsets of the bytes. */
+/*
+ * Writes the header, the table of pieces and their bytes into one buffer. The offsets in the table
+ * counted from the first byte of code; now they count from the start of the buffer.
+ */
 bool mt_code_making_finish(struct mt_code_making *making, uint8_t **out, size_t *size)
 {
 	size_t front = HEAD + making->pieces.count;
@@ -244,8 +247,8 @@ static int compare_parts(const void *a, const void *b)
 }
 
 /*
- * Lists the pieces of a content whose bytes are all in it. Together they have at most as many bytes
- * as the content, although pieces may overlap there.
+ * Lists the pieces whose bytes lie entirely inside the content. In a damaged content pieces may
+ * overlap, so their total size is limited to the size of the content.
  */
 static size_t list_parts(struct mt_span content, size_t from, struct part *out)
 {
@@ -263,7 +266,7 @@ static size_t list_parts(struct mt_span content, size_t from, struct part *out)
 	return n;
 }
 
-/* The part of a span after the pieces added so far. */
+/* The part of a span that lies after the end of the pieces added so far. */
 static struct mt_span after(const struct mt_code_making *making, struct mt_span span)
 {
 	uint64_t known = making->end > span.vaddr ? making->end - span.vaddr : 0;

@@ -10,7 +10,10 @@ struct mt_elf;
 struct mt_elf_symbol;
 struct mt_elf_symbol_table;
 
-/* A function; or, in a code section, an assembler symbol without a type or with a wrong type. */
+/*
+ * True for functions, and in a code section for assembler symbols without a type or with a wrong
+ * one.
+ */
 bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol *symbol);
 
 /* True if mt_symbol_is_function() reads names: for untyped symbols of some machines. */

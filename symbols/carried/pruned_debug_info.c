@@ -24,7 +24,7 @@
 #define TABLE_MAX ((size_t)32 << 20) /* bytes of .debug_abbrev, .debug_aranges */
 #define KEPT_MAX ((size_t)64 << 20)  /* bytes of units; a larger result is not pruned */
 
-/* DWARF 5, section 7.5.6; named here, as the recorder has no libdw. */
+/* DWARF 5, section 7.5.6; named here, because the recorder has no libdw. */
 enum {
 	FORM_REF_ADDR = 0x10, /* an offset into any unit */
 	FORM_INDIRECT = 0x16, /* the form follows in the unit */
@@ -51,7 +51,7 @@ static struct mt_span plain_section(struct mt_elf *elf, const char *name)
 	return mt_elf_raw_section(elf, i);
 }
 
-/* Calls read with the bytes of a small section; if it has none, nothing is left out. */
+/* Calls read with the bytes of a section. If it is missing or too large, nothing is left out. */
 static void with_table(struct plan *plan, struct mt_span span,
 		       void (*read)(struct plan *plan, struct mt_cursor *c))
 {
@@ -103,7 +103,9 @@ static uint64_t address(struct mt_cursor *c, uint8_t size)
 	return size == 8 ? mt_cursor_u64(c) : mt_cursor_u32(c);
 }
 
-/* Reads the ranges of one unit. start: the start of its set, to which the ranges are aligned. */
+/*
+ * Reads the ranges of one unit. start: where its set starts; ranges are aligned relative to that.
+ */
 static void read_ranges(struct plan *plan, struct mt_cursor *c, const uint8_t *start, bool wide)
 {
 	uint16_t version = mt_cursor_u16(c);
@@ -142,7 +144,7 @@ static void read_aranges(struct plan *plan, struct mt_cursor *c)
 
 /*
  * Marks the units with code at places. If several contain the same function (inline, template), the
- * last one is used, like in symbols/lines/.
+ * last one is used, as in symbols/lines/.
  */
 static void mark_units(struct plan *plan)
 {

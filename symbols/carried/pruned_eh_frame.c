@@ -1,7 +1,7 @@
 /*
  * Scans all entries, reading only the first bytes of each: even for the largest images that costs
- * less than finding a few hundred through the search table in .eh_frame_hdr and verifying that
- * table.
+ * less than finding a few hundred entries through the search table in .eh_frame_hdr and verifying
+ * that table.
  */
 #include "symbols/carried/skeleton_parts.h"
 
@@ -19,7 +19,8 @@
 
 /*
  * If no entry covers a place, the unwinder accepts a call to any uncovered address up to this
- * distance before it. All entries in that range are kept, so that covered addresses are known.
+ * distance before the place. All entries in that range are kept, so that covered addresses are
+ * known.
  */
 #define UNREPORTED_SPAN ((uint64_t)64 << 10)
 #define UNREPORTED_MAX ((size_t)1 << 20) /* units of places and these ranges */
@@ -162,7 +163,7 @@ static bool keep_entries(struct plan *plan)
 	return good;
 }
 
-/* Keeps the listed FDEs that cover one of these places. */
+/* Keeps the listed FDEs that cover one of the places in `unreported`. */
 static bool keep_before(struct plan *plan, const struct mt_seen_code *unreported)
 {
 	for (size_t i = 0; i < plan->before.count && !plan->unsupported; i++) {
@@ -217,7 +218,7 @@ static bool add_unreported(const struct plan *plan, uint64_t **units, size_t *co
 	return true;
 }
 
-/* False out of memory. */
+/* Finds the entries to keep. False out of memory. */
 static bool find_kept(struct plan *plan)
 {
 	MT_CLEANUP_FREE uint8_t *reported = calloc(1, plan->seen->count + 1);

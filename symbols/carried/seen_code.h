@@ -1,6 +1,6 @@
 /*
- * Places of an image's code that a recording has addresses in. Its stacks need the functions around
- * them.
+ * Places of an image's code that a recording has addresses in. The stacks of the recording need the
+ * functions around these places.
  */
 #ifndef MT_SYMBOLS_CARRIED_SEEN_CODE_H
 #define MT_SYMBOLS_CARRIED_SEEN_CODE_H

@@ -2,12 +2,12 @@
  * Names depend on where symbols start, so starts are chosen, and with each start all its symbols:
  *
  * 1. Functions with a size that contain a seen place.
- * 2. Starts in each place, and the last start before it, whatever its size: there the functions
- *    without a size end that start before it.
+ * 2. Starts in each place, and the last start before the place, whatever its size: functions
+ *    without a size end there, if they start earlier.
  * 3. If that start may be a plain label, the functions around it: a label inside a function, or at
  *    a place where a function ends, does not count.
- * 4. Resolvers whose address a stub's relocation has instead of a symbol, like seen places.
- * 5. The first start after the last place: there the last function without a size ends.
+ * 4. Resolvers whose address a stub's relocation has instead of a symbol. They are seen places.
+ * 5. The first start after the last place: the last function without a size ends there.
  *
  * Names are only read on machines where they distinguish functions from mapping symbols.
  */
@@ -34,7 +34,7 @@
 struct nearest {
 	uint64_t start;
 	uint64_t reach;	   /* the highest end of the functions that end before the place */
-	bool there, label; /* label: a symbol there has neither size nor type */
+	bool there, label; /* label: a symbol at `start` has neither size nor type */
 };
 
 struct choice {

@@ -22,7 +22,7 @@
 #include "symbols/elf/plt.h"
 
 #define SECTIONS_MAX 32768 /* larger numbers have other meanings in symbols */
-#define NOTES_MAX 65536	   /* bytes: real notes have tens */
+#define NOTES_MAX 65536	   /* bytes; real notes have less than 100 */
 #define PIECE ((size_t)64 << 10)
 #define TABLE_SMALL ((size_t)16 << 20) /* bytes of symbols, and of names */
 
@@ -30,7 +30,7 @@
 enum content {
 	CONTENT_NONE, /* SHT_NOBITS */
 	CONTENT_FILE, /* bytes of the file */
-	CONTENT_OWN,  /* bytes made here, to be freed */
+	CONTENT_OWN,  /* new bytes, which the skeleton frees */
 };
 
 struct section {
@@ -173,7 +173,7 @@ static void keep_bytes(struct section *section, struct mt_span raw)
 	section->header.link = section->header.info = 0;
 }
 
-/* Replaces a section's bytes by bytes made here; takes them. */
+/* Replaces a section's bytes with new ones, and takes ownership of these. */
 static void replace(struct section *section, uint32_t type, struct mt_made_bytes *bytes)
 {
 	section->content = CONTENT_OWN;
@@ -388,7 +388,7 @@ static bool add_kept_table(struct mt_skeleton *b, const struct mt_kept_symbols *
 	return good;
 }
 
-/* kept: as mt_skeleton_relocations_collect() has it. */
+/* Adds the relocations of PLT stubs. `kept` is as in mt_skeleton_relocations_collect(). */
 static bool add_relocations(struct mt_skeleton *b, struct mt_kept_symbols *kept)
 {
 	for (size_t i = 1; i < b->elf->sections.count; i++) {
@@ -430,8 +430,8 @@ static bool is_small(struct mt_elf *elf, bool dynamic)
 }
 
 /*
- * Chosen symbols are in memory. Large tables that are wanted whole are copied from the file
- * instead.
+ * Adds the symbol tables. Chosen symbols are in memory. Large tables that are kept whole are copied
+ * from the file instead.
  */
 static bool add_names(struct mt_skeleton *b)
 {

@@ -26,7 +26,7 @@ struct mt_skeleton_wish {
 /* The MT_KEPT_* bits of a wish. */
 uint32_t mt_skeleton_kept(const struct mt_skeleton_wish *wish);
 
-/* Takes the next bytes of the skeleton; false stops writing. */
+/* Receives the next bytes of the skeleton; if it returns false, writing stops. */
 struct mt_skeleton_output {
 	void *context;
 	bool (*put)(void *context, const uint8_t *bytes, size_t size);
@@ -42,16 +42,16 @@ struct mt_error *mt_skeleton_create(struct mt_elf *elf, struct mt_elf *debug,
 				    const struct mt_elf_input *input, struct mt_skeleton **out);
 void mt_skeleton_destroy(struct mt_skeleton *skeleton);
 
-/* Its size in bytes. */
+/* The size of the skeleton in bytes. */
 uint64_t mt_skeleton_size(const struct mt_skeleton *skeleton);
 
 /* Writes mt_skeleton_size() bytes; false if memory ran out or the output stopped. */
 bool mt_skeleton_write(struct mt_skeleton *skeleton, const struct mt_skeleton_output *output);
 
-/* Writes to memory: mt_skeleton_size() bytes, the caller's to free. NULL out of memory. */
+/* Writes mt_skeleton_size() bytes to memory, which the caller frees. NULL out of memory. */
 uint8_t *mt_skeleton_bytes(struct mt_skeleton *skeleton);
 
-/* Plans and writes in one step, from files in memory; *out is the caller's to free. */
+/* Plans and writes in one step, from files in memory. The caller frees *out. */
 struct mt_error *mt_skeleton_make(struct mt_elf *elf, struct mt_elf *debug,
 				  const struct mt_skeleton_wish *wish, uint8_t **out, size_t *size);
 

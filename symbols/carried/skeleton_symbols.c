@@ -1,7 +1,7 @@
 /*
- * Copies few symbols from tables that may have millions: reads tables and strings in small windows.
- * Sorts symbols by address, which compresses better. Symbols at one address keep their order, which
- * may decide the name. Strings stay in the file's order.
+ * Copies a few symbols from tables that may have millions: reads tables and strings in small
+ * windows. Sorts symbols by address, which compresses better. Symbols at one address keep their
+ * order, which may decide the name. Strings stay in the file's order.
  */
 #include "symbols/carried/skeleton_parts.h"
 
@@ -21,7 +21,7 @@
 #define LOOK ((size_t)4096)	       /* bytes of symbols in memory at a time */
 #define NAMES ((size_t)16384)	       /* bytes of names in memory at a time */
 #define NAME_STEP ((size_t)256)	       /* bytes of a name read at a time */
-#define NAME_GAP ((size_t)4096)	       /* names at this distance are read together */
+#define NAME_GAP ((size_t)4096)	       /* names up to this far apart are read together */
 #define STRINGS_MAX ((size_t)64 << 20) /* bytes of names; no real file needs more */
 #define RELOCATIONS ((size_t)16 << 10) /* bytes of relocations in memory at a time */
 
@@ -70,7 +70,7 @@ static bool add_resolver(const struct mt_elf *elf, const uint8_t *bytes, size_t 
 	       mt_array_append(&kept->resolvers, mt_get_le64(bytes + 16));
 }
 
-/* Copies the relocation at `bytes` if it is one of a stub. */
+/* Copies the relocation at `bytes` if it belongs to a stub. */
 static bool collect_relocation(const struct mt_elf *elf, const uint8_t *bytes, size_t size,
 			       struct mt_kept_symbols *kept, struct mt_made_bytes *out)
 {

@@ -70,8 +70,8 @@ bool mt_cfi_pointer_read(struct mt_cursor *c, uint8_t encoding,
 }
 
 /*
- * In .eh_frame an id of 0 is a CIE, otherwise the distance back to one. In .debug_frame an id of
- * all ones is a CIE, otherwise its offset.
+ * In .eh_frame, an id of 0 marks a CIE; any other id is the distance back to the CIE. In
+ * .debug_frame, an id of all ones marks a CIE; any other id is the offset of the CIE.
  */
 static bool entry_id(const struct mt_cfi_section *section, size_t id_at, uint64_t id, bool wide,
 		     struct mt_cfi_entry *out)
@@ -115,8 +115,8 @@ bool mt_cfi_entry_read(const struct mt_cfi_section *section, size_t offset,
 }
 
 /*
- * Reads the augmentation data of a 'z' CIE letter by letter. Stops at an unknown letter: the size
- * of the data is known.
+ * Reads the augmentation data of a 'z' CIE letter by letter. Stops at an unknown letter, because
+ * the size of the data is known.
  */
 static bool cie_augmentation(const struct mt_cfi_section *section, const char *letters,
 			     struct mt_cursor *data, struct mt_cfi_cie *out)
@@ -151,7 +151,8 @@ static bool cie_augmentation(const struct mt_cfi_section *section, const char *l
 }
 
 /*
- * Version 4 has the size of addresses and segment selectors: only flat 8-byte addresses are read.
+ * Version 4 has the sizes of addresses and segment selectors. Only flat 8-byte addresses are
+ * supported.
  */
 static bool cie_version(struct mt_cursor *c, uint8_t version, const char *augmentation)
 {

@@ -56,7 +56,7 @@ struct mt_cfi_fde {
 	struct mt_cursor program;
 };
 
-/* The frame of an entry: its place, its successor, and its kind. */
+/* The fields that every entry has: its position, its successor and its kind. */
 struct mt_cfi_entry {
 	size_t next;	   /* offset of the next entry */
 	size_t cie_offset; /* of an FDE's CIE */
@@ -66,13 +66,13 @@ struct mt_cfi_entry {
 };
 
 /*
- * Reads a pointer of that encoding; `function` is the base of FUNCREL. False if it is damaged,
+ * Reads a pointer in an encoding; `function` is the base of FUNCREL. False if it is damaged,
  * omitted, indirect or unknown.
  */
 bool mt_cfi_pointer_read(struct mt_cursor *c, uint8_t encoding,
 			 const struct mt_cfi_section *section, uint64_t function, uint64_t *out);
 
-/* The entry at an offset; false if its length or its CIE offset leaves the section. */
+/* The entry at an offset; false if its length or its CIE offset is not inside the section. */
 bool mt_cfi_entry_read(const struct mt_cfi_section *section, size_t offset,
 		       struct mt_cfi_entry *out);
 

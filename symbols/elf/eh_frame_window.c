@@ -13,7 +13,7 @@
 #define ENTRY_HEAD 64 /* bytes read of an entry; enough except for long names */
 #define PLAIN_HEAD 17 /* usual form: a length, the CIE, start, size, augmentation's size */
 
-/* `size` bytes of the section at an offset, fewer than a window has; NULL past its end. */
+/* `size` bytes of the section at an offset, fewer than in a window; NULL past the section's end. */
 static const uint8_t *look(struct mt_eh_frame_window *entries, size_t offset, size_t size)
 {
 	struct mt_span span = entries->section.span;
@@ -35,7 +35,7 @@ static const uint8_t *look(struct mt_eh_frame_window *entries, size_t offset, si
 static void need(struct mt_eh_frame_window *entries, size_t offset)
 {
 	mt_elf_input_need(entries->input, entries->section.span, offset, ENTRY_HEAD);
-	entries->from = entries->to = 0; /* the window may be gone */
+	entries->from = entries->to = 0; /* the window may be invalid now */
 }
 
 static bool read_in_place(struct mt_eh_frame_window *entries, size_t offset,
@@ -151,7 +151,7 @@ void mt_frame_entry_copy(struct mt_eh_frame_window *entries, const struct mt_fra
 	} else {
 		bytes = mt_elf_input_look(entries->input, entries->section.span, entry->offset,
 					  size, to);
-		entries->from = entries->to = 0; /* the window may be gone */
+		entries->from = entries->to = 0; /* the window may be invalid now */
 	}
 	if (bytes && bytes != to)
 		memcpy(to, bytes, size);

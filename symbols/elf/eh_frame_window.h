@@ -23,13 +23,13 @@ struct mt_eh_frame_window {
 	const uint8_t *window;		  /* the section's bytes [from, to) */
 	size_t from, to;
 	struct {
-		size_t offset; /* plus 1; 0: empty */
+		size_t offset; /* offset of the CIE, plus 1; 0: empty */
 		bool good;
 		struct mt_cfi_cie cie;
 	} cies[MT_FRAME_CIES];
 };
 
-/* The frame of an entry, like struct mt_cfi_entry. */
+/* The fields that every entry has, like struct mt_cfi_entry. */
 struct mt_frame_entry {
 	size_t offset, next;
 	size_t cie_offset; /* of an FDE's CIE */
@@ -39,7 +39,7 @@ struct mt_frame_entry {
 /* The code that an FDE covers. */
 struct mt_frame_code {
 	uint64_t start, end;
-	/* as linkers write it: start is 4 bytes, relative to itself */
+	/* as linkers write it: start is 4 bytes, relative to its own address */
 	bool plain;
 	bool absolute; /* start is an absolute address */
 };

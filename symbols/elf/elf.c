@@ -22,8 +22,8 @@
 
 /*
  * Core files have a segment for each mapping, of which the kernel allows 65,530 a process by
- * default. Object files have a section or more for each function; programs and libraries have some
- * tens.
+ * default. Object files have a section or more for each function; programs and libraries have a few
+ * dozen.
  */
 enum {
 	HEADERS_MAX = 1 << 17,
@@ -168,8 +168,8 @@ static struct mt_error *read_file_header(struct mt_elf *elf, struct file_header 
 }
 
 /*
- * Entry i of a table in the file: bad if it is not whole, or if the stride is less than `need`
- * bytes.
+ * A cursor on entry i of a table in the file; bad if the entry is not complete, or if the stride is
+ * less than `need` bytes.
  */
 static struct mt_cursor table_entry(const struct mt_elf *elf, uint64_t offset, uint16_t stride,
 				    size_t need, uint64_t i)
@@ -281,7 +281,7 @@ static bool read_section_headers(struct mt_elf *elf, const struct file_header *h
 	return true;
 }
 
-/* Uses the bytes, size, mapped and copy of `from`. */
+/* Opens a file with the bytes, size, mapped and copy of `from`. */
 static struct mt_error *open_bytes(const struct mt_elf *from, const char *name, struct mt_elf **out)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = calloc(1, sizeof(*elf));
@@ -382,8 +382,8 @@ struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out)
 	if (err)
 		return err;
 	/*
-	 * shared, because the kernel sets uprobe breakpoints in private mappings, also in a
-	 * reader's
+	 * shared, because the kernel sets uprobe breakpoints in private mappings, even in those of
+	 * a process that only reads the file
 	 */
 	bytes = mmap(NULL, from.size, PROT_READ, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)
@@ -392,7 +392,7 @@ struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out)
 	return open_bytes(&from, name, out);
 }
 
-/* Opens a path with one of the two functions above. */
+/* Opens a path with mt_elf_open_fd() or mt_elf_read_fd(). */
 static struct mt_error *open_path(const char *path, enum mt_foreign_links links,
 				  struct mt_error *(*open_fd)(int fd, const char *name,
 							      struct mt_elf **out),

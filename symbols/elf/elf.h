@@ -20,7 +20,8 @@ struct mt_elf;
 struct mt_elf_input;
 
 /*
- * In bytes. GNU ld writes 20, lld 8 or 20; of a longer one the first 32 are kept, of Go's the last.
+ * Bytes of a build id. GNU ld writes 20, lld 8 or 20. Of a longer id the first 32 bytes are kept,
+ * of a Go build id the last 32.
  */
 #define MT_BUILD_ID_MAX 32
 
@@ -42,18 +43,18 @@ struct mt_segment { /* as in the program header; the file may be shorter */
 
 /*
  * Maps the file and checks its headers. Only regular files are opened, and only through trusted
- * links (formats/base/foreign_file.h). A file that is truncated while it is mapped raises SIGBUS:
- * the recorder reads files instead. *out is the caller's.
+ * links (formats/base/foreign_file.h). A file that is truncated while it is mapped raises SIGBUS,
+ * so the recorder reads files instead. The caller destroys *out.
  */
 struct mt_error *mt_elf_open_file(const char *path, struct mt_elf **out);
 
-/* The same of a path that the user named: every link is followed. */
+/* The same for a path that the user named: every link is followed. */
 struct mt_error *mt_elf_open_named(const char *path, struct mt_elf **out);
 
 /* The same from an open descriptor, which the caller still owns. name is for messages. */
 struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out);
 
-/* The same three without a mapping: bytes are read when they are first asked for. */
+/* The same three, but bytes are not mapped: they are read when they are first requested. */
 struct mt_error *mt_elf_read_file(const char *path, struct mt_elf **out);
 struct mt_error *mt_elf_read_named(const char *path, struct mt_elf **out);
 struct mt_error *mt_elf_read_fd(int fd, const char *name, struct mt_elf **out);
@@ -63,8 +64,8 @@ struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *
 				    struct mt_elf **out);
 
 /*
- * The same of bytes of which few are in memory: calls input->need before it reads headers, section
- * names and the notes that the build id is searched in. These are read later without a call.
+ * The same for bytes of which only a few are in memory: calls input->need before it reads headers,
+ * section names and the notes that may have the build id. These are read later without a call.
  */
 struct mt_error *mt_elf_open_front(const void *bytes, size_t size, const char *name,
 				   const struct mt_elf_input *input, struct mt_elf **out);
@@ -77,8 +78,8 @@ struct mt_error *mt_elf_open_skeleton(const void *bytes, size_t size, const char
 				      struct mt_elf **out);
 
 /*
- * An image of which a recording carries several skeletons, each with a part; together they form one
- * file. Skips damaged skeletons and those of another image; an error if none is left. Borrows the
+ * Opens an image of which a recording carries several skeletons, each with a part of the file.
+ * Skips damaged skeletons and those of another image; returns an error if none is left. Borrows the
  * bytes, not the array.
  */
 struct mt_error *mt_elf_open_pieces(const struct mt_span *pieces, size_t count, const char *name,
@@ -98,7 +99,7 @@ struct mt_elf_codec {
 
 /*
  * zlib and zstd (symbols/elf/elf_inflate.c). Referring to this codec links both libraries, so the
- * recorder does not. Without a codec compressed sections count as absent.
+ * recorder does not refer to it. Without a codec, compressed sections count as absent.
  */
 extern const struct mt_elf_codec mt_elf_codec_all;
 
@@ -110,8 +111,8 @@ uint16_t mt_elf_machine(const struct mt_elf *elf);
 bool mt_elf_is_64(const struct mt_elf *elf);
 
 /*
- * The build id from the NT_GNU_BUILD_ID note in PT_NOTE or else SHT_NOTE. Without one, the last
- * MT_BUILD_ID_MAX bytes of Go's build id. Size 0 if there is neither.
+ * The build id from the NT_GNU_BUILD_ID note in PT_NOTE or else SHT_NOTE. If there is no such note,
+ * the last MT_BUILD_ID_MAX bytes of Go's build id. Size 0 if there is neither.
  */
 struct mt_span mt_elf_build_id(const struct mt_elf *elf);
 bool mt_elf_has_build_id(const struct mt_elf *elf, const uint8_t *id, size_t size);
@@ -121,14 +122,17 @@ void mt_build_id_hex(const uint8_t *id, size_t size, char *out);
 
 /*
  * Path of the debug file of a build id below a directory (NULL: /usr/lib/debug). The caller frees
- * it. NULL if id is no build id, or out of memory.
+ * it. NULL if id is not a build id, or out of memory.
  */
 char *mt_debug_file_path(const char *directory, const uint8_t *id, size_t size);
 
 /* True if a build id is Go's: text, which debuginfod and .build-id folders do not support. */
 bool mt_is_go_build_id(const uint8_t *id, size_t size);
 
-/* True if Go linked the file, stripped or not: its heap is garbage-collected, without malloc. */
+/*
+ * True if Go linked the file, stripped or not. Go programs have a garbage-collected heap, not
+ * malloc.
+ */
 bool mt_elf_is_go(const struct mt_elf *elf);
 
 /* The whole file, unchanged. */
@@ -138,16 +142,17 @@ struct mt_span mt_elf_whole(const struct mt_elf *elf);
 const struct mt_segment *mt_elf_segments(const struct mt_elf *elf, size_t *count);
 
 /*
- * The section of that name, decompressed if SHF_COMPRESSED. Size 0 without bytes (absent,
- * SHT_NOBITS, or outside the file); mt_elf_section_info() has what the header claims. Without a
+ * The section of that name, decompressed if SHF_COMPRESSED. Size 0 if there are no bytes (absent,
+ * SHT_NOBITS, or outside the file); mt_elf_section_info() returns the header's fields. Without a
  * section header ".eh_frame_hdr" is found through PT_GNU_EH_FRAME, and ".eh_frame" through a
  * pointer in it, up to the end of its segment.
  */
 struct mt_span mt_elf_section(struct mt_elf *elf, const char *name);
 
 /*
- * How many pieces the image was opened from, 1 for a file; piece i, 0 being elf itself; and the
- * section of that name in one piece. mt_elf_section() takes the first piece that has bytes.
+ * The number of pieces that the image was opened from, 1 for a file; piece i, where piece 0 is elf
+ * itself; the section of that name in one piece. mt_elf_section() uses the first piece that has
+ * bytes of the section.
  */
 size_t mt_elf_pieces(const struct mt_elf *elf);
 struct mt_elf *mt_elf_piece(struct mt_elf *elf, size_t i);
@@ -187,8 +192,8 @@ struct mt_elf_symbol {
 };
 
 /*
- * Number of symbols in ".symtab" (dynamic false) or ".dynsym" (true); 0 without a table. Without
- * section headers ".dynsym" is found through PT_DYNAMIC.
+ * Number of symbols in ".symtab" (dynamic false) or ".dynsym" (true); 0 if there is no table.
+ * Without section headers, ".dynsym" is found through PT_DYNAMIC.
  */
 size_t mt_elf_symbol_count(struct mt_elf *elf, bool dynamic);
 
@@ -197,7 +202,7 @@ bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_sym
 
 /*
  * Link-time address of a file offset, through the PT_LOAD that covers it, preferably an executable
- * one; false if none does.
+ * one; false if there is none.
  */
 bool mt_elf_offset_to_vaddr(const struct mt_elf *elf, uint64_t offset, uint64_t *vaddr);
 

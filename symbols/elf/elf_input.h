@@ -1,4 +1,4 @@
-/* The bytes of an ELF file, of which only few are in memory at a time. */
+/* The bytes of an ELF file, of which only a few are in memory at a time. */
 #ifndef MT_SYMBOLS_ELF_ELF_INPUT_H
 #define MT_SYMBOLS_ELF_ELF_INPUT_H
 
@@ -8,13 +8,13 @@
 #include "symbols/elf/elf.h"
 
 /*
- * Called before bytes of a file are read. The bytes needed last stay valid until the next call.
+ * Called before bytes of a file are read. The bytes requested last stay valid until the next call.
  * Headers, section names and the build id are read without a call.
  */
 struct mt_elf_input {
 	void *context;
 	void (*need)(void *context, const uint8_t *bytes, size_t size);
-	/* Copies bytes without making them needed, cheaper for scattered bytes; or NULL. */
+	/* Copies bytes without requesting them, which is cheaper for scattered bytes; or NULL. */
 	void (*copy)(void *context, const uint8_t *bytes, size_t size, uint8_t *to);
 };
 
@@ -30,7 +30,7 @@ static inline void mt_elf_input_need(const struct mt_elf_input *input, struct mt
 
 /*
  * Returns `size` bytes of a span at `at`, all inside the span: in place, or copied to the buffer,
- * which holds `size` bytes. Valid until the next request.
+ * which has room for `size` bytes. Valid until the next request.
  */
 static inline const uint8_t *mt_elf_input_look(const struct mt_elf_input *input,
 					       struct mt_span span, size_t at, size_t size,

@@ -1,6 +1,7 @@
 /*
- * Reads the build id from an ELF file's notes. Programs that Go linked itself before 1.24 have no
- * GNU build id, but Go's, a text of four hashes. The last hash is of the file's content.
+ * Reads the build id from an ELF file's notes. Programs linked by Go's own linker before 1.24 have
+ * no GNU build id, but a Go build id, a text of four hashes. The last hash is that of the file's
+ * content.
  */
 #include <ctype.h>
 #include <elf.h>

@@ -51,7 +51,7 @@ struct mt_elf *mt_elf_piece(struct mt_elf *elf, size_t i)
 
 /* ---- Symbols ---- */
 
-/* One table of all pieces. */
+/* One symbol table, merged from those of all pieces. */
 struct joined {
 	uint8_t *bytes, *strings;
 	size_t count, size, each; /* size: bytes of the strings */

@@ -1,6 +1,6 @@
 /*
- * The checked headers of one ELF file, shared by the files that read ELF or write skeletons.
- * Private to them.
+ * The checked headers of one ELF file, shared by the files that read ELF or write skeletons, and
+ * private to these files.
  */
 #ifndef MT_SYMBOLS_ELF_ELF_PRIVATE_H
 #define MT_SYMBOLS_ELF_ELF_PRIVATE_H
@@ -65,12 +65,12 @@ struct mt_elf {
 };
 
 /*
- * Reads the range, within the file; bytes that the file does not have any more are zeros. False if
- * more than 256 MiB would be read in total. Thread-safe.
+ * Reads a range of the file into the copy; bytes that the file does not have any more are zeros.
+ * False if more than 256 MiB would be read in total. Thread-safe.
  */
 bool mt_elf_copy_need(struct mt_elf_copy *copy, uint64_t offset, uint64_t size);
 
-/* mt_elf_section() of this piece only. */
+/* Like mt_elf_section(), for this piece only. */
 struct mt_span mt_elf_own_section(struct mt_elf *elf, const char *name);
 
 /* ".symtab" or ".dynsym": found on first use, under the lock, then read-only. */

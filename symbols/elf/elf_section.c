@@ -1,6 +1,6 @@
 /*
- * Sections of an ELF file by name, decompressed if needed. Without section headers finds the unwind
- * tables through PT_GNU_EH_FRAME.
+ * Sections of an ELF file by name, decompressed if needed. If there are no section headers, finds
+ * the unwind tables through PT_GNU_EH_FRAME.
  */
 #include <elf.h>
 #include <stdio.h>

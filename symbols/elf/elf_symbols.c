@@ -1,5 +1,6 @@
 /*
- * The two symbol tables of an ELF file. Finds .dynsym through PT_DYNAMIC without section headers.
+ * The two symbol tables of an ELF file. Finds .dynsym through PT_DYNAMIC if there are no section
+ * headers.
  */
 #include <elf.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static size_t count_of_hash(const struct mt_elf *elf, uint64_t hash)
 	return p ? mt_get_le32(p + 4) : 0;
 }
 
-/* DT_GNU_HASH: the last symbol ends the chain of the highest bucket. */
+/* Number of symbols, from DT_GNU_HASH: the last symbol ends the chain of the highest bucket. */
 static size_t count_of_gnu_hash(const struct mt_elf *elf, uint64_t hash)
 {
 	const uint8_t *head = hash ? mt_elf_bytes_at(elf, hash, 16) : NULL;

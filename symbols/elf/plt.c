@@ -1,7 +1,7 @@
 /*
  * PLT stubs have no symbols. On x86 each stub is decoded to find its GOT slot, whose relocation
- * names the function: correct for any order of the linker, and for .plt.sec (IBT) and .plt.got. On
- * AArch64 the stubs follow a header in the order of .rela.plt.
+ * names the function. This is correct for any order of the stubs, and for .plt.sec (IBT) and
+ * .plt.got. On AArch64 the stubs follow a header in the order of .rela.plt.
  */
 #include "symbols/elf/plt.h"
 
@@ -88,8 +88,8 @@ static const struct slot *find_slot(const struct slots *slots, uint64_t address)
 }
 
 /*
- * The GOT slot that the x86-64 stub at vaddr jumps through: jmp *disp32(%rip), within its bytes. 0
- * if there is none.
+ * The GOT slot that the x86-64 stub at vaddr jumps through, by a jmp *disp32(%rip) anywhere in its
+ * bytes. 0 if there is none.
  */
 static uint64_t slot_of_stub(const uint8_t *bytes, size_t size, uint64_t vaddr)
 {

@@ -10,7 +10,7 @@ struct mt_elf;
 struct mt_plt_stub {
 	uint64_t start;
 	uint64_t size;
-	/* the function's, borrowed from the ELF's string table; NULL: see resolver */
+	/* name of the function, borrowed from the ELF's string table; NULL: see resolver */
 	const char *name;
 	uint64_t resolver; /* address of the stub's IFUNC resolver if name is NULL */
 };
@@ -23,7 +23,7 @@ bool mt_plt_is_slot(uint16_t machine, uint32_t type, uint32_t symbol);
 
 /*
  * Calls visit for each stub of .plt, .plt.sec and .plt.got with a known function, in no particular
- * order, until visit returns false. False then, or out of memory.
+ * order, until visit returns false. Returns false in that case, or out of memory.
  */
 bool mt_plt_each(struct mt_elf *elf, bool (*visit)(void *context, const struct mt_plt_stub *stub),
 		 void *context);

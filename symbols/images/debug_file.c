@@ -1,6 +1,6 @@
 /*
- * Debug files by name (.gnu_debuglink) and inside the file (.gnu_debugdata). image_source.c finds
- * those by build id.
+ * Opens debug files by name (.gnu_debuglink) and inside the file (.gnu_debugdata). image_source.c
+ * finds debug files by build id.
  */
 #include "symbols/images/debug_file.h"
 
@@ -44,7 +44,7 @@ static bool same_build_id(const struct mt_elf *a, const struct mt_elf *b)
 	return !id.size || !mt_elf_build_id(b).size || mt_elf_has_build_id(b, id.bytes, id.size);
 }
 
-/* Opens the file if its checksum and build id fit. Takes path. */
+/* Opens the file if its checksum and build id fit. Takes ownership of path. */
 static struct mt_error *open_candidate(const struct mt_debug_link *link, const struct mt_elf *elf,
 				       char *path, struct mt_elf **out, char **found_at)
 {

@@ -21,9 +21,10 @@ struct mt_debug_link {
 bool mt_debug_link_read(struct mt_elf *elf, struct mt_debug_link *out);
 
 /*
- * Opens the debug file where gdb looks: in the directory of the file at `path` and its .debug; with
- * a directory, only in DIRECTORY/PATH's directory. *out is unchanged if there is no file; a file
- * whose checksum or build id differs is an error. The caller owns both results.
+ * Opens the debug file where gdb looks: in the directory of the file at `path` and its .debug; if
+ * `directory` is not NULL, only in the same path below `directory`. *out is unchanged if there is
+ * no file; a file whose checksum or build id differs is an error. The caller owns *out and
+ * *found_at.
  */
 struct mt_error *mt_debug_link_open(const struct mt_debug_link *link, const struct mt_elf *elf,
 				    const char *path, const char *directory, struct mt_elf **out,
@@ -31,7 +32,8 @@ struct mt_error *mt_debug_link_open(const struct mt_debug_link *link, const stru
 
 /*
  * Opens the ELF file that .gnu_debugdata holds, compressed by xz: the symbols of static functions.
- * Without the section *out is unchanged. *out borrows *bytes, which the caller frees after it.
+ * If there is no such section, *out is unchanged. *out borrows *bytes, which the caller frees after
+ * *out.
  */
 struct mt_error *mt_mini_symbols_open(struct mt_elf *elf, const char *name, struct mt_elf **out,
 				      uint8_t **bytes);
@@ -39,7 +41,7 @@ struct mt_error *mt_mini_symbols_open(struct mt_elf *elf, const char *name, stru
 /*
  * Decompresses xz with all its streams, to at most `max` bytes. Any damage is an error: half a
  * symbol table would name the wrong functions. A file declares the dictionary size that it needs,
- * up to 4 GiB: more than xz itself ever uses is refused. *out is the caller's to free.
+ * up to 4 GiB; more than xz itself ever uses is refused. The caller frees *out.
  */
 struct mt_error *mt_xz_decode(const void *bytes, size_t size, size_t max, uint8_t **out,
 			      size_t *out_size);

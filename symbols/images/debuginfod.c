@@ -91,7 +91,7 @@ static bool set_urls(const char *urls)
 	return set && *set;
 }
 
-/* The library's rule: a number of seconds, 0 for no limit. */
+/* Reads $DEBUGINFOD_TIMEOUT as the library does: a number of seconds, 0 for no limit. */
 static long patience(void)
 {
 	const char *set = getenv("DEBUGINFOD_TIMEOUT");

@@ -1,4 +1,6 @@
-/* Decodes instructions with capstone, which is loaded on first use: few reports read code. */
+/*
+ * Decodes instructions with capstone, which is loaded on first use, because few reports read code.
+ */
 #include "symbols/images/disasm.h"
 
 #include <capstone/capstone.h>

@@ -12,10 +12,10 @@ struct mt_disasm;
 struct mt_disasm *mt_disasm_create(void);
 void mt_disasm_destroy(struct mt_disasm *disasm);
 
-/* Why nothing can be decoded here, static text; NULL: it can. */
+/* A static text that says why nothing can be decoded; NULL if decoding works. */
 const char *mt_disasm_problem(struct mt_disasm *disasm);
 
-/* One instruction for reading: "call", "0x401136". */
+/* One instruction as text: "call", "0x401136". */
 struct mt_insn_text {
 	uint8_t size;
 	bool is_syscall;

@@ -1,6 +1,7 @@
 /*
- * The set of images: has each identity once. Opens its ELF file through the sources on first use
- * and compares it with the recorded build id. image_source.c finds the files.
+ * The set of images, with one image for each identity. Opens the ELF file of an image through the
+ * sources on first use, and compares its build id with the recorded one. image_source.c finds the
+ * files.
  */
 #include "symbols/images/image.h"
 
@@ -31,7 +32,7 @@ struct retired {
 	void (*cfi_destroy)(void *cfi);
 };
 
-/* Of a recorded path: the build id learned for the path alone, and its images without build id. */
+/* A recorded path: the build id learned for the path alone, and its images without build id. */
 struct known_path {
 	uint8_t build_id[MT_BUILD_ID_MAX];
 	size_t build_id_size;
@@ -48,7 +49,7 @@ struct mt_image_set {
 	MT_ARRAY(struct known_path) paths; /* by number of the path in path_names */
 	MT_ARRAY(struct source) sources;
 	MT_ARRAY(struct retired) retired;
-	struct mt_map64 index; /* hash of an identity, or the next free number after it -> id */
+	struct mt_map64 index; /* hash of an identity, or the next free key -> id */
 	const struct mt_elf_codec *codec;
 	struct mt_span (*find_pieces)(void *context, const struct mt_image_identity *identity);
 	void *pieces_context;
@@ -197,7 +198,7 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Borrows path, which is identity's. */
+/* Makes an image with a copy of identity, in which `path` replaces the path. Borrows `path`. */
 static struct mt_image *image_create(const struct mt_image_identity *identity, const char *path)
 {
 	struct mt_image *image = mt_alloc(1, sizeof(*image));
@@ -220,7 +221,7 @@ static struct known_path *path_get(struct mt_image_set *set, const char *path)
 	return id == MT_STRING_NONE ? NULL : mt_array_at(&set->paths, id);
 }
 
-/* Gives the image the build id of its path, or lists it until that is known. */
+/* Gives the image the build id of its path, or lists the image until that build id is known. */
 static void take_path_id(struct known_path *known, struct mt_image *image)
 {
 	if (image->identity.build_id_size)
@@ -303,7 +304,7 @@ struct mt_image *mt_image_set_get(const struct mt_image_set *set, uint32_t id)
 	return id < set->images.count ? set->images.items[id] : NULL;
 }
 
-/* NULL if the build ids are the same, or none was recorded. */
+/* Compares build ids. NULL if they are the same, or none was recorded. */
 static struct mt_error *check_build_id(const struct mt_image_identity *identity,
 				       const struct mt_elf *elf, const char *found_at)
 {
@@ -319,7 +320,7 @@ static struct mt_error *check_build_id(const struct mt_image_identity *identity,
 			       found_at, recorded, id.size ? found : "has none");
 }
 
-/* Appends an error's message to a line of reasons; takes err. */
+/* Appends an error's message to a line of reasons. Takes ownership of err. */
 static void add_reason(char **reasons, struct mt_error *err)
 {
 	char *joined;
@@ -333,7 +334,7 @@ static void add_reason(char **reasons, struct mt_error *err)
 	mt_error_destroy(err);
 }
 
-/* The same, only for a file that exists but is the wrong one. Takes err. */
+/* The same, but only for a file that exists and is the wrong one. Takes ownership of err. */
 static void add_refusal(char **reasons, struct mt_error *err)
 {
 	if (err->kind == MT_ERR_FORMAT)
@@ -665,10 +666,7 @@ static void learn(struct mt_image_set *set, struct mt_image *image,
 	pthread_mutex_lock(&set->lock);
 	image_learn(image, identity);
 	pthread_mutex_unlock(&set->lock);
-	/*
-	 * Also finds the image by its build id from now on. Out of memory there are just two
-	 * images.
-	 */
+	/* Also finds the image by its build id from now on. Out of memory, there are two images. */
 	if (!find_identity(set, identity, true, &key))
 		(void)mt_map64_put(&set->index, key, image->id);
 }

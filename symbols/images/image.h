@@ -41,7 +41,7 @@ struct mt_image {
 	enum mt_image_kind kind; /* from the path */
 	struct mt_image_identity identity;
 	const char *basename; /* borrowed from identity.path */
-	/* Private to image.c, cfi and symtab. */
+	/* Set by image.c; jitdump and unreported by report/names/jit_sources.c. */
 	struct mt_image_set *set;
 	struct mt_image *next_without_id; /* the next image of the same path */
 	struct mt_elf *elf;
@@ -106,7 +106,7 @@ void mt_image_set_set_codec(struct mt_image_set *set, const struct mt_elf_codec 
 
 /*
  * The source "local file": the recorded path on this machine; "PATH (deleted)" is PATH if a build
- * id can be compared; [vdso] is this process's own. Only absolute paths to regular files.
+ * id can be compared; [vdso] is this process's own. Opens only absolute paths to regular files.
  */
 extern const struct mt_image_source mt_image_source_local;
 
@@ -114,8 +114,8 @@ extern const struct mt_image_source mt_image_source_local;
 const uint8_t *mt_own_vdso(size_t *size);
 
 /*
- * The source "directory": DIR/recorded path, then without its first components one by one, down to
- * DIR/file name. context is DIR (const char *).
+ * The source "directory": DIR/recorded path, then the same with one first component less each time,
+ * down to DIR/file name. context is DIR (const char *).
  */
 extern const struct mt_image_source mt_image_source_below;
 
@@ -156,16 +156,16 @@ struct mt_image *mt_image_set_intern(struct mt_image_set *set,
 
 /*
  * Sets a build id that a mapping record lacked, for images with this path (and device and inode if
- * identity has them) and no build id yet. An identity without an inode counts for the path: later
- * images of the path without a build id get this one. Files in use that turn out to differ are not
- * used again; callers that borrowed them may still read them.
+ * identity has them) and no build id yet. An identity without an inode applies to the whole path:
+ * later images of the path without a build id get this one. Files in use that turn out to differ
+ * are not used again; callers that borrowed them may still read them.
  */
 void mt_image_set_learn_build_id(struct mt_image_set *set,
 				 const struct mt_image_identity *identity);
 
 /*
- * A name of the file at a path, in the same directory, by which a process was started; and the name
- * of a process that runs the path. False out of memory.
+ * Store a name of the file at a path, in the same directory, by which a process was started; store
+ * the name of a process that runs the file. False out of memory.
  */
 bool mt_image_set_started(struct mt_image_set *set, const char *path, const char *name);
 bool mt_image_set_run_as(struct mt_image_set *set, const char *path, const char *name);
@@ -183,8 +183,8 @@ size_t mt_image_set_count(const struct mt_image_set *set);
 struct mt_image *mt_image_set_get(const struct mt_image_set *set, uint32_t id);
 
 /*
- * The ELF file, opened on the first call. NULL if there is none, then on all calls: see
- * image->missing. Thread-safe.
+ * The ELF file, opened on the first call. NULL on all calls if there is none; image->missing says
+ * why. Thread-safe.
  */
 struct mt_elf *mt_image_elf(struct mt_image *image);
 
@@ -196,7 +196,8 @@ struct mt_elf *mt_image_elf(struct mt_image *image);
 struct mt_elf *mt_image_symbols_elf(struct mt_image *image);
 
 /*
- * The ELF file with DWARF, chosen likewise; *path is its path, or NULL. NULL if no file has DWARF.
+ * The ELF file with DWARF, chosen in the same way; *path is its path, or NULL. NULL if no file has
+ * DWARF.
  */
 struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path);
 
@@ -213,7 +214,7 @@ struct mt_elf *mt_image_file_elf(struct mt_image *image);
  */
 const uint8_t *mt_image_code(struct mt_image *image, uint64_t vaddr, size_t n, bool anywhere);
 
-/* The carried pieces of its code, or an empty span. */
+/* The carried pieces of the image's code, or an empty span. */
 struct mt_span mt_image_pieces(struct mt_image *image);
 
 /*

@@ -2,8 +2,8 @@
  * The map of one address space: a persistent treap of mappings by address. Nodes have random
  * priorities, higher than their children's, which balances the tree. Nodes never change: an update
  * copies the nodes on its path and shares the others with the old tree. So a copy costs nothing
- * until it differs, then some twenty nodes a change, and many forks of a process with many mappings
- * use memory only for differences.
+ * until it differs, and then about twenty nodes per change. Many forks of a process with many
+ * mappings use memory only for differences.
  */
 #include "symbols/images/image_map.h"
 
@@ -34,7 +34,7 @@ struct mt_image_map {
 	size_t holders;		       /* references to a snapshot; 0 for a changeable map */
 };
 
-/* A number unique in the process. Only its uniqueness is used. */
+/* A number that is unique in the process. Nothing else about the number matters. */
 static uint32_t next_generation(void)
 {
 	static atomic_uint_least32_t last;
@@ -150,8 +150,8 @@ static uint32_t next_priority(void)
 }
 
 /*
- * A node with the mapping and priority of `as` and two subtrees, which it takes. Out of memory sets
- * *failed; the caller continues and later drops the tree.
+ * Makes a node with the mapping and priority of `as`, and takes ownership of its two subtrees. Out
+ * of memory sets *failed; the caller continues and later drops the tree.
  */
 static struct node *node_make(const struct node *as, struct node *left, struct node *right,
 			      bool *failed)
@@ -187,7 +187,7 @@ static void split(const struct node *tree, uint64_t addr, struct node **below, s
 	}
 }
 
-/* Joins two trees; all addresses in `below` are lower. Takes both. */
+/* Joins two trees and takes ownership of them; all addresses in `below` are lower. */
 static struct node *join(struct node *below, struct node *above, bool *failed)
 {
 	struct node *joined;
@@ -283,7 +283,7 @@ static struct overlap find_overlap(const struct mt_image_map *map, uint64_t star
 	return over;
 }
 
-/* Replaces the mappings that start in [from, to) by n mappings in order. */
+/* Replaces the mappings that start in [from, to) with n mappings in order. */
 static bool replace(struct mt_image_map *map, uint64_t from, uint64_t to,
 		    const struct mt_mapping *with, size_t n)
 {
@@ -303,7 +303,10 @@ static bool replace(struct mt_image_map *map, uint64_t from, uint64_t to,
 	return take_tree(map, tree, failed);
 }
 
-/* Replaces [start, end) by `mapping`; NULL: removes it. False out of memory. */
+/*
+ * Replaces the mappings of [start, end) with `mapping`; removes them if it is NULL. False out of
+ * memory.
+ */
 static bool put(struct mt_image_map *map, uint64_t start, uint64_t end,
 		const struct mt_mapping *mapping)
 {

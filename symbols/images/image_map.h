@@ -29,16 +29,16 @@ struct mt_image_map *mt_image_map_create(void);
 void mt_image_map_destroy(struct mt_image_map *map);
 
 /*
- * A copy for a forked child. It shares its parent's mappings, and its generation until the code of
- * either changes. NULL out of memory. Cheap: a fork costs a small allocation, a later change some
- * more.
+ * A copy for a forked child. The copy shares the mappings of its parent, and the generation until
+ * code of one of the two changes. NULL out of memory. A copy costs a small allocation, a later
+ * change a few more.
  */
 struct mt_image_map *mt_image_map_copy(struct mt_image_map *map);
 
 /*
- * A read-only, reference-counted snapshot for other threads; equal snapshots are shared. It has the
- * map's generation, which a copy may lose. Free with mt_image_map_release(). NULL out of memory.
- * Only the thread that changes the map may take and release snapshots.
+ * A read-only, reference-counted snapshot for other threads; equal snapshots are shared. A snapshot
+ * has the map's generation, which a copy may lose. Free with mt_image_map_release(). NULL out of
+ * memory. Only the thread that changes the map may take and release snapshots.
  */
 struct mt_image_map *mt_image_map_snapshot(struct mt_image_map *map);
 void mt_image_map_release(struct mt_image_map *snapshot);
@@ -88,8 +88,8 @@ uint32_t mt_image_map_generation(const struct mt_image_map *map);
 
 /*
  * The version of the whole map: maps with the same version are equal. Every change makes a new
- * version, so results that must not be cached by generation can be cached by version. No number is
- * both, so one table can hold both.
+ * version, so results that must not be cached by generation can be cached by version. No version
+ * equals a generation, so one table can have keys of the two kinds.
  */
 uint32_t mt_image_map_version(const struct mt_image_map *map);
 

@@ -1,8 +1,8 @@
 /*
- * The kind of an image by its path. Finds ELF files on this machine: at the recorded path, at that
- * path below a directory given by the user, as this process's vdso, and as packaged debug files by
- * build id. Recorded paths are untrusted: they must be absolute, without "..", and lead to a
- * regular file of an ordinary file system.
+ * Determines the kind of an image from its path. Finds ELF files on this machine: at the recorded
+ * path, at that path below a directory that the user names, as this process's vdso, and as packaged
+ * debug files by build id. Recorded paths are untrusted: they must be absolute, without "..", and
+ * lead to a regular file on an ordinary file system.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -17,7 +17,10 @@
 
 #define DELETED " (deleted)"
 
-/* A vdso is a page or two. Its headers are from the kernel, but still bounded. */
+/*
+ * Most bytes of a vdso, which has a page or two. Bounds its headers, although the kernel wrote
+ * them.
+ */
 #define VDSO_MAX 65536
 
 static bool has_parent_step(const char *path)

@@ -23,7 +23,7 @@ void mt_jit_mappings_place(const struct mt_jit_mappings *made, struct mt_mapping
 		return;
 	mapping->image = made->image;
 	mapping->era = made->era;
-	mapping->offset = mapping->start; /* addresses are its offsets */
+	mapping->offset = mapping->start; /* offsets in the jitdump's image are addresses */
 }
 
 static void find_era(struct mt_jit_mappings *made, uint64_t time)

@@ -21,10 +21,13 @@ struct mt_jit_mappings {	/* zero-initialised: no jitdump */
 /* True if a mapping may be JIT code. */
 bool mt_jit_mappings_is_one(const struct mt_mapping *mapping);
 
-/* Assigns such a mapping to the jitdump, if there is one. */
+/* Assigns a mapping that may be JIT code to the jitdump, if there is one. */
 void mt_jit_mappings_place(const struct mt_jit_mappings *made, struct mt_mapping *mapping);
 
-/* The process maps the image's jitdump: assigns its existing mappings. False out of memory. */
+/*
+ * Call when the process maps the image's jitdump: assigns its existing mappings. False out of
+ * memory.
+ */
 bool mt_jit_mappings_begin(struct mt_jit_mappings *made, struct mt_image_map *map,
 			   struct mt_image *image, uint64_t time);
 

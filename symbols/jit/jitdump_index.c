@@ -1,7 +1,7 @@
 /*
- * Functions by time, in a segment tree over the addresses where they begin and end. Each node lists
- * the functions that cover all of it, so a lookup reads the nodes from a leaf up, whichever
- * functions overlap.
+ * Keeps functions, ordered by time, in a segment tree over the addresses where they begin and end.
+ * Each node lists the functions that cover its whole range, so a lookup reads the nodes from a leaf
+ * upwards, even if functions overlap.
  */
 #include "symbols/jit/jitdump_index.h"
 
@@ -25,11 +25,11 @@
 
 struct code {
 	uint64_t start, size, time;
-	uint64_t moved; /* added to a current address gives the address used in `lines` */
+	uint64_t moved; /* a current address plus this is the address used in `lines` */
 	const char *name;
 	const uint8_t *lines, *unwind;
 	uint32_t lines_size, unwind_size; /* unwind: without its index */
-	uint32_t number;		  /* in the file; at equal times the later one is used */
+	uint32_t number; /* position in the file; at equal times the later one is used */
 };
 
 /* An era begins when code is placed where other code was. */
@@ -232,7 +232,7 @@ static void list_code(struct mt_jitdump *dump, uint32_t code, bool count)
 	}
 }
 
-/* False out of memory, or if the lists exceed their bound. */
+/* Builds the tree. False out of memory, or if the lists exceed their bound. */
 static bool make_tree(struct mt_jitdump *dump)
 {
 	size_t nodes = dump->leaves * 2 + 1, sum = 0;

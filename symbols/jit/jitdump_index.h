@@ -24,7 +24,8 @@ struct mt_jitdump_code {
 
 /*
  * Borrows the bytes, of a file or from a recording, until destroyed. *ahead is the caller's clock
- * less the file's; NULL: unknown, then the last code at an address counts. NULL out of memory.
+ * minus the file's clock. If ahead is NULL, the difference is unknown, and the last code at an
+ * address is used. NULL out of memory.
  */
 struct mt_jitdump *mt_jitdump_create(const uint8_t *bytes, size_t size, const int64_t *ahead);
 void mt_jitdump_destroy(struct mt_jitdump *dump);
@@ -33,7 +34,7 @@ void mt_jitdump_destroy(struct mt_jitdump *dump);
 size_t mt_jitdump_count(const struct mt_jitdump *dump);
 size_t mt_jitdump_left_out(const struct mt_jitdump *dump);
 
-/* True if times are on the caller's clock; otherwise the last code at an address counts. */
+/* True if times are on the caller's clock; otherwise the last code at an address is used. */
 bool mt_jitdump_is_timed(const struct mt_jitdump *dump);
 
 /* True if any function has lines, or unwind tables. */
@@ -46,8 +47,8 @@ uint64_t mt_jitdump_era_end(const struct mt_jitdump *dump, uint32_t era);
 
 /*
  * The function at an address in an era, or MT_JITDUMP_NONE. A function that was written to the dump
- * only after the era counts if no other one was there: compilers write records for code that may
- * already run.
+ * only after the era is found if no other one was there, because compilers write records for code
+ * that may already run.
  */
 uint32_t mt_jitdump_find(const struct mt_jitdump *dump, uint32_t era, uint64_t address);
 
@@ -60,12 +61,12 @@ const char *mt_jitdump_line(const struct mt_jitdump *dump, uint32_t code, uint64
 
 /*
  * Converts an address in a function to one number, the file offset of a frame in the jitdump's
- * image, and back. The low twelve bits are the address's, as in a file.
+ * image, and back. The low twelve bits are those of the address, as in a file.
  */
 uint64_t mt_jitdump_place(const struct mt_jitdump *dump, uint32_t code, uint64_t address);
 uint32_t mt_jitdump_placed(const struct mt_jitdump *dump, uint64_t place, uint64_t *offset);
 
-/* A function's .eh_frame and its address; bytes NULL without one. */
+/* A function's .eh_frame and its address; bytes is NULL if it has none. */
 struct mt_span mt_jitdump_unwind(const struct mt_jitdump *dump, uint32_t code);
 
 #endif

@@ -148,7 +148,10 @@ static void add_table(struct header *h, void (*add)(struct header *h, uint64_t l
 	}
 }
 
-/* Reads the tables before version 5: strings up to an empty one. Programs can add further files. */
+/*
+ * Reads the tables of versions before 5: strings up to an empty one. Programs can add further
+ * files.
+ */
 static void add_old_tables(struct header *h)
 {
 	const char *name;

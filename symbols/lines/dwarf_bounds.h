@@ -13,7 +13,7 @@ struct mt_dwarf_file;
 struct mt_error;
 
 /*
- * A unit's first entry, for which libdw reads the abbreviations from abbrev_offset up to the
+ * Bounds a unit's first entry, for which libdw reads the abbreviations from abbrev_offset up to the
  * entry's. Takes their bytes from the file's budget; false if the budget is used up. entry is an
  * offset in .debug_info.
  */
@@ -23,8 +23,8 @@ bool mt_dwarf_bound_entry(struct mt_dwarf_file *file, uint64_t entry, uint64_t a
 bool mt_dwarf_bound_unit(struct mt_dwarf_file *file, uint64_t size, uint64_t abbrev_offset);
 
 /*
- * A line program: libdw makes a row of at least 48 bytes for most opcodes, and a full path for each
- * file. Sets the program's size in bytes; an error says why the program must not be read.
+ * Bounds a line program: libdw makes a row of at least 48 bytes for most opcodes, and a full path
+ * for each file. Sets the program's size in bytes; an error says why the program must not be read.
  */
 struct mt_error *mt_dwarf_bound_lines(struct mt_dwarf_file *file, uint64_t offset,
 				      const char *comp_dir, uint64_t *size);

@@ -207,8 +207,8 @@ static void try_supplement(struct mt_dwarf_file *file, const char *path, const u
 }
 
 /*
- * Opens dwz's supplementary file. A file that names itself is ignored: its references would form a
- * cycle.
+ * Opens dwz's supplementary file. A file that names itself is ignored, because its references would
+ * form a cycle.
  */
 static void open_supplement(struct mt_dwarf_file *file, struct mt_elf *elf, const char *path)
 {

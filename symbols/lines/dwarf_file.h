@@ -1,8 +1,8 @@
 /*
  * The DWARF of one file, read by libdw. libdw never opens the file: it gets the debug sections from
- * our ELF reader, decompressed (libdw 0.188 does not support zstd), so local, debug and carried
- * files are read alike. libdw itself finds .dwo files, and from elfutils 0.191 on .dwp files. dwz's
- * supplementary file is found here, by its build id.
+ * symbols/elf/, decompressed (libdw 0.188 does not support zstd), so local, debug and carried files
+ * are read alike. libdw itself finds .dwo files and, from elfutils 0.191 on, .dwp files.
+ * dwarf_file.c finds dwz's supplementary file, by its build id.
  *
  * libdw is not thread-safe: each mt_dwarf_file is for one thread at a time.
  */

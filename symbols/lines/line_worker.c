@@ -171,7 +171,7 @@ static void serve(int fd, const struct mt_elf *image, struct mt_elf *debug, cons
 
 /* ---- The reporter's side ---- */
 
-/* Ends the process. Its cause of death becomes the problem, if there was none before. */
+/* Ends the process. The reason for its end becomes the problem, if there was none before. */
 static void worker_end(struct mt_line_worker *worker, bool failed)
 {
 	int status = 0;
@@ -221,7 +221,7 @@ static const char *get_kept_text(struct mt_line_worker *worker, struct mt_cursor
 	return id == MT_STRING_NONE ? NULL : mt_strings_get(worker->strings, id);
 }
 
-/* Receives a reply; leaves *c after its state and problem. False: the process has ended. */
+/* Receives a reply; leaves *c after its state and problem. False if the process has ended. */
 static bool receive(struct mt_line_worker *worker, enum state *state, struct mt_cursor *c)
 {
 	const char *problem;
@@ -251,7 +251,7 @@ static struct mt_error *start(struct mt_line_worker *worker, const struct mt_elf
 		return mt_error_os(errno, "debug information: socketpair");
 	worker->pid = fork();
 	if (!worker->pid) {
-		mt_memory_set_end(NULL); /* what the caller ends with is the caller's */
+		mt_memory_set_end(NULL); /* the exit function is for the caller's process only */
 		serve(fds[1], image, debug, path);
 		_exit(0);
 	}

@@ -1,7 +1,7 @@
 /*
- * The answers of lines.h, from a process that reads the debug information: libdw does not survive
- * an allocation that fails, nor all damaged data. Its death costs the lines of this image, and
- * mt_line_worker_problem() says so. Not thread-safe.
+ * Looks up lines like lines.h, in a process that reads the debug information: libdw survives
+ * neither a failed allocation nor all damaged data. If the process dies, the lines of this image
+ * are lost, and mt_line_worker_problem() says so. Not thread-safe.
  */
 #ifndef MT_SYMBOLS_LINES_LINE_WORKER_H
 #define MT_SYMBOLS_LINES_LINE_WORKER_H

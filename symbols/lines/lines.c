@@ -26,7 +26,7 @@ enum {
 
 #define FILE_NONE UINT32_MAX
 
-/* A row of a line table. Holds from its address to the next row's. */
+/* A row of a line table. Valid from its address to that of the next row. */
 struct row {
 	uint64_t address;
 	uint32_t file; /* index in files; FILE_NONE: no line from here on */
@@ -86,7 +86,7 @@ static bool is_code(const void *context, uint64_t address)
 	return false;
 }
 
-/* Keeps the first problem. Takes err, which may be NULL. */
+/* Keeps the first problem. Takes ownership of err, which may be NULL. */
 static void note_problem(struct mt_lines *lines, struct mt_error *err)
 {
 	if (err && !lines->problem)

@@ -28,9 +28,9 @@ struct mt_lines_frame {
 };
 
 /*
- * image is the mapped file; debug has the DWARF: the same file, or a debug file; path is debug's,
- * used to find more files in its directory, or NULL. Borrows all of them. *out is NULL without
- * DWARF.
+ * image is the mapped file; debug has the DWARF: the same file, or a debug file; path is the path
+ * of debug, or NULL; more files are searched in its directory. Borrows all of them. *out is NULL
+ * without DWARF.
  */
 struct mt_error *mt_lines_create(const struct mt_elf *image, struct mt_elf *debug, const char *path,
 				 struct mt_lines **out);

@@ -132,8 +132,8 @@ static enum next step(struct walk *walk, bool enter, const struct level *own)
 }
 
 /*
- * Visits, each once and in order, all entries of a unit that may have code or name code, or contain
- * such entries. libdw finds an entry's sibling by reading all its children. The walk visits the
+ * Visits all entries of a unit that may have code or name code, or contain such entries, each once
+ * and in order. libdw finds an entry's sibling by reading all its children. The walk visits the
  * children anyway, and finds the sibling at the end of their list.
  */
 static struct mt_error *walk_entries(Dwarf_Die *unit, const struct level *top,
@@ -174,8 +174,8 @@ struct reading {
 };
 
 /*
- * An entry's attributes about code, read in one pass over the entry. libdw's functions take a pass
- * each, and together a tenth of the time for 30,000 addresses of 100 MB.
+ * An entry's attributes about code, read in one pass over the entry. libdw's functions need one
+ * pass each; together they take a tenth of the time for 30,000 addresses in 100 MB.
  */
 struct code {
 	Dwarf_Addr low;
@@ -438,8 +438,8 @@ static const char *own_name(Dwarf_Die *die)
 }
 
 /*
- * The qualified name of a function's entry, the caller's to free. NULL if nothing encloses it, and
- * out of memory.
+ * The qualified name of a function's entry, which the caller frees. NULL if nothing encloses the
+ * entry, and out of memory.
  */
 static char *qualified_name(struct mt_scope_names *names, Dwarf_Die *function)
 {
@@ -537,7 +537,7 @@ struct mt_scope_detail mt_scope_detail(struct mt_scopes *scopes, uint32_t index,
 	scope->detail = (uint32_t)scopes->details.count;
 	detail->call_file = number_of(&scope->die, DW_AT_call_file);
 	detail->call_line = number_of(&scope->die, DW_AT_call_line);
-	if (scope->parent == MT_SCOPE_NONE) /* the symbol table's name is as good, and qualified */
+	if (scope->parent == MT_SCOPE_NONE) /* the symbol table has its qualified name */
 		find_name(scope->die, NULL, strings, detail);
 	else
 		find_name_once(scopes, scope->die, names, strings, detail);

@@ -57,8 +57,8 @@ void mt_scopes_deinit(struct mt_scopes *scopes);
 uint32_t mt_scopes_find(const struct mt_scopes *scopes, uint64_t address);
 
 /*
- * For the name of a function without a linkage name, which its classes, namespaces and functions
- * qualify: `total::<lambda(int)>::operator()`. All-zero is empty.
+ * The parents of entries, which qualify the name of a function without a linkage name:
+ * `total::<lambda(int)>::operator()`. All-zero is empty.
  */
 struct mt_scope_names {
 	struct mt_map64 parents; /* address of an entry to that of its parent */

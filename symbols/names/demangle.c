@@ -1,7 +1,7 @@
 /*
- * Demangles with libiberty, like perf, so that names are identical. Bounds it, because mangled
- * names are untrusted. libiberty limits its recursion (left enabled) but not its output: back
- * references double the output every few bytes.
+ * Demangles with libiberty, like perf, so that names are identical. Bounds the output, because
+ * mangled names are untrusted. libiberty limits its recursion (left enabled) but not its output,
+ * and back references double the output every few bytes.
  */
 #include "symbols/names/demangle.h"
 

@@ -7,8 +7,8 @@
 
 /*
  * The demangled name; the caller frees it. NULL if the name is not mangled, is too long, or expands
- * past a limit (a few hundred bytes can expand to gigabytes), and out of memory: use the original
- * name.
+ * past a limit (a few hundred bytes can expand to gigabytes), and out of memory. Use the original
+ * name then.
  */
 char *mt_demangle(const char *name);
 

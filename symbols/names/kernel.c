@@ -1,7 +1,7 @@
 /*
  * Kernel symbols from text in the form of /proc/kallsyms: "ffffffff81000000 T _text", with a tab
  * and "[module]" after symbols of modules, BPF and trampolines. The text is kept, and names point
- * into it. Padding (__pfx_NAME) and lines that only mark an end give no names.
+ * into it. Padding (__pfx_NAME) and lines that only mark an end are not used as names.
  */
 #include "symbols/names/kernel.h"
 
@@ -67,7 +67,7 @@ static bool take_hex(const char **p, uint64_t *value)
 	return *p > digits && *p - digits <= 16;
 }
 
-/* Cuts "name\t[module]" in the text. *module: its offset; 0 without a module. */
+/* Cuts "name\t[module]" in the text. *module is its offset; 0 if there is no module. */
 static void cut_module(char *text, char *name, uint32_t *module)
 {
 	char *tab = strpbrk(name, "\t "), *bracket, *end;
@@ -153,7 +153,7 @@ static void sort(struct mt_kernel_symbols *symbols)
 }
 
 /*
- * Keeps the last of several symbols at one address: perf gives only the last one an end, and
+ * Keeps the last of several symbols at one address: perf sets the end of only the last one, and
  * prefers symbols with an end. Symbols have priority over end marks. The list is sorted.
  */
 static void settle(struct mt_kernel_symbols *symbols)
@@ -172,7 +172,7 @@ static void settle(struct mt_kernel_symbols *symbols)
 	symbols->list.count = kept;
 }
 
-/* Parses the text of `size` bytes and one spare byte; takes it. */
+/* Parses the text of `size` bytes and one spare byte. Takes ownership of the text. */
 static struct mt_error *parse(char *text, size_t size, struct mt_kernel_symbols **out)
 {
 	MT_CLEANUP(mt_kernel_symbols_destroy_p)

@@ -24,7 +24,7 @@ bool mt_kernel_is_padding(const char *name, size_t size);
 /* Reads a kallsyms file. All-zero addresses (kptr_restrict) are an error. */
 struct mt_error *mt_kernel_symbols_read(const char *path, struct mt_kernel_symbols **out);
 
-/* Reads a kallsyms file as text, the caller's to free. */
+/* Reads a kallsyms file as text, which the caller frees. */
 struct mt_error *mt_kernel_text_read(const char *path, char **text, size_t *size);
 
 /* Parses text in memory. */

@@ -1,7 +1,8 @@
 /*
  * The addresses divide the lines into gaps. Only the first and the last line of each gap matter:
- * the last line at or before an address, and the first one after it. If the latter covers no
- * address, its symbol type marks an end, so that addresses past it do not get its name.
+ * the last line at or before an address, and the first one after it. If the first line after an
+ * address covers no address, its symbol type marks an end, so that addresses past it do not get its
+ * name.
  */
 #include "symbols/names/kernel_lines.h"
 

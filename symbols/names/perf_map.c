@@ -8,7 +8,7 @@
 #include "formats/base/array.h"
 #include "symbols/tables/interval_table.h"
 
-#define NAME_MAX_SIZE 4096 /* bytes of a name, because all of it is stored and printed */
+#define NAME_MAX_SIZE 4096 /* most bytes of a name, because all of it is stored and printed */
 #define LINES_MAX 33554432
 
 struct entry {
@@ -64,7 +64,7 @@ struct intervals {
 	size_t count, capacity;
 };
 
-/* False out of memory. */
+/* Adds the interval of a line. False out of memory. */
 static bool take_line(struct mt_perf_map *map, struct intervals *intervals, const char *at,
 		      const char *end)
 {

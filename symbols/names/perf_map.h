@@ -1,7 +1,7 @@
 /*
  * Names of JIT code, in the form of /tmp/perf-PID.map: lines "START SIZE name", numbers in
- * hexadecimal, the name up to the end of the line. Where ranges overlap, the later line holds: code
- * is overwritten.
+ * hexadecimal, and the name up to the end of the line. Where ranges overlap, the later line is
+ * used, because code is overwritten.
  */
 #ifndef MT_SYMBOLS_NAMES_PERF_MAP_H
 #define MT_SYMBOLS_NAMES_PERF_MAP_H

@@ -54,7 +54,7 @@ struct mt_symbolizer {
 	size_t lost; /* names missing because memory ran out */
 };
 
-/* Answers without storage: no image, no memory, no kernel symbols. */
+/* The answer if there is no image, no memory or no kernel symbol. It needs no storage. */
 static const struct mt_symbol unknown = {.name = "[unknown]", .dso = "[unknown]"};
 static const struct mt_symbol kernel_unknown = {.name = KERNEL_NAME, .dso = KERNEL_NAME};
 
@@ -112,8 +112,8 @@ void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer)
 }
 
 /*
- * Interns a string. Returns fallback for an empty string, or out of memory, which NULL also means.
- * Takes string.
+ * Interns a string. Takes ownership of string. Returns fallback for an empty string, or if memory
+ * ran out, which NULL also means.
  */
 static const char *keep_string(struct mt_symbolizer *symbolizer, char *string, const char *fallback)
 {
@@ -126,7 +126,7 @@ static const char *keep_string(struct mt_symbolizer *symbolizer, char *string, c
 	return id == MT_STRING_NONE ? fallback : mt_strings_get(symbolizer->strings, id);
 }
 
-/* "[libc.so.6]", "[anon]", "[heap]". */
+/* The name of a place without symbols: "[libc.so.6]", "[anon]", "[heap]". */
 static const char *fallback_name(struct mt_symbolizer *symbolizer, const struct mt_image *image)
 {
 	const char *slash = strrchr(mt_image_shown(image), '/');

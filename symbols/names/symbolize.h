@@ -1,6 +1,6 @@
 /*
- * Names for addresses. Called last, once per unique (image, address), batched by image; results are
- * interned.
+ * Names for addresses. Called last, once for each unique (image, address), in batches by image;
+ * results are interned.
  *
  * Names are printed as perf does: demangled with template arguments and without return type or
  * parameters (`grow<15, 0>`, `XOREncryptor::encryptChunk`), without symbol versions; `[dso]` if
@@ -55,22 +55,24 @@ void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer);
 const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt_image *image,
 				     uint64_t file_offset);
 
-/* An image, and how many of its places have a name and have none. */
+/* An image, and how many of its places have a name and how many have none. */
 struct mt_named_image {
 	struct mt_image *image; /* NULL: no place was looked up */
 	size_t named, nameless;
-	bool lacks_lines; /* lines were asked for, there are none, and the recorded host had them */
+	bool lacks_lines; /* lines were requested, there are none, and the recorded host had them */
 };
 
 /* Image i, by its id; false past the last one that was looked up. */
 bool mt_symbolizer_image(const struct mt_symbolizer *symbolizer, size_t i,
 			 struct mt_named_image *out);
 
-/* The problem with an image's DWARF so far, one line, and which image; NULL without problems. */
+/*
+ * The problem with an image's DWARF so far, one line, and which image; NULL if there is no problem.
+ */
 const char *mt_symbolizer_lines_problem(const struct mt_symbolizer *symbolizer,
 					const struct mt_image **image);
 
-/* How many names are missing, or tables of names, because memory was short. */
+/* How many names, or tables of names, are missing because memory was short. */
 size_t mt_symbolizer_lost(const struct mt_symbolizer *symbolizer);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * The table of an image's functions. Reads functions once and sorts them by start. First settles
- * what needs no names, like perf: ends of symbols without a size, ranks of equal starts. Then cuts
- * overlapping functions into disjoint pieces, each owned by the innermost symbol. Demangled names
- * are compared only when their address is looked up.
+ * The table of an image's functions. Reads functions once and sorts them by start. First decides
+ * what needs no names, as perf does: ends of symbols without a size, ranks of equal starts. Then
+ * cuts overlapping functions into disjoint pieces, each owned by the innermost symbol. Demangled
+ * names are compared only when their address is looked up.
  */
 #include "symbols/names/symtab.h"
 
@@ -61,9 +61,9 @@ void mt_symtab_destroy(struct mt_symtab *symtab)
 /* ---- The choice among symbols at one address ---- */
 
 /*
- * In this order: with a size; with a type; global, then weak, then local; fewer leading
- * underscores; the longer name; the first. This is perf's order except that weak precedes local: a
- * stripped file then gives the same names.
+ * Prefers symbols in this order: with a size; with a type; global, then weak, then local; with
+ * fewer leading underscores; with the longer name; the first. This is perf's order except that weak
+ * precedes local: then a stripped file leads to the same names.
  */
 
 /* Bits of a rank: the symbol has a size; it has a type. */
@@ -167,7 +167,7 @@ static size_t end_of_start(const struct mt_symtab *symtab, size_t i)
 	return i;
 }
 
-/* False out of memory. */
+/* Sorts functions as compare_functions() does. False out of memory. */
 static bool sort_functions(struct function *f, size_t count)
 {
 	MT_CLEANUP_FREE struct mt_addressed *order = malloc((count + 1) * sizeof(*order));
@@ -234,7 +234,7 @@ static size_t best_name(struct mt_symtab *symtab, size_t from, size_t to)
 
 /*
  * The function of [from, to) that was read last. It is chosen among functions without a size: perf
- * gives only the last one an end, and prefers symbols with an end.
+ * sets the end of only the last one, and prefers symbols with an end.
  */
 static size_t last_met(const struct mt_symtab *symtab, size_t from, size_t to)
 {

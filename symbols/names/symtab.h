@@ -31,7 +31,7 @@ uint32_t mt_symtab_find(struct mt_symtab *symtab, uint64_t vaddr, uint64_t *star
 /* Number of functions sorted so far. */
 size_t mt_symtab_count(const struct mt_symtab *symtab);
 
-/* A function's printable name without version, the caller's to free; NULL out of memory. */
+/* A function's printable name without version, which the caller frees; NULL out of memory. */
 char *mt_symtab_name(struct mt_symtab *symtab, uint32_t function, bool demangle);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Carried data from any bytes. The bytes are the body of a FILE record, which is listed, loaded and
- * used by its kind. They are also one skeleton, used for unwinding and naming, and two skeletons of
- * one image.
+ * used according to its kind. They are also one skeleton, used for unwinding and naming, and two
+ * skeletons of one image.
  */
 #include <stdint.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
- * CFI, registers, a dump and a kernel chain from any bytes. Unwinding must stay inside them, end,
- * and give the reason why the stack ends.
+ * CFI, registers, a dump and a kernel chain from any bytes. Unwinding must stay inside them and
+ * end, and must return the reason why the stack ends.
  *
  * The input is cut into: sizes, types, .eh_frame_hdr, .eh_frame, .debug_frame, then the dump. The
  * sections are put into a separate ELF file, whose code also comes from the fuzzer. A type can make
- * a section SHT_NOBITS: it has a size and no bytes.
+ * a section SHT_NOBITS, which has a size but no bytes.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static void fill_regs(struct mt_cursor *c, struct mt_unwind_regs *regs)
 	regs->valid = (1u << MT_UNWIND_REGS) - 1;
 }
 
-/* One unwinder for all inputs, like a worker's; maps differ in their generation. */
+/* Uses one unwinder for all inputs, as a worker does; maps differ in their generation. */
 static void unwind(struct mt_unwind_input *input)
 {
 	static struct mt_unwinder *unwinder;

@@ -1,4 +1,4 @@
-/* An ELF file from any bytes: every accessor must stay inside them. */
+/* An ELF file from any bytes: every accessor must stay inside the bytes. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * A jitdump from any bytes: it is copied in pieces, and addresses of all sizes are looked up at
+ * A jitdump from any bytes: it is copied in pieces, and addresses of all sizes are looked up for
  * several times.
  */
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * Calls of a few threads, in any order: growth, outstanding memory and mapped memory, at the end,
- * at the peak and at a moment.
+ * Calls of a few threads, in any order. Computes growth, outstanding memory and mapped memory, at
+ * the end, at the peak and at a moment.
  */
 #include "tests/fuzz/ledger_feed.h"
 

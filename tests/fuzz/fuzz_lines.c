@@ -1,5 +1,5 @@
 /*
- * DWARF sections from any bytes, in an ELF file: every look-up must end and give complete frames.
+ * DWARF sections from any bytes, in an ELF file: every look-up must end and return complete frames.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * A perf.data file from any bytes: reading must end, stay inside its memory, and give records that
- * can be decoded or refused. An input that does not start with the magic gets it.
+ * A perf.data file from any bytes: reading must end, stay inside its memory, and return records
+ * that can be decoded or refused. The magic is written over the start of an input that lacks it.
  */
 #include <stdint.h>
 #include <stdio.h>

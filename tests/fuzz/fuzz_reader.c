@@ -1,5 +1,5 @@
 /*
- * A recording from any bytes: reading must end, stay inside its memory, and give records that can
+ * A recording from any bytes: reading must end, stay inside its memory, and return records that can
  * be decoded or refused. Each input is read unchanged, once more with correct checksums so that the
  * code after the check is reached, and again with its stored chunks packed.
  */

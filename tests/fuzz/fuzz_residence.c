@@ -1,6 +1,6 @@
 /*
- * Faults, counts and calls of a few threads, in any order: resident pages by holder, with and
- * without counts from the kernel, at the end, at the peak and over time.
+ * Faults, counts and calls of a few threads, in any order. Computes resident pages by holder, with
+ * and without counts from the kernel, at the end, at the peak and over time.
  */
 #include "tests/fuzz/ledger_feed.h"
 

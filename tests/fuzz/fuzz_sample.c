@@ -1,5 +1,5 @@
 /*
- * An attr and a kernel record from any bytes: decoding must stay inside them. A sample must decode
+ * An attr and a kernel record from any bytes: decoding must stay inside both. A sample must decode
  * to the same values with its dump in place and with the dump removed as the recorder does.
  */
 #include <stdint.h>

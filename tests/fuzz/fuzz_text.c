@@ -1,7 +1,7 @@
 /*
  * Folded stacks from any bytes. Reading must end, stay inside its memory, and name frames inside
- * the text. The first byte selects the format: one count a line, two counts a line, or the output
- * of perf script, which is refused.
+ * the text. The first byte selects the format: one count per line, two counts per line, or the
+ * output of perf script, which is refused.
  */
 #include <stdint.h>
 #include <stdio.h>

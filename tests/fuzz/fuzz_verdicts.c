@@ -1,4 +1,6 @@
-/* Calls and faults of a few threads, in any order: the verdicts on the memory they reserved. */
+/*
+ * Calls and faults of a few threads, in any order. Computes verdicts on the memory they reserved.
+ */
 #include "tests/fuzz/ledger_feed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 /*
- * A recording of calls, faults and counts from any bytes, for the fuzz targets of the analyses. A
- * step reads some bytes and adds one record of one of a few threads. Most addresses are in a range
- * of a few hundred pages; some are at the ends of the address space.
+ * Makes a recording of calls, faults and counts from any bytes, for the fuzz targets of the
+ * analyses. A step reads some bytes and adds one record of one of a few threads. Most addresses are
+ * in a range of a few hundred pages; some are at the ends of the address space.
  */
 #ifndef MT_TESTS_FUZZ_LEDGER_FEED_H
 #define MT_TESTS_FUZZ_LEDGER_FEED_H

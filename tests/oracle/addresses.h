@@ -1,6 +1,6 @@
 /*
- * Common parts of the programs that look up addresses: reading addresses from standard input, one a
- * line in hex, and the clock.
+ * Common parts of the programs that look up addresses: reading addresses in hex from standard
+ * input, one per line, and the clock.
  */
 #ifndef MT_TESTS_ORACLE_ADDRESSES_H
 #define MT_TESTS_ORACLE_ADDRESSES_H

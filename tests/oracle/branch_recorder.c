@@ -1,4 +1,4 @@
-/* Branch records as the hardware produces them in call-stack mode. */
+/* Keeps branch records as the hardware produces them in call-stack mode. */
 #include "tests/oracle/branch_recorder.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ static void pop(struct branch_recorder *r)
 
 /*
  * A call pushes a record and a return pops one, regardless of the return address. A call of the
- * next instruction does neither.
+ * next instruction is not recorded.
  */
 void branch_recorder_follow(struct branch_recorder *r, const struct stepper *s)
 {

@@ -1,7 +1,7 @@
 /*
- * Simulates call-stack mode of the hardware for a stepped program: it records the open calls, up to
- * the number of registers. Instructions are classified by their opcode bytes alone, without a
- * disassembler.
+ * Simulates call-stack mode of the hardware for a stepped program: the hardware records the open
+ * calls, up to the number of its registers. Instructions are classified by their opcode bytes
+ * alone, without a disassembler.
  */
 #ifndef MT_TESTS_ORACLE_BRANCH_RECORDER_H
 #define MT_TESTS_ORACLE_BRANCH_RECORDER_H
@@ -18,7 +18,7 @@ enum {
 struct branch_recorder {
 	size_t depth;				      /* number of records kept */
 	struct mt_branch records[RECORDER_DEPTH_MAX]; /* newest first */
-	/* of each call, its return address and the stack slot that holds it */
+	/* for each record, the return address and its stack slot */
 	struct stepper_entry calls[RECORDER_DEPTH_MAX];
 	size_t count;
 };

@@ -1,10 +1,10 @@
 /*
- * Copies a recording and cuts every user stack dump to BYTES, as if the kernel had been asked for
- * no more. Tests compare the report of the copy with the report of the original.
+ * Copies a recording and cuts every user stack dump to BYTES, as if that size had been requested
+ * from the kernel. Tests compare the report of the copy with the report of the original.
  *
  *	cut_dumps BYTES IN OUT [LARGER]
  *
- * With LARGER, one dump of 37 is preceded by a seed of that size, as mtrec writes them. The program
+ * With LARGER, a seed of that size precedes one dump in 37, as in recordings of mtrec. The program
  * prints the time of each seed, then the number of dumps and the number of dumps that were longer
  * than BYTES.
  */

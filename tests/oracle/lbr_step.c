@@ -5,8 +5,8 @@
  *	lbr_step [-n DEPTH] [-s EVERY] [-d BYTES] [-o PERF.DATA] [-T TRUTH]
  *		[-t] [-v] PROGRAM [ARG...]
  *
- * -d adds a stack dump of BYTES, a multiple of 8, to the branch records. Unwinding then uses both,
- * and the printed line also says how many callers the dump alone gives.
+ * -d adds a stack dump of BYTES, a multiple of 8, to the branch records. Unwinding then uses dump
+ * and records, and the printed line also says how many callers the dump alone yields.
  *
  * -t starts at the program's first int3. Prints one line: stacks checked, wrong callers, how many
  * of the true callers were found, and in call-stack mode how many records are untrue themselves,
@@ -15,7 +15,7 @@
  * some time.
  *
  * -o writes the same stacks to a perf.data file, as samples of cycles. -T writes a line for each
- * stack to a file: the number of callers that the records give correctly, the ip, and the return
+ * stack to a file: the number of callers that are correct in the records, the ip, and the return
  * addresses, innermost first. The last line is the word "ever" and every caller there was.
  */
 #include <stdio.h>
@@ -44,13 +44,13 @@ struct run {
 	struct mt_unwinder *unwinder;
 	size_t every, dump_size;
 	uint8_t dump[DUMP_MAX];
-	size_t without;		/* callers that the dump alone gives */
-	bool dump_wrong;	/* the callers that the dump alone gives are wrong */
+	size_t without;		/* callers that the dump alone yields */
+	bool dump_wrong;	/* the callers that the dump alone yields are wrong */
 	struct perf_file *file; /* NULL: no file is written */
 	FILE *truth;
 	bool to_trap, verbose;
 	size_t step, looked, wrong, missed, untrue;
-	size_t callers, depth; /* sums: callers found, and true callers */
+	size_t callers, depth; /* sums over all stacks: callers found, and true callers */
 	size_t whole;	       /* stacks found up to the outermost caller */
 	struct mt_map64 ever;  /* return addresses that calls put on a stack */
 	MT_ARRAY(uint64_t) list;
@@ -64,7 +64,7 @@ static const struct stepper_entry *caller(const struct run *run, size_t i)
 }
 
 /*
- * Number of callers that the records give correctly, with the same stack slots as the true callers.
+ * Number of callers that are correct in the records, with the same stack slots as the true callers.
  */
 static size_t reported(const struct run *run)
 {
@@ -126,13 +126,13 @@ static size_t count_same(const struct run *run, const struct mt_stack *stack)
 	return same;
 }
 
-/* If there is a dump, a wrong caller counts only if the dump alone gives the right ones. */
+/* If there is a dump, a wrong caller counts only if the dump alone yields the right one. */
 static void judge(struct run *run, const struct mt_stack *stack)
 {
 	size_t found = stack->count ? stack->count - 1 : 0, can = reported(run);
 	size_t same = count_same(run, stack);
 	bool untrue = can < run->recorder.count, missed, bad;
-	/* the frames from before the int3 are not known, but a dump may hold them */
+	/* the frames from before the int3 are not known, but a dump may contain them */
 	bool beyond = run->dump_size && run->to_trap && same == run->stepper.depth;
 
 	missed = same < can && !run->dump_size;
@@ -167,7 +167,7 @@ static void write_callers(const struct run *run)
 	fputc('\n', run->truth);
 }
 
-/* Adds the dump to the branch records, and counts the callers that the dump alone gives. */
+/* Adds the dump to the branch records, and counts the callers that the dump alone yields. */
 static void add_dump(struct run *run, struct mt_unwind_input *input)
 {
 	struct mt_frame frames[STEPPER_DEPTH_MAX];

@@ -1,5 +1,5 @@
 /*
- * Looks up addresses with symbols/lines/lines, to compare it with addr2line and to break it:
+ * Looks up addresses with symbols/lines/lines, to compare that code with addr2line and to break it:
  *
  *	lines FILE < ADDRESSES          prints like addr2line -a -i -f, without parameters
  *	lines -t FILE < ADDRESSES       times of opening, of the first round and of a second one
@@ -31,7 +31,7 @@ static int fail(struct mt_error *err)
 struct names {
 	struct mt_map64 by_mangled; /* mangled name to its number */
 	MT_ARRAY(const char *) mangled;
-	MT_ARRAY(char *) all; /* NULL: the name is not a mangled one */
+	MT_ARRAY(char *) all; /* NULL: the name is not mangled */
 	MT_ARRAY(size_t) sizes;
 };
 

@@ -1,6 +1,6 @@
 /*
- * libdw on the samples of the bench: one Dwfl with every image of the process, and a callback that
- * reads the dump.
+ * Runs libdw on the samples of the bench, with one Dwfl for every image of the process and a
+ * callback that reads the dump.
  */
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>

@@ -28,7 +28,7 @@ struct perf_file {
 	size_t dump_size;
 };
 
-/* As in tools/perf/Documentation/perf.data-file-format.txt. */
+/* The header of tools/perf/Documentation/perf.data-file-format.txt. */
 struct header {
 	char magic[8];
 	uint64_t size, attr_size, attrs_offset, attrs_size, data_offset, data_size, types_offset,

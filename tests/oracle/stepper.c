@@ -86,7 +86,7 @@ static void pop_to(struct stepper *t, uint64_t sp)
 		t->depth--;
 }
 
-/* Prefixes, then e8 or ff /2. */
+/* True for prefixes followed by e8 or ff /2. */
 static bool is_call(const uint8_t *code)
 {
 	while (*code == 0x66 || *code == 0x67 || *code == 0xf2 || *code == 0xf3 || *code == 0x2e ||
@@ -100,7 +100,7 @@ static bool is_syscall(const uint8_t *code)
 	return code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* Delivers a signal: pushes the interrupted frame, and above it the handler's return address. */
+/* Enters a handler: pushes the interrupted frame, and then the handler's return address. */
 static void enter_handler(struct stepper *t, const struct user_regs_struct *before)
 {
 	uint64_t restorer;
@@ -112,8 +112,8 @@ static void enter_handler(struct stepper *t, const struct user_regs_struct *befo
 }
 
 /*
- * `pop %reg` of a return address: the program may push it again, so the entry stays until the stack
- * pointer changes.
+ * True after `pop %reg` of a return address: the program may push it again, so the entry stays
+ * until the stack pointer changes.
  */
 static bool holds(struct stepper *t, const uint8_t *code)
 {
@@ -135,7 +135,7 @@ static void follow(struct stepper *t, const struct user_regs_struct *before, con
 	if (t->regs.rsp == before->rsp - 8 && is_call(code) &&
 	    stepper_read_memory(t, t->regs.rsp, &pc, 8) == 8 &&
 	    pc - before->rip <= INSTRUCTION_MAX &&
-	    pc != t->regs.rip) /* a call of the next instruction is no call */
+	    pc != t->regs.rip) /* a call of the next instruction does not count */
 		push(t, t->regs.rsp, pc);
 	t->remap |= is_syscall(code);
 }
@@ -161,7 +161,7 @@ bool stepper_step(struct stepper *t)
 	return true;
 }
 
-/* Tracer and tracee alternate: on one CPU a run takes little more than half the time. */
+/* Tracer and tracee alternate: on one CPU the program takes little more than half the time. */
 static void stay_on_this_cpu(void)
 {
 	int cpu = sched_getcpu();

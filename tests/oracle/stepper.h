@@ -37,10 +37,10 @@ struct stepper {
 	struct stepper_entry chain[STEPPER_DEPTH_MAX];
 	size_t depth;
 	bool remap;    /* the mappings may have changed */
-	uint64_t held; /* the stack pointer above a return address that was popped into a register,
+	uint64_t held; /* stack pointer after a return address was popped into a register,
 			  or 0 */
 	/*
-	 * of the last step: its first registers, its code, and whether a signal was delivered
+	 * of the last step: the registers before it, its code, and whether a signal was delivered
 	 * instead
 	 */
 	struct user_regs_struct before;
@@ -50,7 +50,7 @@ struct stepper {
 	struct mt_image_map *map; /* as of the last stepper_read_mappings() */
 };
 
-/* Prints `what` and errno to standard error, and ends the tool with status 2. */
+/* Prints `what` and errno to standard error, and exits with status 2. */
 void stepper_die(const char *what) __attribute__((noreturn));
 
 /* Starts the program and stops it at its first instruction. */

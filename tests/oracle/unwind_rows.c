@@ -1,8 +1,9 @@
 /*
  * Compares the CFI reader with libdw, row by row. For every row of every function in .eh_frame_hdr,
- * the rules for the CFA, the return address, rbp, rbx and r12-r15 must be the same.
+ * the signal flag and the rules for the CFA, the return address, rsp, rbp, rbx and r12-r15 must be
+ * the same.
  *
- *	unwind_rows FILE...	prints rows and differences; exit 1 if there are any
+ *	unwind_rows FILE...	prints the number of rows, and differences; exit 1 if rows differ
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -35,8 +36,8 @@ static double now(void)
 
 /*
  * libdw returns decoded operations. For an operation with a block, "number2" points to the block's
- * bytes. Instead of encoding them again, compare operation by operation, with a small decoder for
- * the operations that occur in CFI.
+ * bytes. Instead of encoding them again, operations are compared one by one, with a small decoder
+ * for those that occur in CFI.
  */
 static bool decode_op(const uint8_t **p, const uint8_t *end, Dwarf_Op *op)
 {
@@ -104,7 +105,7 @@ static bool same_cfa(Dwarf_Frame *frame, const struct mt_cfi_rule *cfa)
 
 /*
  * How libdw expresses a rule: no ops and op_mem for undefined, no ops and NULL for same, otherwise
- * ops on the CFA.
+ * ops applied to the CFA.
  */
 static bool same_register(Dwarf_Frame *frame, int reg, const struct mt_cfi_rule *rule)
 {
@@ -170,8 +171,8 @@ static void check_row(struct mt_cfi *ours, Dwarf_Frame *frame, uint64_t address,
 }
 
 /*
- * Checks every row from `start` to the end of the FDE, which is the first address without a frame
- * in libdw, or the next function.
+ * Checks every row of the FDE that begins at `start`. The FDE ends at the first address for which
+ * libdw has no frame, or where the next function begins.
  */
 static void check_function(Dwarf_CFI *theirs, struct mt_cfi *ours, uint64_t start, uint64_t next,
 			   struct tally *t, const char *path)

@@ -5,9 +5,9 @@
  *
  *	unwind_step [-e N] [-j N] [-v] PROGRAM [ARG...]
  *
- * Prints one line: instructions, and how many stacks were whole, short (by reason) and wrong. The
- * exit status is 0 if no stack is wrong, at most N are short (-e, 0), and at most N already show
- * the target of a running longjmp (-j, 0).
+ * Prints one line: the number of instructions, and how many stacks were complete, short (by reason)
+ * and wrong. The exit status is 0 if no stack is wrong, at most N are short (-e, default 0), and at
+ * most N already show the target of a running longjmp (-j, default 0).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct tracee {
 
 struct tally {
 	size_t steps, whole, jumped, wrong;
-	size_t ends[MT_END_REASONS]; /* of short stacks */
+	size_t ends[MT_END_REASONS]; /* number of short stacks, by reason */
 	bool verbose;
 };
 
@@ -55,8 +55,8 @@ static void print_stacks(const struct tracee *t, const struct mt_stack *stack)
 }
 
 /*
- * Whether the stack is one that a running longjmp leads to: after the first frame it continues
- * where longjmp will cut the chain.
+ * Whether the stack is already the one after a running longjmp: apart from its first two frames, it
+ * is the part of the chain that longjmp will keep.
  */
 static bool jumped(const struct tracee *t, const struct mt_stack *stack)
 {

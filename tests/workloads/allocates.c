@@ -1,6 +1,6 @@
 /*
- * Calls each function of an allocator a known number of times, given as an argument, and frees all
- * blocks. Prints nothing, because stdio allocates.
+ * Calls each function of an allocator as often as the argument says, and frees all blocks. Prints
+ * nothing, because stdio allocates.
  */
 #include <malloc.h>
 #include <stdint.h>

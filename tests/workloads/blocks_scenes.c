@@ -1,12 +1,13 @@
 /*
  * Programs whose blocks take a known course, for the recordings in tests/golden/scenes:
- * blocks_scenes SCENE, for 15 s.
+ * blocks_scenes SCENE. Each runs for 15 s.
  *
- *	growing		a buffer that realloc makes larger, and one that is replaced by one twice as
- *			large each time it is full
- *	filled		a table of 24 MB that is filled for 6 s, and read from then on
- *	handover	two threads allocate requests that two others free, and free the answers of
- *			those; each answer that is kept comes from a pool whose refill is inlined
+ *	growing		a buffer that realloc makes larger; another buffer that is replaced by a
+ *			buffer of twice the size each time it is full
+ *	filled		a table of 24 MB that is filled for 6 s, and then only read
+ *	handover	two threads allocate requests and free answers, two others free requests
+ *			and allocate answers; answers that are kept come from a pool whose refill
+ *			function is inlined
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -142,7 +143,7 @@ static void *take(struct ring *ring)
 	return block;
 }
 
-/* The call's return address is in the line that follows: push_parcel(). */
+/* Inlined after malloc() in refill_pool(), whose return address has a line of this function. */
 static inline __attribute__((always_inline)) void push_parcel(struct parcel *parcel)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,7 +1,7 @@
 /*
- * A preloaded library: the FAIL_MALLOC-th allocation of a process, or the FAIL_READ-th read of a
- * file, fails. A forked process continues the counts of its parent. FAIL_COUNT names a file to
- * which both counts are written at the end.
+ * A preloaded library that makes the FAIL_MALLOC-th allocation of a process or the FAIL_READ-th
+ * read of a file fail. A forked process continues the counts of its parent. FAIL_COUNT names a
+ * file, to which the number of allocations and of reads is written at the end.
  */
 #include <dlfcn.h>
 #include <errno.h>

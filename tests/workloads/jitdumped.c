@@ -1,10 +1,10 @@
 /*
  * Makes code as a just-in-time compiler does and describes it in a jitdump: jitdumped PAGES [DIR]
  *
- * A function touches half of the pages, then another function takes its place and touches the
- * others. A third function is moved. A fourth has unwind tables and no frame pointer. All are
- * called from this file. The dump, jit-PID.dump in DIR or the current directory, has lines for the
- * first two.
+ * A function touches half of the pages, then another function replaces it at the same address and
+ * touches the other half. A third function is moved. A fourth has unwind tables and no frame
+ * pointer. All are called from this file. The dump, jit-PID.dump in DIR or the current directory,
+ * has line numbers for the first two.
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
  * Makes code in anonymous memory and names it in /tmp/perf-PID.map, as a just-in-time compiler
- * does. The code touches as many pages as the argument says.
+ * does. The argument is the number of pages that the code touches.
  */
 #include <stdio.h>
 #include <stdlib.h>

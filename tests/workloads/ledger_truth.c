@@ -1,15 +1,15 @@
 /*
- * Changes its address space at random, by every system call that can, from several threads that
- * fill each other's holes, and writes down /proc/self/maps at times. The account made from the
- * recorded calls must equal these files.
+ * Changes its address space at random, by every system call that can change it, from several
+ * threads that fill each other's holes, and copies /proc/self/maps to a file at times. The account
+ * made from the recorded calls must equal these files.
  *
  *	ledger_truth FILE [CALLS [THREADS [SEED [CHECKPOINTS]]]]	(100000 4 1 20)
  *
  * The threads share an arena, in which they map, unmap, move and protect at random; only the kernel
  * touches its memory. They also use brk, the main thread's stack, and mappings that the kernel
  * places elsewhere. Children make some of the calls: children of fork, with a copy of the address
- * space; children of vfork, in the memory of their parent; and this program executed anew, from a
- * process or a thread.
+ * space; children of vfork, in the memory of their parent; and new processes of this program,
+ * executed from a process or a thread.
  *
  * At a checkpoint all threads stop, and one of them makes these calls:
  *
@@ -20,15 +20,15 @@
  *
  * Both calls fail with EINVAL on every kernel, and both are recorded. Children that copy or replace
  * the address space have their own checkpoints, before they end; the numbers come from the same
- * sequence. The first checkpoint of the main process, 0, is before its first call, its last
- * checkpoint is after its last call. On standard output:
+ * sequence. The first checkpoint of the main process, 0, is before its first call, and its last one
+ * is after its last call. Writes to standard output:
  *
  *	pid P
  *	count CALL made N failed M	calls of process P between those two, markers included
- *	checkpoints N			numbers in use are below N, children's included; a child
- *that was killed has none
+ *	checkpoints N			all checkpoints, also of children, have numbers below N
  *
- * The program maps the files FILE.a, FILE.b and FILE.c; they remain, its shared memory does not.
+ * The program maps the files FILE.a, FILE.b and FILE.c; these remain when it ends, its shared
+ * memory does not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@
 
 #define PAGE 4096ul
 #define ARENA_PAGES 1024ul
-#define GUARD_PAGES 128ul /* around the arena, whose neighbour would be the main thread's TLS */
+#define GUARD_PAGES 128ul /* around the arena, which would be next to the main thread's TLS */
 #define HEAP_PAGES 128ul
 #define FILE_PAGES 64ul
 #define MARKER 0x6d7472000000ul
@@ -114,7 +114,7 @@ struct thread {
 	struct world *world;
 	unsigned number;
 	uint64_t random;
-	bool child; /* its calls do not count for the main process */
+	bool child; /* its calls are not counted for the main process */
 	unsigned long shared, attached;
 	struct outside outside[OUTSIDE_MAX];
 	unsigned outsides, depth;
@@ -185,7 +185,7 @@ static void drop_outside(struct thread *t)
 	*o = t->outside[--t->outsides];
 }
 
-/* Notes where the kernel has placed a mapping, so that the thread can remove it later. */
+/* Stores where the kernel has placed a mapping, so that the thread can remove it later. */
 static void note_outside(struct thread *t, long at, unsigned long size, bool shm)
 {
 	if (at == -1 || is_inside(t, (unsigned long)at))
@@ -221,7 +221,7 @@ static void map_file(struct thread *t)
 		t->shared = at;
 }
 
-/* The kernel chooses the address: a hole, perhaps another thread's, or outside the arena. */
+/* Maps where the kernel chooses: in a hole, perhaps another thread's, or outside the arena. */
 static void map_anywhere(struct thread *t)
 {
 	unsigned long hint = draw(t, 3) ? somewhere(t) : 0, size = (1 + draw(t, 6)) * PAGE;
@@ -278,7 +278,7 @@ static void move(struct thread *t)
 	long got;
 
 	switch (draw(t, 7)) {
-	case 0: /* in place, if there is room */
+	case 0: /* grows in place, if there is room */
 		make(t, MREMAP, (long)at, PAGE, (long)(PAGE + new_size), 0, 0, 0);
 		return;
 	case 1:
@@ -293,7 +293,7 @@ static void move(struct thread *t)
 		make(t, MREMAP, (long)at, (long)size, (long)new_size, MREMAP_MAYMOVE | MREMAP_FIXED,
 		     (long)to, 0);
 		return;
-	case 4: /* the same size: several regions, if the kernel allows it */
+	case 4: /* keeps the size; moves several regions, if the kernel allows it */
 		if (size < new_size)
 			new_size = size;
 		make(t, MREMAP, (long)at, (long)new_size, (long)new_size,
@@ -443,8 +443,8 @@ static __attribute__((noreturn)) void child_main(struct thread *t, unsigned kind
 }
 
 /*
- * A child with a copy of the address space: continues, executes, executes from a thread, or is
- * killed.
+ * Starts a child with a copy of the address space, which continues, executes, executes from a
+ * thread, or is killed.
  */
 static void fork_child(struct thread *t)
 {
@@ -457,7 +457,7 @@ static void fork_child(struct thread *t)
 		waitpid(pid, NULL, 0);
 }
 
-/* Code of a vfork's child: a separate function, because the child uses our stack. */
+/* Runs in a child of vfork; a separate function, because the child uses the parent's stack. */
 static __attribute__((noinline, noreturn)) void borrowed_memory(struct thread *t, bool executes,
 								unsigned number)
 {
@@ -470,7 +470,7 @@ static __attribute__((noinline, noreturn)) void borrowed_memory(struct thread *t
 	_exit(0);
 }
 
-/* A child that works in our memory with its own pid. */
+/* Starts a child that works in the parent's memory with its own pid. */
 static void vfork_child(struct thread *t)
 {
 	const bool executes = draw(t, 2);
@@ -585,7 +585,7 @@ static void seed_thread(struct thread *t, struct world *world, unsigned number)
 	t->attached = t->shared = world->arena;
 }
 
-/* This program, executed by a child: one thread, its own arena, and one checkpoint. */
+/* Runs this program when a child executed it: one thread, its own arena, and one checkpoint. */
 static int executed(struct world *world, unsigned number)
 {
 	static struct thread t;

@@ -1,8 +1,8 @@
 /*
  * A preloaded library that makes this kernel answer like an older one. It refuses what the older
  * kernel refuses, with the same errno, and passes other calls on. The refusals of each kernel were
- * measured; the table below holds all that perf_event_open, its ioctls and the path of tracefs
- * show.
+ * measured; the table below has all differences that perf_event_open, its ioctls and the path of
+ * tracefs show.
  *
  *	LD_PRELOAD=old_kernel.so OLD_KERNEL=3.10 mtrec ...
  *
@@ -26,11 +26,11 @@
 
 struct old_kernel {
 	const char *version;
-	size_t attr_size;      /* bytes after it must be 0, else E2BIG */
+	size_t attr_size;      /* bytes after this size must be 0, else E2BIG */
 	unsigned flag_bits;    /* of the bit field; higher bits give EINVAL */
 	unsigned sample_bits;  /* of sample_type */
 	unsigned read_bits;    /* of read_format */
-	unsigned software;     /* PERF_COUNT_SW_MAX: ENOENT from this number on */
+	unsigned software;     /* PERF_COUNT_SW_MAX; events from this number on give ENOENT */
 	unsigned open_flags;   /* of perf_event_open */
 	bool reserved_clockid; /* the clockid field must be 0 */
 	bool ioctl_id, ioctl_pause, ioctl_modify, has_tracefs, has_uprobe_pmu;

@@ -36,7 +36,7 @@ int main(void)
 	char *first, *second, *third;
 	static char line[4096];
 
-	setvbuf(stdout, line, _IOFBF, sizeof(line)); /* reserves nothing else meanwhile */
+	setvbuf(stdout, line, _IOFBF, sizeof(line)); /* stdio reserves no memory then */
 	say("started", 0);
 	first = reserve(8 * MIB);
 	say("first", 8 * MIB);

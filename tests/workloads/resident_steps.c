@@ -1,7 +1,7 @@
 /*
- * Gains and loses resident pages in every way that a program can by itself. Prints the kernel's
- * figure after each step: "STEP time kilobytes", with the time of CLOCK_MONOTONIC and the kilobytes
- * of Rss in smaps_rollup.
+ * Gains and loses resident pages in every way that a program can cause by itself. Prints the
+ * kernel's figure after each step: "STEP time kilobytes", with the time of CLOCK_MONOTONIC and the
+ * kilobytes of Rss in smaps_rollup.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,17 +1,17 @@
 /*
  * A small server whose memory takes a known course, for the recordings in tests/golden/scenes:
- * scenes SCENE [SECONDS]. It handles a request each 30 ms, with memory that is given back at once,
- * and in addition:
+ * scenes SCENE [SECONDS]. It handles a request each 30 ms, with memory that is freed immediately.
+ * In addition:
  *
  *	leak		each request leaves a session in the heap that nothing removes
  *	maps		each tenth request leaves a mapping of 160 KB
  *	files		each tenth request maps a part of a data file and never unmaps it
- *	cache		a cache with a cap: full after a third of the time, then the oldest entry
- * goes sawtooth	a batch of results that is dropped as a whole when it is full
+ *	cache		a bounded cache, full after a third of the time, then drops old entries
+ *	sawtooth	a batch of results that is freed as a whole when it is full
  *	startup		tables that are loaded once
- *	forks		each twelfth request is answered by a child, each third of those runs
- * another program nothing		nothing else
- *	burst		leak, and as much again at once in the middle
+ *	forks		each twelfth request is answered by a child, some run another program
+ *	nothing		nothing else
+ *	burst		leak, and as much again in one step in the middle
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@
 enum {
 	TICK_MS = 30,
 	SESSION = 16 << 10,
-	ENTRIES = 150, /* of the cache, of a batch */
+	ENTRIES = 150, /* of the cache, and of a batch */
 	SEGMENT = 160 << 10,
 	TABLES = 6 << 20,
 	DATA_FILE = 8 << 20,
@@ -44,7 +44,7 @@ struct entry {
 
 struct server {
 	const char *program;
-	int ticks; /* all of them */
+	int ticks; /* of the whole program */
 	struct entry *sessions, *batch;
 	struct entry *cache[ENTRIES];
 	char *tables;

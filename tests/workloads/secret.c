@@ -1,7 +1,7 @@
 /*
  * Faults pages below outer(), middle() and inner() with secrets on its stack and in its registers:
- * secret WORD PAGES. On the stack are "on-the-stack-4711", and WORD as an argument and in the
- * environment. In registers is 0x4712471247124712. PAGES 0: without end.
+ * secret WORD PAGES. The stack has "on-the-stack-4711", and WORD as an argument and in the
+ * environment. Registers have 0x4712471247124712. If PAGES is 0, the program does not end.
  */
 #include <stdint.h>
 #include <stdio.h>

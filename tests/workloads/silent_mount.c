@@ -1,7 +1,8 @@
 /*
- * A file system that stops answering: silent_mount DIR FILE. Mounts a file system at DIR that has
- * FILE's bytes as DIR/program, and prints "mounted". After SIGUSR1 it reads no more requests.
- * SIGTERM ends it and the mount. It speaks the kernel's FUSE protocol, so no library is needed.
+ * A file system that stops answering: silent_mount DIR FILE. Mounts a file system at DIR in which
+ * DIR/program has the bytes of FILE, and prints "mounted". After SIGUSR1 the program reads no more
+ * requests. SIGTERM ends the program and the mount. The program speaks the kernel's FUSE protocol,
+ * so no library is needed.
  */
 #include <errno.h>
 #include <fcntl.h>

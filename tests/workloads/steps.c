@@ -1,5 +1,6 @@
 /*
- * Does known things to memory and prints them on standard output, for tests of the recorder:
+ * Uses memory in known ways and prints the regions used on standard output, for tests of the
+ * recorder:
  *
  *	steps faults PAGES        touches that many fresh pages
  *	steps late PAGES          the same a second later
@@ -36,7 +37,7 @@ static int thread_id(void)
 	return (int)syscall(SYS_gettid);
 }
 
-/* One fault a page: no huge pages, no faults around an address. */
+/* Takes one fault a page: the memory has no huge pages, and no fault maps neighbouring pages. */
 __attribute__((noinline)) static void touch(size_t pages)
 {
 	char *memory = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,

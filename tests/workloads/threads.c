@@ -1,6 +1,6 @@
 /*
- * threads N [CHURN]: N threads that sleep. With CHURN, threads also start, touch fresh memory and
- * end, all the time.
+ * threads N [CHURN]: N threads that sleep. With CHURN, threads are also started all the time that
+ * touch new memory and end.
  */
 #include <pthread.h>
 #include <stdio.h>

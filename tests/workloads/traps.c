@@ -2,9 +2,9 @@
  * Programs whose memory is easily judged wrong, for the recordings in tests/golden/scenes, by the
  * first argument: traps TRAP [SECONDS].
  *
- * lru: a bounded cache, and a store that nothing removes from; both copy by one helper.
+ * lru: a bounded cache, and a store that only grows; the two copy data by the same helper.
  *
- * advise: fills a mapping and gives it back by MADV_DONTNEED, over and over.
+ * advise: fills a mapping and returns the memory by MADV_DONTNEED, over and over.
  *
  * prefork: two workers; the second one leaks.
  *
@@ -140,7 +140,7 @@ static void ended(int number)
 static const struct trap {
 	const char *name;
 	void (*step)(int number);
-	int once; /* steps in all; 0: one a tick */
+	int once; /* number of steps; 0: one a tick */
 } traps[] = {
 	{"lru", lru, 0},
 	{"advise", fill_arena, 0},

@@ -1,10 +1,10 @@
 /*
- * Faults pages below code that cannot be unwound: no CFI, and no frame pointer. Its frame is small,
- * or with a second word larger than the range that mtreport --scan searches.
+ * Faults pages below code that cannot be unwound: no CFI, and no frame pointer. The frame of that
+ * code is small; with "large" it is larger than the range that mtreport --scan searches.
  *
  *	uncharted PAGES [large | leftovers]
  *
- * leftovers: earlier calls have left their return addresses in the place of that frame.
+ * With "leftovers", return addresses of earlier calls are left in the place of that frame.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *	unseen ring      an io_uring, which is not used
  *	unseen advise    has some of its pages reclaimed by process_madvise
  *
- * Built for 32 bits with -DNARROW and without any library, it maps 1 MiB ten times. Exits with 77
- * if the kernel refuses.
+ * Built for 32 bits with -DNARROW and without any library, the program maps 1 MiB ten times. It
+ * exits with status 77 if the kernel refuses.
  */
 #ifdef NARROW
 static long call(long number, long *arguments)

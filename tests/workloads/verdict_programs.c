@@ -65,7 +65,7 @@ static void leak(struct run *run, int tick)
 	reserve(run);
 }
 
-/* Eight teeth. */
+/* Grows and frees everything, eight times. */
 static void sawtooth(struct run *run, int tick)
 {
 	reserve(run);
@@ -79,7 +79,7 @@ static void one_off(struct run *run, int tick)
 		reserve(run);
 }
 
-/* Fills a cache: a miss becomes ever rarer. */
+/* Fills a cache: misses become ever rarer. */
 static void cache(struct run *run, int tick)
 {
 	double full = 200 * (1 - exp(-5.0 * (tick + 1) / TICKS));
@@ -88,7 +88,7 @@ static void cache(struct run *run, int tick)
 		reserve(run);
 }
 
-/* A heap that grows; then all of it but its top is free and is returned as malloc_trim() does. */
+/* Grows a heap, then frees all of it except the top and returns it as malloc_trim() does. */
 static void arena(struct run *run, int tick)
 {
 	static char *heap;

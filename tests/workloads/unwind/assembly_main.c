@@ -1,6 +1,6 @@
 /*
  * Calls the functions of assembly.S from compiled code, each with a callback, so that code with CFI
- * is on both sides of them.
+ * is above and below them on the stack.
  */
 typedef void callback(void);
 

@@ -1,6 +1,6 @@
 /*
- * Calls through the PLT (lazily resolved if so linked), through pointers, into rare code of the C
- * library, and into the vdso.
+ * Calls through the PLT (lazily resolved, if linked that way), through pointers, into rare code of
+ * the C library, and into the vdso.
  */
 #include <dlfcn.h>
 #include <math.h>

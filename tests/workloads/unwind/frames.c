@@ -1,6 +1,6 @@
 /*
- * Frames that compilers make rarely: realigned (DRAP), variable size, shrink-wrapped, many saved
- * registers.
+ * Kinds of frames that compilers make rarely: realigned (DRAP), variable size, shrink-wrapped, many
+ * saved registers.
  */
 #include <alloca.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /*
- * Signal frames: on the same stack, on an alternate stack, nested, left by siglongjmp, in a leaf's
- * red zone and in a prologue.
+ * Signal frames: on the same stack, on an alternate stack, nested, left by siglongjmp, and in a
+ * leaf function.
  */
 #include <setjmp.h>
 #include <signal.h>
