@@ -21,7 +21,7 @@ if [ -z "${TMPDIR:-}" ]; then
 fi
 export XDG_CACHE_HOME=$TMPDIR/cache # where mtrec keeps the ids of tracepoints that it has found
 
-# pass DESCRIPTION; fail DESCRIPTION [FILE whose text explains]
+# pass DESCRIPTION; fail DESCRIPTION [FILE with details]
 pass() {
 	tests_run=$((tests_run + 1))
 	echo "ok $tests_run - $1"
@@ -40,13 +40,13 @@ skip() {
 	echo "ok $tests_run - $1 # SKIP $2"
 }
 
-# skip_all WHY: no test of this file can run here.
+# skip_all WHY: skips the whole file, because none of its tests can run here.
 skip_all() {
 	echo "1..0 # SKIP $1"
 	exit 0
 }
 
-# expect STATUS DESCRIPTION COMMAND...: the command has this exit status; its output stays in $out and $err (files).
+# expect STATUS DESCRIPTION COMMAND...: checks the exit status of the command. Its output stays in the files $out and $err.
 out=$TMPDIR/out
 err=$TMPDIR/err
 expect() {
@@ -64,12 +64,12 @@ expect() {
 	fi
 }
 
-# check DESCRIPTION COMMAND...: the command succeeds.
+# check DESCRIPTION COMMAND...: checks that the command succeeds.
 check() {
 	expect 0 "$@"
 }
 
-# says DESCRIPTION REGEX [FILE]: the stderr of the last command (or FILE) has a matching line.
+# says DESCRIPTION REGEX [FILE]: checks that a line of FILE, by default the stderr of the last command, matches.
 says() {
 	if grep -Eq -- "$2" "${3:-$err}"; then
 		pass "$1"
@@ -82,21 +82,21 @@ says() {
 	fi
 }
 
-# needs_perf, needs_shared, needs_command NAME: skip the whole file if it is absent.
+# needs_perf, needs_shared, needs_command NAME: skip the whole file if what they need is absent.
 needs_perf() {
 	[ -z "${MT_NO_PERF:-}" ] || skip_all "$MT_NO_PERF"
 }
 
 needs_shared() {
-	[ -n "$MT_SHARED" ] && [ -d "$MT_SHARED" ] || skip_all "no ../shared next to the tree (MT_SHARED=DIR)"
+	[ -n "$MT_SHARED" ] && [ -d "$MT_SHARED" ] || skip_all "no ../shared next to the tree: set MT_SHARED=DIR"
 }
 
 needs_command() {
 	command -v "$1" >/dev/null || skip_all "$1 is not installed"
 }
 
-# make_here TARGET...: runs make in the tree and in the current build directory, with the settings of that build, so that make compiles
-# nothing again. Other settings would compile everything again.
+# make_here TARGET...: runs make with the current build directory and the settings that it was built with, so that nothing is
+# compiled again. Other settings would rebuild everything.
 make_here() {
 	local werror=
 	! grep -q -e ' -Werror' "$MT_BUILD/flags" || werror=WERROR=1
@@ -120,7 +120,7 @@ needs_root() {
 	[ "$(id -u)" -eq 0 ] || skip_all "$1 needs root"
 }
 
-# needs_uprobes, needs_calls: skip the whole file where functions, or system calls, cannot be recorded.
+# needs_uprobes, needs_calls: skip the whole file if functions (needs_uprobes) or system calls (needs_calls) cannot be recorded.
 needs_uprobes() {
 	probes=/sys/kernel/tracing/uprobe_events
 	needs_root 'defining probes'
@@ -140,8 +140,8 @@ put_program() {
 	done
 }
 
-# prepare_nothing PROGRAM...: copies the programs into $TMPDIR/empty, for in_nothing; skips the file if no separate mount
-# namespace can be made.
+# prepare_nothing PROGRAM...: copies the programs to $TMPDIR/empty, for in_nothing(). Skips the whole file if a mount namespace
+# cannot be created.
 prepare_nothing() {
 	local program
 	unshare -m true 2>/dev/null || skip_all 'unshare -m is not allowed here'
@@ -149,7 +149,7 @@ prepare_nothing() {
 	for program in "$(type -P mount)" "$@"; do put_program "$TMPDIR/empty" "$program"; done
 }
 
-# in_nothing PROGRAM ARGUMENT...: runs one of these programs in a mount namespace in which /usr, /lib and the like are empty.
+# in_nothing PROGRAM ARGUMENT...: runs one of the programs given to prepare_nothing() in a mount namespace in which /usr, /lib and the like are empty.
 in_nothing() {
 	unshare -m bash -c '
 		empty=$1 program=$2
@@ -163,7 +163,7 @@ in_nothing() {
 		run "$program" "$@"' in_nothing "$TMPDIR/empty" "$@"
 }
 
-# write_node_script: grow.js, which allocates for a second in a function growBuffers.
+# write_node_script: writes grow.js, whose function growBuffers allocates for a second.
 write_node_script() {
 	cat >grow.js <<-'END'
 		const kept = [];
@@ -181,7 +181,7 @@ build_steps() {
 	${CC:-cc} -D_GNU_SOURCE -O1 -g -pthread -o "$steps" "$MT_TOP/tests/workloads/steps.c" || exit 1
 }
 
-# swap_group NAME BYTES: makes the cgroup $group with that limit and swap in memory, or skips the whole file.
+# swap_group NAME BYTES: creates the cgroup $group with a memory limit of BYTES, and swap on zram; or skips the whole file.
 swap_group() {
 	local memory=/sys/fs/cgroup/memory
 	[ -w "$memory/cgroup.procs" ] || skip_all 'no cgroup of version 1 that accounts for memory, or not root'
@@ -209,9 +209,9 @@ build_faulter() {
 		"${CXX:-g++}" "${flags[@]}" -fPIC -shared "$sources/plugin.cpp" -o "$TMPDIR/plugin.so" || exit 1
 }
 
-# until_none_lost FILE COMMAND...: runs a command or function that records, and again, twice at most, if the closing line in FILE has
-# lost records. Where the host takes the CPU away from the drains, rings overflow; figures are exact only without losses. A recording
-# of fewer than some 500 samples on each CPU cannot lose: the rings hold that many.
+# until_none_lost FILE COMMAND...: runs a command or function that records. Runs it again, up to two times, if the closing line in
+# FILE reports lost records. Rings overflow if the host does not run the drains in time, and figures are exact only without losses.
+# A recording of fewer than about 500 samples per CPU cannot lose any, because the rings hold that many.
 until_none_lost() {
 	local said=$1 status i
 	shift
@@ -224,7 +224,8 @@ until_none_lost() {
 	return "$status"
 }
 
-# record_without_losses DESCRIPTION COMMAND...: makes a recording for exact comparisons. Two checks: it succeeds, and loses no record.
+# record_without_losses DESCRIPTION COMMAND...: makes a recording whose figures are compared exactly. Two checks: the command
+# succeeds, and no record is lost.
 record_without_losses() {
 	local description=$1 status=0
 	shift
@@ -243,12 +244,12 @@ dump() {
 	"$MT_TOP/scripts/mtdump" --records "$1" >"$dump"
 }
 
-# samples_of EVENT: how many samples of the event with that number $dump has.
+# samples_of EVENT: prints how many samples in $dump have that event number.
 samples_of() {
 	grep -Ec " (SAMPLE|KERNEL|PACKED) [0-9]+ event=$1 .* kernel=SAMPLE" "$dump"
 }
 
-# faults_in START END [TID]: how many pages from START to END (hex) were faulted, by $dump; each counts once.
+# faults_in START END [TID]: prints how many distinct pages between START and END (hex) have a fault in $dump.
 faults_in() {
 	python3 - "$dump" "$@" <<-'END'
 		import re, sys
@@ -292,7 +293,8 @@ until_true() {
 	return 1
 }
 
-# left_probes [PID]: the recorders that ended and still have probes in tracefs; with PID only this one.
+# left_probes [PID]: prints the pids of recorders that have ended but still have probes in tracefs. With PID, prints only PID, if it
+# has probes, whether it has ended or not.
 left_probes() {
 	local pid
 	for pid in $(sed -nE 's/^[^ ]*:mtrec_([0-9]+)_.*/\1/p' /sys/kernel/tracing/uprobe_events | sort -u); do
@@ -300,8 +302,8 @@ left_probes() {
 	done
 }
 
-# probes_are_gone [PID]: waits until tracefs has no probe of a recorder that ended, or of PID. A background process of the
-# recorder removes many probes, each in a tenth of a second.
+# probes_are_gone [PID]: waits until tracefs has no probe of a recorder that has ended, or of PID. A background process of mtrec
+# removes the probes; each takes a tenth of a second.
 probes_are_gone() {
 	local i
 	for ((i = 0; i < 300; i++)); do
@@ -315,13 +317,13 @@ runs_with() {
 	grep -qxE "$2" "/proc/$1/comm" && grep -q "r-xp.*$3" "/proc/$1/maps"
 }
 
-# until_runs PID NAME FILE: waits until the process runs that program and has mapped the code of FILE. Both are checked because
-# the shell before exec has a libc, too.
+# until_runs PID NAME FILE: waits until the process runs that program and has mapped the code of FILE. The name is checked too,
+# because the shell that will exec the program also maps libc.
 until_runs() {
 	until_true runs_with "$@"
 }
 
-# until_recording PID FILE: waits until that mtrec has written the head of the file and waits for its end: all events are on then.
+# until_recording PID FILE: waits until mtrec has written the header of FILE and sleeps in ppoll(). All events are enabled by then.
 until_recording() {
 	until_true test -s "$2" && until_true grep -qs '^271 ' "/proc/$1/syscall" # ppoll
 }
@@ -331,7 +333,8 @@ vmsize() {
 	awk '/^VmSize:/ { printf "%d", $2 * 1024 }' "/proc/$1/status"
 }
 
-# until_still PID: waits until vmsize has not changed for a second, 20 s at most: threads end some time after their connections.
+# until_still PID: waits until vmsize has not changed for a second, 20 s at most. A server's threads end some time
+# after their connections close.
 until_still() {
 	local before='' i
 	for ((i = 0; i < 20; i++)); do
@@ -341,8 +344,8 @@ until_still() {
 	done
 }
 
-# start_mariadb NAME...: $server is the pid of a database server with an empty data folder, $server_socket its socket; NAME are
-# further programs of MariaDB that the test needs. Otherwise $no_mariadb says why there is none, and $server is empty.
+# start_mariadb NAME...: starts a database server with an empty data folder. $server is its pid, $server_socket its socket; NAME are
+# further programs of MariaDB that the test needs. If the server cannot be started, $server is empty and $no_mariadb says why.
 start_mariadb() {
 	local name
 	server=

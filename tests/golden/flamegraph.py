@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A flame graph of any recording is well-formed and has the frames and figures of --folded. Its figures and those of the frames
-that it reports as left out add up to the sum of its analysis.
+"""The flame graph of every recording is well-formed and has the frames and figures of --folded. Its total plus the remainder that it
+reports as not drawn is the total of the analysis.
 """
 # slow: draws the graphs of every recording
 import collections
@@ -38,7 +38,7 @@ def run(*words):
 
 
 def frames_of(lane):
-    """The frames of a lane in their order, each with the names of its callers."""
+    """The frames of a lane in document order, each with the names of its callers."""
     path, root = [], float(lane.get("data-root"))
     for group in lane:
         rect, title = group.find(SVG + "rect"), group.findtext(SVG + "title")
@@ -58,7 +58,7 @@ class Picture:
 
 
 def folded_frames(*words):
-    """Each path that --folded has, with the sum of the lines that begin with it."""
+    """Each path in the output of --folded, with the sum of the lines that begin with that path."""
     sums = collections.Counter()
     for line in run("--folded", *NAMES, *words)[1].splitlines():
         names, count = line.rsplit(" ", 1)
@@ -79,7 +79,7 @@ def table_sum(figure, *words):
 
 
 def differs(picture, folded):
-    """What the frames of a whole picture and --folded do not have in common."""
+    """The paths whose figures differ between a picture of all frames and --folded."""
     drawn = {as_folded(frame.path): frame.value for frame in picture.frames}
     return [(path, drawn.get(path), folded.get(path)) for path in {**drawn, **folded}
             if abs(drawn.get(path, 0) - folded.get(path, 0)) > 0.5]
@@ -102,13 +102,13 @@ def check_recording(recording, analyses):
         figure = "count" if analysis in ("samples", "faults", "files") else "bytes"
         away = abs(whole.total + whole.below - table_sum(figure, *words))
         if away > 0.5:
-            wrong.append((analysis, "with the remainder off by", away))
+            wrong.append((analysis, "total and remainder differ from the table by", away))
         wrong += [(analysis, what) for what in remainder_faults(Picture(*words, "--minwidth", "20"), whole)]
     return [(os.path.basename(recording), *what) for what in wrong], shown
 
 
 def remainder_faults(narrow, whole):
-    """Returns the frames that a picture without its narrow frames leaves out and does not report."""
+    """Yields what a picture without narrow frames says wrongly about the frames that it leaves out."""
     all_frames = {frame.path: frame.value for frame in whole.frames}
     left = {frame.path for frame in whole.frames} - {frame.path for frame in narrow.frames}
     topmost = sum(all_frames[path] for path in left if path[:-1] not in left)
@@ -117,27 +117,27 @@ def remainder_faults(narrow, whole):
     if narrow.total != whole.total:
         yield "the total differs"
     if numbers[0] != len(left) or abs(numbers[1] - topmost) > 0.5:
-        yield f"{len(left)} frames of {topmost} are away, said are {numbers}"
+        yield f"{len(left)} frames with a sum of {topmost} are missing, but mtreport says {numbers}"
     if left and "Not drawn: " not in "".join(narrow.root.itertext()):
-        yield "the picture does not say what is away"
+        yield "the picture does not say what is not drawn"
 
 
 def check_others(tap, recording):
     statuses = {analysis: run("--flamegraph", "-", "--" + analysis, recording) for analysis in OTHERS}
     says = ("--flamegraph adds up stacks", "--flamegraph shows sums")
     bad = {a: s for a, s in statuses.items() if s[0] != 4 and not (s[0] == 2 and any(words in s[2] for words in says))}
-    tap.check(not bad, "an analysis without stacks refuses in one line", bad)
+    tap.check(not bad, "--flamegraph of an analysis without stacks is an error with a one-line message", bad)
 
 
 def check_options(tap, recording):
     plain = Picture(recording)
     first = plain.frames[0]
-    tap.check(plain.status == 0 and abs(first.width - 1180) < 0.01, "the root is as wide as the picture", first)
+    tap.check(plain.status == 0 and abs(first.width - 1180) < 0.01, "the root spans the picture without its margins", first)
     wide = Picture(recording, "--width", "2020", "--total", str(2 * plain.total))
     tap.check(abs(wide.frames[0].width - 1000) < 0.01, "--width and --total set the scale", wide.frames[:1])
     tap.check("all it has" in Picture(recording, "--title", "all it has").root.findtext(f"{SVG}text[@id='title']"), "--title is the title")
     named = Picture(recording, "--subtitle", "<&>", "--countname", "apples", "--factor", "10")
-    tap.check(named.root.findtext(f"{SVG}text[@id='subtitle']") == "<&>", "--subtitle is below it")
+    tap.check(named.root.findtext(f"{SVG}text[@id='subtitle']") == "<&>", "--subtitle is shown as text")
     tap.check(f"{10 * int(plain.total):,} apples" in named.frames[0].title, "--factor and --countname are in the tooltips", named.frames[0])
     for analysis, figure, unit in (("growth", "bytes", "bytes"), ("growth", "count", "calls"), ("outstanding", "count", "blocks"),
                                    ("resident", "pages", "pages"), ("faults", "count", "samples")):
@@ -145,11 +145,11 @@ def check_options(tap, recording):
         tap.check(f" {unit}, 100.00 %" in picture.frames[0].title, f"--{analysis} by {figure} is in {unit}", picture.frames[:1])
     inverted = Picture(recording, "--inverted")
     tap.check([f.path for f in inverted.frames] == [f.path for f in plain.frames] and inverted.text != plain.text,
-              "--inverted has the same frames elsewhere")
+              "--inverted has the same frames in other places")
     leaves = {f.path[1] for f in Picture(recording, "--reverse", "--minwidth", "0").frames if len(f.path) > 1}
     tap.check("touch" in leaves and "main" not in leaves, "--reverse begins with leaves", leaves)
     colors = {f.path: f.color for f in Picture(recording, "--colors", "hot").frames}
-    tap.check(any(colors[f.path] != f.color for f in plain.frames), "--colors are other colours")
+    tap.check(any(colors[f.path] != f.color for f in plain.frames), "--colors changes the colours")
     chart = Picture("--faults", recording, "--flamechart", "--minwidth", "0")
     tap.check(chart.status == 0 and abs(chart.total - Picture("--faults", recording).total) < 0.5 and len(chart.frames) > 5,
               "--flamechart has the same sum", (chart.status, chart.total))
@@ -158,7 +158,7 @@ def check_options(tap, recording):
         status, _, said = run("--flamegraph", "-", recording, *words)
         tap.check(status == 2 and said.startswith("mtreport: "), f"{' '.join(words[:2])} is a usage error", (status, said))
     status, _, said = run("--folded", recording, "--title", "x")
-    tap.check(status == 2 and "--flamegraph" in said, "an option of pictures without one is a usage error", said)
+    tap.check(status == 2 and "--flamegraph" in said, "an option of --flamegraph without --flamegraph is a usage error", said)
 
 
 def check_comparison(tap, recording):
@@ -166,16 +166,16 @@ def check_comparison(tap, recording):
     picture = Picture(*words, "--minwidth", "0")
     gone = list(frames_of(picture.lanes[1])) if len(picture.lanes) > 1 else []
     changes = re.findall(r"; ([+-][\d,]+) samples against the base", picture.text)
-    tap.check(changes and int(changes[0].replace(",", "")) == table_sum("change", *words), "the root's change is the table's", changes[:1])
-    tap.check(picture.total == table_sum("now", *words), "widths are what there is now", picture.total)
+    tap.check(changes and int(changes[0].replace(",", "")) == table_sum("change", *words), "the change of the root is the sum of the changes in the table", changes[:1])
+    tap.check(picture.total == table_sum("now", *words), "the widths show the current figures", picture.total)
     lost = sum(float(row["base"]) for row in csv.DictReader(io.StringIO(run("--csv", *words)[1])) if row["state"] == "gone")
-    tap.check(gone and gone[0].value == lost, "what is gone has a lane of its own", (gone[:1], lost))
+    tap.check(gone and gone[0].value == lost, "stacks that are gone have a lane of their own", (gone[:1], lost))
     negated = Picture(*words, "--minwidth", "0", "--negate")
-    tap.check([f.color for f in negated.frames] != [f.color for f in picture.frames], "--negate turns the colours round")
+    tap.check([f.color for f in negated.frames] != [f.color for f in picture.frames], "--negate swaps the colours")
 
 
 def check_against_original(tap, recording, folder):
-    """flamegraph.pl, where it is installed, draws from --folded the same names, figures, places and widths."""
+    """flamegraph.pl, if it is installed, draws the same names, figures, positions and widths from the output of --folded."""
     what = "flamegraph.pl draws the same frames and widths from --folded"
     if not shutil.which("flamegraph.pl"):
         tap.check(True, what + " # SKIP flamegraph.pl is not installed")
@@ -197,10 +197,10 @@ def main():
         subprocess.run([os.path.join(HERE, "recording", "corpus.py"), folder], check=True, stdout=subprocess.DEVNULL)
         for recording in sorted(glob.glob(os.path.join(RECORDED, "*.mtr"))) + [os.path.join(folder, f"{name}.mtr") for name in THOROUGH]:
             wrong, shown = check_recording(recording, ANALYSES)
-            tap.check(shown and not wrong, f"{os.path.basename(recording)}: analyses are drawn to the last frame", wrong)
+            tap.check(shown and not wrong, f"{os.path.basename(recording)}: the graph of each analysis has every frame", wrong)
         made = [check_recording(path, ("samples",)) for path in sorted(glob.glob(os.path.join(folder, "*.mtr")))]
         wrong = [what for each in made for what in each[0]]
-        tap.check(sum(shown for _, shown in made) > 100 and not wrong, "so are the samples of each recording of the corpus", wrong)
+        tap.check(sum(shown for _, shown in made) > 100 and not wrong, "the graph of the samples of each recording in the corpus has every frame", wrong)
         stacks = os.path.join(RECORDED, "stacks.mtr")
         check_others(tap, stacks)
         check_options(tap, stacks)
