@@ -1,7 +1,7 @@
 #!/bin/bash
 # -e malloc: musl, programs linked statically, and a program's own operator new: blocks by path are what the program keeps.
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_uprobes

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The arenas of threads that existed when mtrec attached grow by mprotect: --growth, --outstanding and the verdicts have that, and
 # the heap whose pages were touched before is not called untouched.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 # timeout: 120
 # slow: what is said of growth takes 12 s
 . "$(dirname "$0")/../lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What already runs: -p, -t, -C and -a begin in its middle, follow what it starts, and end with it or by a signal.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps

@@ -1,7 +1,7 @@
 #!/bin/bash
 # --base: a program before and after its leak is fixed, with stacks matched by names; then xorenc, which keeps or frees its chunks.
 # timeout: 120
-# together: it looks only at processes that it starts itself
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_calls

@@ -4,7 +4,7 @@
 # glibc reports. MT_TESTS=long: 20 such servers.
 # timeout: 120
 # slow: what is said of growth takes 12 s
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'reading tracepoint ids'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 """Compares mtreport --shm and --mmaps with strace of the same run: calls, arguments, results, and segments that stay attached."""
 import collections
 import csv

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A command under mtrec: mtrec has its exit status, counts its events to the last call, and leaves its output alone.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps

@@ -2,7 +2,7 @@
 # mtrec records a C++ program in a mount namespace and root directory of its own from outside, and carries its inlined functions and
 # lines by default. The screen, and every other report, is the same in a place without the program's files.
 # timeout: 120
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_root 'unshare -m'
 needs_mtrec

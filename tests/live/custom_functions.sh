@@ -1,6 +1,6 @@
 #!/bin/bash
 # --alloc-function, --free-function: blocks of a program's own pool are followed as those of an allocator.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_uprobes

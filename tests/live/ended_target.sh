@@ -1,6 +1,6 @@
 #!/bin/bash
 # A target that ended before recording began is said to have ended: status 3, and no recording.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 cd "$TMPDIR" || exit 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 """mtrec --malloc-sample: blocks kept by eight paths of a program lie in the intervals of mtreport --blocks, with three allocators."""
 import csv
 import os

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Reports of a recording while mtrec writes it: lines and updates appear before its end, and are right; through a pipe as well.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Debug information that names what is no source of the program's: root's --annotate and --html show no line of a file that a link leads
 # to, nor of one in the current directory.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'files that only root reads'

@@ -3,7 +3,7 @@
 # with dumps that are too small and on code without tables.
 # timeout: 300
 # slow: dozens of recordings
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_compiler

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A program whose only build id is the one that Go's linker writes: inlined calls and lines come from a file of the same
 # build id, wherever that file is, and not from another.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command "${CC:-gcc}"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A Go program has no malloc and free: mtrec and the first screen say what works, and do not advise -e malloc.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'defining probes'

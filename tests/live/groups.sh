@@ -1,6 +1,6 @@
 #!/bin/bash
 # Events that are counted together: {a,b} and, with the first one sampled and the others read, {a,b}:S.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Memory on huge pages: faults add it, unmapping a part splits it, madvise collapses it; the sum is AnonHugePages of smaps.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root

@@ -1,6 +1,6 @@
 #!/bin/bash
 # An interpreter's deep stacks are whole with dumps of 8 KiB, also with programs that begin as it does: a shell starts it.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command python3

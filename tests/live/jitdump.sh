@@ -2,7 +2,7 @@
 # Code that a process makes itself and describes in a jitdump: the code at an address at that time names it, the tables of the
 # jitdump unwind it, and it has lines. It comes from the recording, a file here, or perf.data, processed by perf or not.
 # timeout: 180
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 [ "$(uname -m)" = x86_64 ] || skip_all 'the workload is x86-64 code'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Calls that move memory: as many as strace counts, and each with its arguments, its result and its time mark.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_calls

@@ -1,6 +1,6 @@
 #!/bin/bash
 # --outstanding at the peak, at any moment and at the end: the reserved memory of a program that grows and gives back in steps.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'

@@ -2,7 +2,7 @@
 # vm records all data for an account of address spaces: every call, failed ones too; the time at which each took the address
 # space for writing; whose memory a new task has; and the mappings.
 # timeout: 180
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_calls

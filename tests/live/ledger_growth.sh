@@ -1,6 +1,6 @@
 #!/bin/bash
 # --growth puts every byte of brk down to the path that asked for it, and --outstanding what was not given back.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'

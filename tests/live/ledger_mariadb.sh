@@ -2,7 +2,7 @@
 # A database server under load: its heap grows in stacks that run from the query dispatcher to brk and mmap, in names as they
 # are in its source, and all of it adds up to the change of VmSize.
 # timeout: 240
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_root 'recording system calls'
 needs_mtrec

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 """Compares the ledger of a process that changes its memory at random, by several threads at once, with /proc/PID/maps at
 each checkpoint. The two are equal; without the events that give the order of calls, every difference lies in memory that
 mtreport reports as doubtful.

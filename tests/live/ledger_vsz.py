@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 """--growth adds up to the change of VmSize in /proc/PID/status, to the page, for each of several programs that mtrec
 attaches to while they are stopped; no part of the change is unseen."""
 # timeout: 120

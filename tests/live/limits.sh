@@ -1,6 +1,6 @@
 #!/bin/bash
 # With little memory, mtrec records or says why not; a file that ends early has all that its stacks need.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps

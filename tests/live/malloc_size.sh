@@ -1,7 +1,7 @@
 #!/bin/bash
 # --malloc-size: mtrec records only blocks of those sizes, and all their frees, with every allocator.
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_uprobes

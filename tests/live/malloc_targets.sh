@@ -1,7 +1,7 @@
 #!/bin/bash
 # -e malloc of targets that change: a libc replaced on disk, a root directory of its own, exec, an end by SIGKILL.
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_uprobes

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A program that runs from a memfd (fexecve, as container runtimes do with their own) is unwound and named as one from a file is,
 # also where it is stripped while it records; code that a process puts into a memfd itself is nobody's.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 [ "$(uname -m)" = x86_64 ] || skip_all 'made for x86-64'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Outputs of the recording: a pipe works like a file; an output that fails leaves a valid recording, and mtrec says so.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps

@@ -3,7 +3,7 @@
 # where all of that fails, by page faults and mmap records.
 # timeout: 180
 # slow: a scan of all system calls, several times
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command cc

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 # timeout: 180
 """What perf records here, mtreport reads as `perf script` does: the same samples in the same order, the same stacks."""
 import collections

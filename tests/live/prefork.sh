@@ -1,6 +1,6 @@
 #!/bin/bash
 # A prefork server: mtrec -p MASTER says which children it does not record, --children records them, and each has a name.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'

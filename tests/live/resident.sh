@@ -2,7 +2,7 @@
 # --resident adds up to smaps_rollup, to the kilobyte, after each step of a program that gains and loses pages in every way,
 # with and without huge pages; each stack has the pages that it touched and did not give back.
 # timeout: 180
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # mtreport --scan guesses callers of code without CFI and frame pointers, and marks each; without --scan, mtreport guesses none.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command "${CC:-cc}"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A recording needs no other files: a machine without the files of the recorded machine gives the same reports; so it does
 # for binaries that were deleted or replaced, and for those of other mount and pid namespaces.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_root 'looking into other namespaces'
 needs_mtrec

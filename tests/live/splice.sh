@@ -3,7 +3,7 @@
 # frames are the true ones, also on stacks that are swapped or left by longjmp and exceptions.
 # timeout: 300
 # slow: tens of thousands of stacks, each held against the truth
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command "${CXX:-g++}"

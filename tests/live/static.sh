@@ -1,6 +1,6 @@
 #!/bin/bash
 # make static: one file that needs no library, for hosts that have none, and that records here.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_perf
 expect 0 'make static' make_here -s static

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 """On a terminal that nobody else writes to, mtrec shows how the recording goes, and clears that before its closing line."""
 import os
 import pty

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A compiler's stacks from dumps of 16 KiB, joined, are those that dumps of 64 KiB of the same samples have.
 # timeout: 300
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 . "$(dirname "$0")/../oracle/truncated.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Without privileges, with this machine's perf_event_paranoid: mtrec records, or says what the kernel refuses, why, and what to do.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 [ "$(id -u)" -eq 0 ] && needs_command setpriv

@@ -1,6 +1,6 @@
 #!/bin/bash
 # mtrec reports calls that no recording has, where they occur: a 32-bit program, an io_uring, process_madvise.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Records six programs whose memory takes a known course at once; mtreport gives no verdict on their first seconds.
 # timeout: 120
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 # slow: what is said of growth takes 12 s
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The headline of a stack is of the program: of its file and of libraries in its own tree, wherever that is; --ours and --not-ours
 # override this. mtreport reports JIT code without names as such.
-# together: it looks at what it starts itself, and at nothing else
+# together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command "${CC:-gcc}"
