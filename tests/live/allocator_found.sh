@@ -1,5 +1,5 @@
 #!/bin/bash
-# -e malloc: musl, programs linked statically, and a program's own operator new: blocks by path are what the program keeps.
+# -e malloc with musl, static programs, and a program's own operator new: the blocks of each path are those that the program keeps.
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 C
 blocks=95,$((50 * 100 + 20 * 150 + 10 * 20016 + 5 * 1000))
 
-# An arena that gives and frees by operator new and delete; with HEADER it takes each block from malloc, with room before it.
+# An arena with its own operator new and delete. With HEADER, it takes each block from malloc, with room for a header before it.
 cat >news.cpp <<'C'
 #include <cstddef>
 #include <cstdlib>

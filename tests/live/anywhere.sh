@@ -1,9 +1,9 @@
 #!/bin/bash
-# A whole host is recorded: a program in C++, a database under load, a script in node. In a mount namespace where none of its
-# files is, the report says what it said there: without inlining, and with --embed lines with it. So it does of a recording
+# Records a whole host: a program in C++, a database under load, a script in node. In a mount namespace without any of the host's
+# files the report is the same, except for inlined functions; with --embed lines it has these, too. The same holds for a recording
 # that is sealed later.
 # timeout: 600
-# slow: a recording read in three places
+# slow: reads a recording in three places
 . "$(dirname "$0")/../lib.sh"
 needs_root 'recording the whole host'
 needs_mtrec
@@ -12,10 +12,10 @@ cd "$TMPDIR" || exit 1
 report=$MT_BUILD/mtreport
 prepare_nothing "$report"
 
-# Other programs of the host may end, or go, before they are looked at: only these are compared.
+# Other programs of the host may end, or their files disappear, before mtrec reads them: only these programs are compared.
 comms='/^(grower|faulter|node|libuv.*|V8.*|maria.*|.*connection.*)$/'
 
-# same DESCRIPTION FILE OPTION...: whether the report says the same here and where nothing is, and something.
+# same DESCRIPTION FILE OPTION...: checks that the report is the same here and without any files, and is not empty.
 same() {
 	local what=$1 file=$2
 	shift 2
@@ -25,7 +25,7 @@ same() {
 	if [ -s here ] && cmp -s here elsewhere; then pass "$what"; else fail "$what" differs; fi
 }
 
-# What runs: each in a place of its own, the last is waited for.
+# The programs that run, each in a directory of its own. The recording ends with the last one.
 "${CXX:-g++}" -O2 -g -std=c++17 -o grower "$MT_TOP/tests/workloads/grower.cpp" || exit 1
 parts=
 if build_faulter; then
@@ -67,7 +67,7 @@ check '... and says what it said' diff unsealed here
 "$report" -q --folded --comm "$comms" lines.mtr >inlined
 "$report" -q --folded --comm "$comms" --no-inline host.mtr >plain
 
-# As on another machine, or after an upgrade.
+# The files are missing as on another machine, or after an upgrade.
 for name in grower faulter plugin.so; do
 	[ ! -e $name ] || mv $name $name.gone
 done

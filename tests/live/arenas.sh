@@ -1,9 +1,9 @@
 #!/bin/bash
-# The arenas of threads that existed when mtrec attached grow by mprotect: --growth, --outstanding and the verdicts have that, and
-# the heap whose pages were touched before is not called untouched.
+# Thread arenas that existed when mtrec attached grow by mprotect. --growth, --outstanding and the verdicts show that growth, and a
+# heap whose pages were touched before is not called untouched.
 # together: it looks only at what it starts itself
 # timeout: 120
-# slow: what is said of growth takes 12 s
+# slow: a verdict on growth takes 12 s
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_calls
@@ -12,7 +12,7 @@ ${CC:-cc} -O1 -g -pthread -o "$TMPDIR/arenas" "$MT_TOP/tests/workloads/arenas.c"
 cd "$TMPDIR" || exit 1
 report=$MT_BUILD/mtreport
 
-# near FIGURE WANT: within 5 % and 100 KB
+# near FIGURE WANT: true if FIGURE differs from WANT by at most 5 % and 100 KB
 near() {
 	awk -v got="$1" -v want="$2" 'BEGIN { d = got - want; if (d < 0) d = -d; exit !(d < want / 20 + 100000) }'
 }
@@ -25,7 +25,7 @@ record_without_losses 'a server whose arenas exist is recorded' "$mtrec" -e vm,r
 grew=$(($(cat after) - $(cat before)))
 for analysis in growth outstanding; do
 	"$report" -q --$analysis --folded >rows
-	# who called malloc is hidden where another recording of the machine has a return probe there
+	# the caller of malloc is hidden if another recording on this machine has a return probe there
 	got=$(awk '/(^|;)malloc;/ { sum += $NF } END { print sum + 0 }' rows)
 	check "--$analysis has what its threads keep: $got of $grew bytes" near "$got" "$grew"
 done

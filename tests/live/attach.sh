@@ -1,5 +1,6 @@
 #!/bin/bash
-# What already runs: -p, -t, -C and -a begin in its middle, follow what it starts, and end with it or by a signal.
+# Programs that already run: recordings with -p, -t, -C and -a begin while they run, include the processes that they start, and end
+# with them or at a signal.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -15,13 +16,13 @@ serve() {
 	read -r _ served <&8
 }
 
-# ask WORD PAGES: has it done, and leaves the region in $tid, $start and $end.
+# ask WORD PAGES: makes the program do WORD with PAGES, and sets $tid, $start and $end from its answer.
 ask() {
 	echo "$1 $2" >&7
 	read -r _ tid start end <&8
 }
 
-# begin OPTION...: mtrec in the background, pid in $recorder, until it records.
+# begin OPTION...: starts mtrec in the background, sets $recorder to its pid, and waits until it records.
 begin() {
 	rm -f live.mtr
 	"$mtrec" -e page-faults -o live.mtr "$@" 2>said >stdout &
@@ -29,7 +30,7 @@ begin() {
 	until_recording $recorder live.mtr
 }
 
-# done_with STATUS DESCRIPTION: waits for it.
+# done_with STATUS DESCRIPTION: waits for mtrec, and checks its exit status.
 done_with() {
 	local status=0
 	wait "$recorder" || status=$?

@@ -1,5 +1,6 @@
 #!/bin/bash
-# -e malloc attached to what is idle keeps to its budget when the load starts: the probes go, and the recording says from when.
+# -e malloc, attached to an idle process, keeps to its budget when the load starts: mtrec removes the probes, and the recording says
+# when.
 # timeout: 240
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
 . "$(dirname "$0")/../lib.sh"

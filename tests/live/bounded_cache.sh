@@ -3,7 +3,7 @@
 # mtreport does not call the cache a leak. By their blocks the store grows, the cache is bounded, and the heap's parts are those that
 # glibc reports. MT_TESTS=long: 20 such servers.
 # timeout: 120
-# slow: what is said of growth takes 12 s
+# slow: a verdict on growth takes 12 s
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What is carried while it records and at its end: another signal ends the carrying, and the file is whole.
+# Files that mtrec carries while it records, and at the end: a second signal ends the carrying, and the recording is complete.
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -74,7 +74,7 @@ killed() {
 	chroot empty /ld.so --library-path / /mtreport -q --folded --no-inline read.mtr >elsewhere 2>why
 }
 
-# carries KIND[ PATTERN]: whether the recording has a FILE of that kind by now
+# carries KIND[ PATTERN]: true if the recording has a FILE of that kind by now
 carries() {
 	[ -s live.mtr ] && dump live.mtr 2>/dev/null
 	grep -Eq " FILE .*kind=$1( |$)" "$dump"

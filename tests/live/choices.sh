@@ -1,5 +1,5 @@
 #!/bin/bash
-# What limits a recording: by filter, thread name, user, cgroup, time, size and another program's commands.
+# Options that limit a recording: by filter, thread name, user, cgroup, time, size, and by commands of another program.
 # slow: records a dozen times
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -59,7 +59,7 @@ is '... is reported before the figures' "$(head -1 "$out")" 'what children and l
 expect 2 'a bad expression' "$mtrec" -e page-faults --comm '(' -a
 says '... is reported' "^mtrec: --comm: '\\(': " "$err"
 
-# -u; setuid() causes no event: mtrec reads a thread's user again after a quarter of a second
+# -u. setuid() causes no event, so mtrec reads a thread's user again after a quarter of a second
 expect 0 '-u' "$mtrec" -e page-faults -u 65534 -o f.mtr -- \
 	bash -c "'$steps' faults 300; setpriv --reuid 65534 --clear-groups '$steps' late 200"
 cp "$out" told
@@ -125,14 +125,14 @@ read -r _ served <&8
 "$mtrec" -e page-faults -D -1 --control fifo:ctl,ack -p "$served" -o f.mtr 2>said &
 recorder=$!
 exec 5<>ctl 6<>ack
-# order WORD: gives the order, and prints the answer
+# order WORD: sends the command to mtrec, and prints the answer
 order() {
 	local answer=none
 	echo "$1" >&5
 	read -r -t 5 answer <&6
 	echo "$answer"
 }
-# touch_pages PAGES: has them touched; the region goes to $touched
+# touch_pages PAGES: has the program touch as many pages, and sets $touched to their region
 touch_pages() {
 	local tid start end
 	echo "touch $1" >&7
@@ -171,7 +171,7 @@ between '... before the file is larger' 300000 "$(stat -c %s f.mtr)" 1048576
 dump f.mtr
 says '... and the file has its end' ' END ' "$dump"
 
-# --stats, and descriptors that the command inherits
+# --stats, and the file descriptors that the command inherits
 expect 0 '--stats' "$mtrec" -e page-faults --stats -o f.mtr -- cat /proc/self/oom_score_adj
 cp "$out" adjusted
 cp "$err" said

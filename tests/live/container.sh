@@ -1,6 +1,6 @@
 #!/bin/bash
 # mtrec records a C++ program in a mount namespace and root directory of its own from outside, and carries its inlined functions and
-# lines by default. The screen, and every other report, is the same in a place without the program's files.
+# lines by default. The screen and all other reports are the same in a place without the program's files.
 # timeout: 120
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
@@ -16,7 +16,7 @@ put_program root grower
 mv root/grower root/app/
 
 
-# inside OPTION...: one is recorded that already runs there.
+# inside OPTION...: records a program that already runs there.
 inside() {
 	unshare -m chroot root /ld.so --library-path / /app/grower 100000 2000 >ran &
 	for _ in {1..100}; do

@@ -1,5 +1,5 @@
 #!/bin/bash
-# --alloc-function, --free-function: blocks of a program's own pool are followed as those of an allocator.
+# --alloc-function, --free-function: mtreport follows the blocks of a program's own pool like those of an allocator.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -106,7 +106,7 @@ record() { # TITLE OPTION...
 	record_without_losses "$1" "$mtrec" -o m.mtr "${@:2}" -- ./program
 	"$MT_BUILD/mtreport" --blocks --csv m.mtr >csv 2>"$TMPDIR/said"
 }
-# kept FUNCTION: its live blocks, and their bytes
+# kept FUNCTION: prints the number of live blocks of FUNCTION, and their bytes
 kept() { awk -F, -v path=";$1\"" 'NR == 1 { for (i = 1; i <= NF; i++) is[$i] = i } index($0, path) { print $is["blocks"] "," $is["bytes"] }' csv; }
 own() {
 	is '... what the pool gave and was not freed' "$(kept keep)" 50,10000

@@ -1,11 +1,11 @@
 #!/bin/bash
-# A target that ended before recording began is said to have ended: status 3, and no recording.
+# If a target ended before recording began, mtrec says so, exits with status 3, and writes no recording.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 cd "$TMPDIR" || exit 1
 
-# One that waits for its parent.
+# A target that has ended, but whose parent has not waited for it yet.
 sh -c 'sleep 0 & echo $! >ended; exec sleep 20' &
 parent=$!
 until_true test -s ended
@@ -20,7 +20,7 @@ says '... likewise' "^mtrec: -t: thread $ended had ended before recording began\
 is 'no file is left' "$(ls ./*.mtr 2>/dev/null)" ''
 kill $parent
 
-# One that ends while probes are prepared.
+# A target that ends while mtrec prepares probes.
 if [ "$(id -u)" = 0 ]; then
 	sleep 0.5 &
 	short=$!

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Debug information that names what is no source of the program's: root's --annotate and --html show no line of a file that a link leads
-# to, nor of one in the current directory.
+# Debug information may name files that are not sources of the program. --annotate and --html, run by root, show no line of a file that
+# a link leads to, nor of a file in the current directory.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -18,7 +18,7 @@ chown -h 65534 D/theirs.c
 echo 'hidden words 2' >elsewhere/relative.c
 echo 'shown words' >D/source.c
 
-# grows NAME FILE: a function whose lines are said to be the file's.
+# grows NAME FILE: writes a function whose debug information says that its lines are in FILE.
 grows() {
 	echo '#include <sys/mman.h>'
 	echo "#line 1 \"$2\""

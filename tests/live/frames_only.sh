@@ -14,7 +14,7 @@ ${CC:-cc} -D_GNU_SOURCE -O1 -g -o secret "$MT_TOP/tests/workloads/secret.c" || e
 export IN_THE_ENVIRONMENT=environment-secret-4713
 word=argument-secret-4714
 
-# secrets FILE: prints the program's secrets that are in it
+# secrets FILE: prints the program's secrets that are in FILE
 secrets() {
 	local text
 	for text in on-the-stack-4711 environment-secret-4713 $word '\x12\x47\x12\x47\x12\x47\x12\x47'; do
@@ -22,7 +22,7 @@ secrets() {
 	done
 }
 
-# folded FILE [OPTION...]: the stacks of the pages that inner() touched
+# folded FILE [OPTION...]: prints the stacks of the pages that inner() touched
 folded() {
 	"$report" -q --folded "$@" 2>/dev/null | grep -o ';main;outer;middle;inner[; ].*'
 }
@@ -65,7 +65,7 @@ says '... and its stacks' 'main;outer;middle;inner' <(folded killed.mtr)
 kill $running
 wait $running 2>/dev/null
 
-# Each short life is unwound in its own map: twenty times the program is loaded, faults and is gone.
+# Each short-lived process is unwound with its own mappings: the program is started twenty times, and each process ends after its faults.
 record_without_losses 'programs that come and go are recorded' "$mtrec" -e page-faults --strip -o lives.mtr -- \
 	sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ./secret word 50; done'
 is '... with each stack of theirs' "$(folded lives.mtr --comm secret | awk '{ n += $NF } END { print n + 0 }')" 1000
@@ -102,7 +102,7 @@ if build_faulter; then
 		# shellcheck disable=SC2086
 		"$mtrec" -q -e page-faults --call-graph dwarf,8192 --no-prefault $way -o "cut$way.mtr" -- ./faulter 20000 0 1 2 >/dev/null
 	done
-	# part FILE [OPTION...]: how many in a thousand of faulter's stacks reach its main()
+	# part FILE [OPTION...]: prints how many in a thousand of faulter's stacks reach its main()
 	part() {
 		"$report" -q --folded --no-inline --comm faulter "$@" 2>/dev/null |
 			awk '/;worker_loop;|;handle/ || /;step</ { n = $NF; all += n; if (/;main;/) whole += n }
@@ -122,8 +122,8 @@ for way in fp none; do
 	is '... and arguments are left out' "$(secrets $way.mtr)" ''
 done
 
-# With --max-size, and orders when to record: stripped samples that wait count for --max-size by their largest possible size,
-# many of them on a loaded machine, and none is left when the limit ends recording.
+# With --max-size, and with commands that start and stop recording. For --max-size, stripped samples that wait to be written count with
+# their largest possible size. There are many of them on a loaded machine, and none is left when the limit ends the recording.
 mkfifo orders answers
 "$mtrec" -q -e page-faults --strip --embed none -z 0 --max-size 1M --control fifo:orders,answers --delay -1 -o ordered.mtr -- ./secret $word 0 &
 recorder=$!

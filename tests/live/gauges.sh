@@ -8,14 +8,14 @@ needs_root 'tracepoints'
 cd "$TMPDIR" || exit 1
 report=$MT_BUILD/mtreport
 
-# column NAME PID FILE: a figure of a process as --processes has it.
+# column NAME PID FILE: prints a figure of a process from --processes.
 column() {
 	"$report" -q --processes --csv "$3" | sed 's/"[^"]*"/trend/g' | awk -F, -v name="$1" -v pid="$2" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 		NR > 1 && $at["pid"] == pid { print $at[name] }'
 }
 
-# status NAME PID: a line of its status, in bytes.
+# status NAME PID: prints the value of a line of /proc/PID/status, in bytes.
 status() {
 	awk -v name="$1:" '$1 == name { printf "%.0f", $2 * 1024 }' "/proc/$2/status"
 }
@@ -59,7 +59,7 @@ kill -CONT "$pid"
 exec {grower[1]}>&-
 wait "$pid"
 
-# Three that stop, grow when they are let go on, and stop again.
+# Three processes stop, grow when they are continued, and stop again.
 cat >steps.py <<'END'
 import os, signal, sys
 keep = [bytearray(int(sys.argv[1]) << 20)]
@@ -103,7 +103,7 @@ done
 is '... and all are on the screen, most first' "$(awk '/python3/ && $4 == "MB" { printf "%s ", $1 }' screen)" \
 	"${pids[1]} ${pids[0]} ${pids[2]} "
 
-# AnonPages counts a page once; RssAnon does for each process that a fork shared it with, Pss_Anon its part.
+# AnonPages counts a page once. After a fork, RssAnon counts it once for each process that shares it, Pss_Anon only the process's part.
 anonymous() { # all processes' part of the host's AnonPages in percent, with the recorder and without
 	"$mtrec" -q -a -e vm -o host.mtr true
 	"$MT_TOP/scripts/mtdump" --records host.mtr | awk '

@@ -8,7 +8,7 @@ needs_command "${CC:-gcc}"
 cd "$TMPDIR" || exit 1
 report=$MT_BUILD/mtreport
 
-# build OUT HASH: the program; its build id ends in that.
+# build OUT HASH: builds the program; its build id ends in HASH.
 build() {
 	cat >program.c <<-EOS
 		#include <stdlib.h>
@@ -43,7 +43,7 @@ check 'the program is recorded' "$mtrec" -q -e page-faults -o go.mtr there/progr
 check '--info has the build id' grep -q 'build id go:\.\.cccccccccc*/0123456789ABCDEFGHIJ' info
 check 'debuginfod would not be asked for it' sh -c '! grep -A2 "/program$" info | grep -q debuginfod'
 
-# inlined OPTION...: the folded stacks have the inlined function.
+# inlined OPTION...: true if the folded stacks have the inlined function.
 inlined() {
 	"$report" -q --folded "$@" go.mtr >folded
 	grep -q ';main;outer;touch_inlined ' folded

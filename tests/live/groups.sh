@@ -7,7 +7,7 @@ build_steps
 report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 
-# grown FILE EVENT: by how much, in all samples
+# grown FILE EVENT: prints by how much the count grew over all samples
 grown() {
 	"$report" -q --folded --by event -e "$2" "$1" | awk '{ n += $NF } END { print n + 0 }'
 }
@@ -16,7 +16,7 @@ record_without_losses 'a group is recorded' "$mtrec" -e '{page-faults,minor-faul
 check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check g.mtr
 faults=$(grown g.mtr page-faults)
 between '... its leader is sampled' 2000 "$faults" 4000
-# the fault that a sample is of is counted as a minor one after it; one that waits for a disk never
+# the fault of a sample is counted as a minor fault only after the sample; a fault that waits for a disk never is
 between '... and the other only counted' $((faults * 80 / 100)) "$(grown g.mtr minor-faults)" "$faults"
 "$report" -q --script -e minor-faults --symbol touch_pages,touch,main g.mtr >script
 check '... where the sample was' grep -q minor-faults script
@@ -45,7 +45,7 @@ is '... as a group, which it can be' "$(grep -c 'on its own' "$err")" 0
 # The next fault of a CPU holds the counts that are only read: each CPU has one.
 needs_command taskset
 elsewhere="for cpu in $(seq -s ' ' 0 $(($(nproc --all) - 1))); do taskset -c \$cpu true; done 2>/dev/null"
-# events of two PMUs, on whole CPUs: only enabling puts them there
+# events of two PMUs, on whole CPUs: they are scheduled there only when they are enabled
 for group in '{page-faults,syscalls:sys_enter_brk}' '{page-faults,syscalls:sys_enter_brk}:S' '{syscalls:sys_enter_brk,page-faults}:S'; do
 	expect 0 "$group of every process" "$mtrec" -e "$group" -a -o a.mtr -- sh -c "'$steps' brk 300 4096; $elsewhere"
 	between '... has faults' 40 "$(grown a.mtr page-faults)" 10000000

@@ -10,7 +10,7 @@ threads=$TMPDIR/threads
 # shellcheck disable=SC2086
 ${CC:-cc} -O1 -g -pthread -o "$threads" "$MT_TOP/tests/workloads/threads.c" || exit 1
 
-# with_threads WORD...: starts the threads; their process is $pid, ready.
+# with_threads WORD...: starts a process with threads, sets $pid, and waits until all threads run.
 with_threads() {
 	"$threads" "$@" >ready &
 	pid=$!

@@ -1,6 +1,6 @@
 #!/bin/bash
-# mtrec makes a writer that cannot keep up real-time, and does so again after a moment without: the writer may
-# have caught up for a moment.
+# If the writer cannot keep up, mtrec makes it real-time. It does so again after the writer was not real-time for a moment, in which
+# it may have caught up.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root
@@ -54,8 +54,8 @@ attempt() {
 	status=$?
 }
 
-# Where the storms have filled all there is, nothing is handed on that could make the writer real-time again; where they go on, it is so
-# before one looks: then it is another attempt's.
+# If the storms have filled all memory, nothing is handed on that could make the writer real-time again. If they continue, the writer is
+# real-time again before the test looks. In both cases another attempt is made.
 for _ in 1 2 3 4; do
 	attempt
 	[ -z "$writer" ] || [ "$left" != 0 ] || [ "$again" != "$writer" ] || break

@@ -1,6 +1,6 @@
 #!/bin/bash
-# --host has the figures that free, vmstat, sar, top and /proc have of the same seconds.
-# slow: sar measures five seconds of a load of six
+# --host shows the figures that free, vmstat, sar, top and /proc show for the same seconds.
+# slow: sar measures five of the six seconds of a load
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'
@@ -39,7 +39,7 @@ check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check host.mtr
 "$report" -q --host --csv host.mtr >host.csv
 "$report" -q --host --time 1,5 --csv host.mtr >middle.csv
 
-# host QUESTION COLUMN [CSV]: a figure of --host, whole
+# host QUESTION COLUMN [CSV]: prints a figure of --host as a whole number
 host() {
 	python3 - "$1" "$2" "${3:-host.csv}" <<'END'
 import csv, sys
@@ -47,7 +47,8 @@ rows = [row for row in csv.DictReader(open(sys.argv[3])) if row["question"] == s
 print(round(float(rows[0][sys.argv[2]])) if len(rows) == 1 and rows[0][sys.argv[2]] else f"no {sys.argv[1]}")
 END
 }
-# near DESCRIPTION FIGURE OTHER LEAST: they differ by a fifth, or by LEAST: others work, too, and not at the same rate in both times
+# near DESCRIPTION FIGURE OTHER LEAST: checks that the figures differ by at most a fifth, or by LEAST. Other programs run, too, and at
+# different rates in the two intervals.
 near() {
 	local most
 	most=$(awk -v v="$3" -v s="$4" 'BEGIN { printf "%.0f", (v * 0.2 > s ? v * 0.2 : s) }')

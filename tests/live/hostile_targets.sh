@@ -1,6 +1,6 @@
 #!/bin/bash
-# What an unprivileged user can do to root's mtrec -e malloc -a by files that processes of his map: hundreds of allocators, symbols
-# that are no functions, a file that is truncated while it is read, a FIFO and a link in place of a file.
+# An unprivileged user tries to disturb root's mtrec -e malloc -a with files that his processes map: hundreds of allocators, symbols
+# that are not functions, a file that is truncated while it is read, a FIFO and a link in place of a file.
 # timeout: 180
 # slow: the kernel takes a tenth of a second to take each probe off
 . "$(dirname "$0")/../lib.sh"
@@ -84,13 +84,13 @@ ${CC:-cc} -O1 -fno-builtin -shared -fPIC -o fake.so fake.c && ${CC:-cc} -w -fno-
 	${CC:-cc} -shared -fPIC -o inside.so inside.c && ${CC:-cc} -O1 -o maps maps.c &&
 	${CC:-cc} -O1 -o cuts cuts.c || exit 1
 
-# ours: the probes of this mtrec in tracefs.
+# ours: prints the probes of this mtrec in tracefs.
 ours() {
 	grep -c ":mtrec_$1_" "$probes"
 }
 
 others=()
-# map FILE...: a process of the other user's maps them.
+# map FILE...: starts a process of the other user that maps the files.
 map() {
 	as_other ./maps "$@" >mapped &
 	others+=($!)
@@ -109,7 +109,7 @@ now_ms() {
 	date +%s%3N
 }
 
-# --- Symbols that are no functions ---
+# --- Symbols that are not functions ---
 cp data.so inside.so theirs
 map theirs/data.so theirs/inside.so
 expect 0 'malloc in data, or inside a function, refuses nobody else' "$mtrec" -e malloc --malloc-sample 64 -a -o no.mtr -- sleep 0.3
@@ -180,7 +180,7 @@ for wait in 0.05 0.5 0.9 1.4; do
 	rm -f stopped.mtr
 done
 
-# --- What is opened: 400 links to a device, in place of files that are mapped, and of a perf map, a jitdump and a source file ---
+# --- Files that mtrec opens: 400 links to a device, in place of mapped files, a perf map, a jitdump and a source file ---
 cat >generated.c <<'C'
 #include <fcntl.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@ needs_mtrec
 needs_command "${CXX:-g++}"
 report=$MT_BUILD/mtreport
 
-# part FILE [OPTION...]: how many in a thousand of faulter's stacks reach its main().
+# part FILE [OPTION...]: prints how many in a thousand of faulter's stacks reach its main().
 part() {
 	"$report" -q --folded --no-inline --comm faulter "$@" |
 		awk '/;worker_loop;|;handle/ || /;step</ { n = $NF; all += n; if (/;main;/) whole += n }

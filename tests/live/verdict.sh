@@ -2,7 +2,7 @@
 # Records six programs whose memory takes a known course at once; mtreport gives no verdict on their first seconds.
 # timeout: 120
 # together: it looks only at what it starts itself
-# slow: what is said of growth takes 12 s
+# slow: a verdict on growth takes 12 s
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_calls
