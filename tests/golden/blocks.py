@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mtreport --blocks: each rule by which calls of allocators become live blocks, on made recordings."""
+"""mtreport --blocks: the test checks each rule by which calls of allocators become live blocks, on synthetic recordings."""
 import csv
 import os
 import re
@@ -59,7 +59,7 @@ def enter(name, time, *values, tid=100, pid=100):
 
 
 def gives(name, time, ptr, usable=0, tid=100, pid=100, caller=None, stack=b"", mapped=False):
-    """The return of a function, to a caller. usable: as glibc keeps it."""
+    """A function returns to a caller. usable: the size that glibc keeps in front of the block."""
     word = (usable + (16 if mapped else 8)) | (3 if mapped else 1) if usable else 0
     registers = [0] * 20
     registers[7], registers[8] = SP, caller or CALLER.get(tid, 0x400300)
@@ -269,7 +269,7 @@ def sizes_and_ages(tap, folder):
 
 
 def observed_time(tap, folder):
-    """Ages count to the end of the recording, a minute after its last event, or to the end of the process."""
+    """Ages are measured at the end of the recording, a minute after its last event, or at the end of the process."""
     minute = 60000000
 
     def ages(until, data=malloc(1000, A, 16), by="thread", *options):
@@ -411,7 +411,7 @@ def leaks(tap, folder):
 
 
 def heap_of_before(tap, folder):
-    """A heap that exists when recording begins: smaps counts the pages touched before, faults count the others."""
+    """A heap that exists when recording begins. smaps counts the pages that were touched before, faults count the others."""
     pages, page, start = 9, 4096, 0x10000000
     heap = make.map_record(start, start + pages * page, "[heap]", 3)
     brk = make.event(make.CALLS["brk"][0], 0, "syscalls:sys_exit_brk", "brk", make.attr(2, 738, make.CALL_TYPE, 136))
@@ -470,7 +470,7 @@ def buffers(tap, folder):
 
 
 def callers(tap, folder):
-    """A call at the end of an image returns to where the next one begins."""
+    """A call at the end of an image returns to the beginning of the next image."""
     writer = make.begun(events())
     writer.chunk(make.STATE, make.task(), make.map_record(0x400000, 0x500000, "/bin/worker", 5), make.map_record(0x500000, 0x600000, "/bin/other", 5))
     writer.chunk(make.DATA, malloc(1000, A, 100, caller=0x500000), make.side_band(9000))
@@ -553,7 +553,7 @@ def outputs(tap, folder):
 
 
 def profiles(tap, folder):
-    """Other tools' formats have the totals by the names that those tools know."""
+    """Formats of other tools have the totals under the names that those tools use."""
     data = recording(malloc(1000, A, 100) + malloc(1010, B, 50, caller=0x400500) + free(1020, B) + malloc(1030, 0, 1 << 60) + malloc(1040, C, 7, tid=101))
     want, path = [107, 2, 157, 3, 50, 1, 1, 0, 0], os.path.join(folder, "callgrind.out")
     run(folder, data, "--all", "-q", "--callgrind", path)
@@ -577,7 +577,7 @@ def profiles(tap, folder):
 
 
 def hostile(tap, folder):
-    """No crash, no endless loop; odd records do not change the figures of others."""
+    """Odd records cause no crash and no endless loop, and do not change the figures of other records."""
     anomaly = malloc(1000, HUGE, HUGE) + enter("calloc", 1010, HUGE, HUGE) + gives("calloc", 1011, HUGE - 64, 1 << 63)
     anomaly += gives("malloc", 1020, A, 1 << 62) + free(1021, (1 << 64) - 1) + free(1022, 1)
     anomaly += b"".join(enter("malloc", 1100 + n, n, tid=100 + n) for n in range(40))

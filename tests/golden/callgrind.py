@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""--callgrind has the costs of its analysis by file, function, line and call: read by its specification, and by
-callgrind_annotate where valgrind is installed. A function that calls itself has each cost once.
+"""--callgrind has the costs of its analysis by file, function, line and call. The test reads it according to its specification, and
+with callgrind_annotate if valgrind is installed. A function that calls itself has each cost once.
 """
 import collections
 import csv

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a report takes grows with the recording: no two records of it are held against each other, and no page is walked that a record only claims."""
+"""The cost of a report is linear in the recording: mtreport does not compare all pairs of records, and does not walk pages that a record only claims."""
 import os
 import resource
 import struct
@@ -31,7 +31,7 @@ def many_events():
 
 
 def pages_claimed():
-    """madvise(MADV_POPULATE_WRITE) of as many pages as a count can hold, and a count that has them; MADV_DONTNEED takes them."""
+    """madvise(MADV_POPULATE_WRITE) of as many pages as a count can hold, with a count of that size; MADV_DONTNEED frees them."""
     whole = 1 << 55
     records = made.count(1000, made.ANON, 1)
     for number in range(10):
@@ -51,7 +51,7 @@ def pages_one_by_one():
 
 
 def process(pid):
-    """What a recording says of a process that ran before."""
+    """The records about a process that ran before the recording."""
     region = struct.pack("<iIIIIQQQQQQ", pid, 3, 2, 0, 0, 0, made.A, made.A + 65536, 0, 900000, 950000)
     return (make.record(make.R_TASK, struct.pack("<iiiIQ", pid, pid, 1, 0, 5555) + make.string("many") + make.string("") * 4)
             + make.record(make.R_MAP, region + make.string("")) + make.gauge(960, "RssAnon", 0, pid))

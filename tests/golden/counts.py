@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mtreport --counts: events by name, thread and field, as funccount, stackcount and argdist count them, on made recordings."""
+"""mtreport --counts: counts events by name, thread and field, like funccount, stackcount and argdist, on synthetic recordings."""
 import csv
 import os
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mtreport --blocks of sampled blocks (one-in): estimates, and intervals that do not trust one address twice."""
+"""mtreport --blocks of sampled blocks (one-in): estimates, and intervals that count equal addresses as one choice."""
 import csv
 import math
 import os
@@ -20,7 +20,7 @@ LARGE = 75  # a second event of malloc, unsampled
 
 
 def kinds(word="one-in=64"):
-    """The events of blocks.py, sampled; and malloc's second one for large blocks."""
+    """The events of blocks.py, sampled, and the second event of malloc, for large blocks."""
     plain = make.event
 
     def sampled(*fields, **named):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Names of threads, events, files, functions and hosts are another's word: no output passes on what a terminal or a shell obeys.
+"""Names of threads, events, files, functions and hosts are not trusted: no output contains sequences of them that a terminal or a shell executes.
 
 Every analysis is shown by every output that --help all lists.
 """
@@ -35,7 +35,7 @@ def run(*words):
 
 
 def fault(data):
-    """What is wrong with bytes that go to a terminal; "" where nothing is."""
+    """Returns the fault of bytes that are written to a terminal, or ""."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

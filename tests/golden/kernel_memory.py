@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mtreport --kernel-memory: which tracepoints of the kernel's allocators give and free what, on made recordings."""
+"""mtreport --kernel-memory: what each tracepoint of the kernel's allocators allocates and frees, on synthetic recordings."""
 import csv
 import os
 import struct
@@ -94,7 +94,7 @@ def run(folder, records, *options, kinds=KINDS):
 
 
 def sampled(tap, folder):
-    """Of 4,096 objects at equal distances, those that rule 7 of FORMAT.md chooses; two that it does not are in the recording, too."""
+    """Of 4,096 objects at equal distances, the recording has those that rule 7 of FORMAT.md chooses, and two others."""
     def chosen(address):
         return all(bin(address & mask).count("1") % 2 for mask in (0x2041100, 0x484200))
 

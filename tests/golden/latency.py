@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mtreport --latency, --reclaim: which two records make a duration, on made recordings."""
+"""mtreport --latency, --reclaim: which two records are the ends of a duration, on synthetic recordings."""
 import csv
 import os
 import struct

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The ledger: effects of each system call on an address space, failed ones too, and effects of a loss on the figures, on
-made recordings, one small one for each rule."""
+"""The ledger: effects of each system call on an address space, including failed calls, and effects of a loss on the figures. For each
+rule there is a small synthetic recording."""
 import csv
 import os
 import struct
@@ -56,7 +56,7 @@ def mapped(time, start, pages, name, prot=3, flags=PRIVATE, offset=0, inode=4242
 
 
 def anonymous(time, page, pages, prot=3, pid=100):
-    """A record of private anonymous memory, where those of data are recorded."""
+    """A record of private anonymous memory, for recordings that include data mappings."""
     return mapped(time, at(page), pages, b"//anon", prot, inode=0, pid=pid, misc=make.MISC_USER | MMAP_DATA)
 
 
@@ -69,7 +69,7 @@ def newtask(time, child, flags, tid=100):
 
 
 def reread(time, *lines, took=5):
-    """Another reading of /proc/PID/maps, one piece."""
+    """Another reading of /proc/PID/maps, in one piece."""
     out = b""
     for start, pages, prot in lines:
         out += make.record(make.R_REREAD, struct.pack("<iIIIIQQQQQQ", 100, prot, 2, 0, 0, 0, start, start + pages * PAGE, 0,
@@ -250,7 +250,7 @@ def protections():
 
 
 def many_calls(time):
-    """More of another thread than are kept one by one."""
+    """Another thread has more calls than the ledger keeps one by one."""
     return b"".join(munmap(time + 10 * i, 200, 1, tid=101) for i in range(70))
 
 
@@ -352,7 +352,7 @@ def check_ended(tap, folder):
 
 
 def check_a_fork_that_takes_long(tap, folder):
-    """Its record comes 300 ms after its lock, and another thread's call between them."""
+    """The record of the fork comes 300 ms after its lock, with a call of another thread in between."""
     data = recording(lock(1000) + lock(1001, 8) + munmap(200000, 0, 32, tid=101) + forked(300000, 300) + newtask(300001, 300, 0))
     tap.same(lasting(folder, data, 300), (ALL, []), "a fork copies what there was when it had the lock, however long it takes")
 
@@ -378,7 +378,7 @@ def check_groups_of_events(tap, folder):
 
 
 def check_marks(tap, folder):
-    """Calls that were recorded without stacks: their effects count, they do not."""
+    """Calls that were recorded without stacks have effects, but are not counted as samples."""
     heap = A + (1 << 30)
     grown = call("brk", 1000, heap, 0) + call("brk", 1020, heap + 8 * PAGE, heap + 8 * PAGE)
     data = recording(grown + mmap(1050, 100, 4) + mmap(1100, 200, 16) + munmap(1200, 200, 16) + munmap(1300, 102, 1),
@@ -412,7 +412,7 @@ def check_marks(tap, folder):
 
 
 def check_limits(tap, folder):
-    """A line before the figures reports events that limit them: those not recorded, or not in full."""
+    """A line before the figures reports events that were not recorded, or not in full, because they limit the figures."""
     at_all = mmap(1000, 100, 4) + call("brk", 1100, A + (1 << 30), 0) + call("brk", 1200, A + (1 << 30) + PAGE, A + (1 << 30) + PAGE)
     gone = "what was unmapped or moved counts as mapped"
     apart = f"munmap and mremap were not recorded: {gone}"
@@ -578,7 +578,7 @@ def check_readings(tap, folder):
 
 
 def check_opened(tap, folder):
-    """Address space without access, as an arena of threads has it, is reserved by the call that gives it some."""
+    """Address space without access, as in a thread arena, is reserved by the call that makes it accessible."""
     def pages(data, *options):
         return {row["stack"] if row["stack"].startswith("[") else row["tid"]: int(row["bytes"]) // PAGE
                 for row in rows(folder, data, *options, "--by", "thread,stack") if "bytes" in row}
@@ -604,7 +604,7 @@ def check_opened(tap, folder):
 
 
 def check_observed_time(tap, folder):
-    """Ages count to the end of the recording, a minute after its last event."""
+    """Ages are measured at the end of the recording, a minute after its last event."""
     minute = 60000000
     writer = make.begun(make.info("kernel", "6.1.0") + make.event(
         made.CALLS["mmap"][0], 0, "syscalls:sys_exit_mmap", "mmap", make.attr(2, 730, made.EXIT_TYPE)))
@@ -620,7 +620,7 @@ def check_observed_time(tap, folder):
 
 
 def check_advised(tap, folder):
-    """Memory that madvise gives back again and again, and the program fills again, rises and falls though it stays mapped."""
+    """Memory that madvise frees again and again, and that the program fills again, rises and falls although it stays mapped."""
     second = 1000000
     described = make.info("kernel", "6.1.0") + b"".join(
         make.event(made.CALLS[name][0], 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + made.CALLS[name][0], made.EXIT_TYPE))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes small perf.data files of each mode, age and kind of damage, and compares the reader with their content.
+"""Writes small perf.data files of each mode, age and kind of damage, and compares what the reader says with their content.
 
     tests/golden/make_perfdata.py             tests the reader on all of them (TAP)
     tests/golden/make_perfdata.py DIR         writes them as DIR/NAME.data
@@ -39,7 +39,7 @@ def attr(kind=1, config=0, sample_type=IP | TID | TIME | PERIOD, size=112, flags
 
 
 def trailer(sample_type, time, id=0, pid=7):
-    """What ends every record but samples, with sample_id_all."""
+    """The end of every record that is not a sample, with sample_id_all."""
     out = b""
     for bit, field in ((TID, struct.pack("<II", pid, pid)), (TIME, struct.pack("<Q", time)), (ID, struct.pack("<Q", id)),
                        (STREAM_ID, struct.pack("<Q", id)), (CPU, struct.pack("<II", 1, 0)), (IDENTIFIER, struct.pack("<Q", id))):
@@ -78,7 +78,7 @@ def build_id(path, id, misc=2, pid=True):
 
 
 def trace(system, name, id):
-    """TRACING_DATA's body: a trace.dat header with one format."""
+    """The body of TRACING_DATA: a trace.dat header with one format."""
     text = f"name: {name}\nID: {id}\nformat:\n\tfield:int x;\toffset:8;\tsize:4;\tsigned:1;\n".encode()
     sized = struct.pack("<Q", 4) + b"page"
     return (b"\x17\x08\x44tracing" + b"0.6\0" + b"\0\x08" + struct.pack("<I", 4096) + b"header_page\0" + sized +
@@ -87,7 +87,7 @@ def trace(system, name, id):
 
 
 def zstd_frame(data, block=512):
-    """A zstd frame of raw blocks, that needs no library."""
+    """A zstd frame of raw blocks, which can be made without a library."""
     out = struct.pack("<IB", 0xFD2FB528, 0) + b"\x50"
     pieces = [data[i:i + block] for i in range(0, len(data), block)]
     for i, piece in enumerate(pieces):
@@ -261,7 +261,7 @@ def rounds_are_merged():
 
 @case(times=list(range(1, 20001)), disordered=0)
 def rings_without_rounds_are_merged():
-    """Like a file of a perf without rounds: one ring after the other."""
+    """Like a file of a perf version without rounds: one ring after the other."""
     return file(b"".join(sample(t * US) for t in range(1, 20001, 2)) + b"".join(sample(t * US) for t in range(2, 20001, 2)))
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Events that are only counted with another's samples ({a,b}:S): the growth of each count is a sample of its own."""
+"""Events that are only counted at the samples of another event ({a,b}:S): the growth of each count is a sample of its own."""
 import json
 import os
 import struct
@@ -44,7 +44,7 @@ def made(read_format, rows, flags=FLAGS, ids=(1, 2, 3), member_period=0):
 
 
 def recorded(rows):
-    """The same as mtrec records it: no record says whose the kernel's ids are; the order of members gives that."""
+    """The same as mtrec records it: no record says which event each of the kernel's ids belongs to; the order of the members does."""
     def kernel(i, row):
         return make.sample((i + 1) * make.US, KIND, id=77, ip=0x401000 + 16 * i, rest=group(FORMATS[0], row, (77, 78, 79)))
 

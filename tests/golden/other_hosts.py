@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recordings of other machines: no file of this machine replaces one of theirs."""
+"""Recordings of other machines: mtreport uses no file of this machine in place of one of that machine."""
 import os
 import struct
 import subprocess
@@ -21,7 +21,7 @@ def report(path, *options):
 
 
 def own_kernel():
-    """A long function of the running kernel and its address; None where this user cannot see one."""
+    """A long function of the running kernel and its address, or None if this user cannot see any."""
     with open("/proc/kallsyms") as f:
         symbols = sorted((int(address, 16), name) for address, kind, name in (line.split()[:3] for line in f) if kind in "tT")
     long = [(start, name) for (before, _), (start, name), (end, _) in zip(symbols, symbols[1:], symbols[2:])
@@ -69,7 +69,7 @@ def user_sample(kind, path, vdso=False):
 
 
 def check_files(tap, folder):
-    """A program of this machine, recorded elsewhere by its path alone."""
+    """A program at a path of this machine was recorded on another machine, with nothing but its path."""
     kind = make.IP | make.TID | make.TIME | make.PERIOD
     program = os.path.join(folder, "usr/lib/deep/prog")
     os.makedirs(os.path.dirname(program))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The page's data, read by another decoder: rows of each analysis add up to the sums of --json, and those in a range of intervals
-to the sums of --time with the bounds of the range."""
+"""The data of the page, read by a second decoder: the rows of each analysis add up to the sums of --json, and the rows in a range of
+intervals to the sums of --time with the bounds of that range."""
 import base64
 import gzip
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""--perfdata: mtreport reads back the samples, addresses and stacks that the recording has, and perf the same of them, with the
-same names.
+"""--perfdata: mtreport reads back the samples, addresses and stacks of the recording, and perf reads the same stacks, with the same
+names.
 """
 # slow: reads and writes every recorded scene
 import collections
@@ -92,7 +92,7 @@ def check_folded(tap, copy):
 # ---- perf ----
 
 def frames(text):
-    """Of each sample: task, CPU, time, event; its frames by function and image, None where either does not know it."""
+    """For each sample: task, CPU, time, event; its frames by function and image, with None for what is not known."""
     found = []
     for line in text.splitlines():
         head = re.match(r" *(.*?) +(\d+) \[(\d+)\] +([\d.]+): +(?:\d+ +)?(\S+):", line)
@@ -105,7 +105,7 @@ def frames(text):
 
 
 def raw_chains(text):
-    """Of each sample in a dump: its addresses."""
+    """The addresses of each sample in a dump."""
     chains = []
     for line in text.splitlines():
         if "PERF_RECORD_SAMPLE" in line:

@@ -45,7 +45,7 @@ def samples(lines):
 # records.txt --------------------------------------------------------------------------------------
 
 def check_records(tap, name, path, lines):
-    """Returns the attrs in their order, and how many records of each type the file has; more where some are compressed."""
+    """Returns the attrs in order, and how many records of each type the file has; if some are compressed, it may have more."""
     text = text_of(path + ".records.txt")
     want = ast.literal_eval(text.strip().splitlines()[-1].strip())
     got = collections.Counter(line["type"] for line in kernels(lines))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A profile for pprof has the figures of --csv and the stacks of --folded: read here by the specification of its fields, and by
-pprof itself where go is installed.
+"""A profile for pprof has the figures of --csv and the stacks of --folded. The test reads it according to the specification of its
+fields, and with pprof itself if go is installed.
 """
 import collections
 import csv
@@ -46,7 +46,7 @@ def folded(*words):
 
 
 def faults(recording, analysis):
-    """What is wrong with the profile of an analysis; None where it has none."""
+    """Returns the faults of the profile of an analysis, or None if it has no profile."""
     words = ("--" + analysis, recording)
     status, data, said = run("-q", "--pprof", "-", *NAMES, *words)
     if status:

@@ -27,7 +27,7 @@ DOUBT = re.compile(r"(-?\d+) \((-?\d+)\.\.(-?\d+)\)$")
 
 
 def report(*words):
-    """Returns its standard output; empty where it had nothing to report (exit 4)."""
+    """Returns the standard output of mtreport, which is empty if it had nothing to report (exit 4)."""
     run = subprocess.run([os.path.join(BUILD, "mtreport"), "-q", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if run.returncode not in (0, 4):
         raise RuntimeError(f"{words}: exit {run.returncode}: {run.stderr.decode(errors='replace')}")
@@ -49,14 +49,14 @@ def csv_rows(*words):
 
 
 def json_rows(*words):
-    """Each cell as CSV has it."""
+    """Returns each cell as in CSV."""
     text = report(*words, "--json")
     rows = json.loads(text, parse_float=str)["rows"] if text else []
     return [without_certain({name: "" if cell is None else str(cell) for name, cell in row.items()}) for row in rows]
 
 
 def table_rows(*words):
-    """With columns for low and high where a figure is in doubt, as CSV has them."""
+    """Returns the rows of the table with the columns of CSV, which has low and high if a figure is uncertain."""
     lines = [WORDS.split(line.strip()) for line in report(*words, "--table").splitlines()]
     while lines and len(lines[0]) < 2:  # lines about what limits the figures
         del lines[0]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mtreport --resident: each rule by which resident pages are put down to who touched them, on made recordings."""
+"""mtreport --resident: each rule by which resident pages are attributed to the stacks that touched them, on synthetic recordings."""
 import csv
 import json
 import os
@@ -103,7 +103,7 @@ def recording(records, kernel="6.8.0", gauges=b"", counts=True, lost=b""):
 
 
 def started(*pages):
-    """Returns gauges of memory that was resident before: file, anonymous, shared."""
+    """Returns the gauges of memory that was resident before the recording: file, anonymous, shared."""
     names = zip(("RssFile", "RssAnon", "RssShmem", "VmSwap"), pages)
     return b"".join(make.gauge(960, name, value * PAGE) for name, value in names)
 
@@ -127,7 +127,7 @@ def rows(folder, data, *options, process="pid"):
 
 
 def each_touched(first, pages, member=ANON, before=0, tid=100, base=A):
-    """Faults of one page after the other, each counted."""
+    """Returns faults of one page after the other, each counted."""
     return b"".join(fault(first + 2 * n, n, base, tid) + count(first + 2 * n + 1, member, before + n + 1, tid)
                     for n in range(pages))
 
@@ -342,7 +342,7 @@ def check_batched(tap, folder):
 
 
 def check_same_instant(tap, folder):
-    """On the screen the paths are of the moment at which /proc was read for the last time, as who grew is."""
+    """On the screen, the paths are those of the moment at which /proc was read for the last time, like WHO GREW."""
     touches = b"".join(fault(1000 + 2 * n, n, B) + count(1001 + 2 * n, ANON, n + 1) for n in range(300))
     drop = call("madvise", 4000, 0, B, 300 * PAGE, DONTNEED, inside=count(4005, ANON, 0))
     gauges = started(0, 0, 0, 0) + b"".join(make.gauge(3000, name, value * PAGE) for name, value in (
@@ -397,7 +397,7 @@ def check_unseen(tap, folder):
 
 
 def check_keys(tap):
-    """Paths that no longer hold memory have no row: their counts appear only with memory of other paths of the process."""
+    """Paths that no longer hold memory have no row. Their counts appear only together with memory of other paths of the process."""
     for name in ("leak", "sawtooth", "forks"):
         path = os.path.join(HERE, "scenes", f"{name}.mtr")
         sums, counts = {}, {}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A recording that carries only the sampled parts of an image, in several contents (FORMAT.md section 8, bit 5), gives the reports
-of one that carries it whole. The test seals a recording and splits its skeletons by the rules of the specification."""
+"""A recording that carries only the sampled parts of an image, in several contents (FORMAT.md section 8, bit 5), gives the same reports
+as one that carries the whole image. The test seals a recording and splits its skeletons by the rules of the specification."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -43,7 +43,7 @@ def check(what, good, why=""):
 # Skeletons ----------------------------------------------------------------------------------------
 
 class Skeleton:
-    """An ELF64 file in bytes that can be changed."""
+    """An ELF64 file whose bytes can be changed."""
 
     def __init__(self, data):
         self.data = bytearray(data)
@@ -154,7 +154,7 @@ def parts_alone(count, only=None):
 
 
 def and_whole(fields):
-    """A part, and after it the whole one."""
+    """A part, and after it the whole skeleton."""
     if fields["kind"] != 1:
         return None
     return [(fields["kept"] | SEEN, 1, part_of(fields["bytes"], 0, 2)), (fields["kept"], 0, fields["bytes"])]
@@ -201,7 +201,7 @@ def check_recording(name):
 
 
 def check_prefix():
-    """Before mtrec carries an image, the kernel's chain alone has the callers of its code."""
+    """Before mtrec carries an image, only the kernel's call chain has the callers of its code."""
     def chain_of(*entries):
         writer = made.begun().chunk(made.STATE, made.task(), made.map_record(), made.map_record(0x600000, 0x700000, "/bin/worker", 3))
         put("cut.mtr", writer.chunk(made.DATA, made.sample(made.FAULTS, 1000, chain=(0x400100, *entries))).data)

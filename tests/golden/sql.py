@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--sql is read by sqlite3: its stacks are those of --folded, and every query of docs/sql.md has an answer."""
+"""sqlite3 reads the output of --sql: its stacks are those of --folded, and every query of docs/sql.md has an answer."""
 import collections
 import os
 import re

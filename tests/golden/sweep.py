@@ -66,7 +66,7 @@ def written(folder, name, data):
 
 
 def of_this_machine(folder, tap):
-    """One that mtrec makes here, and 16 damaged copies of it."""
+    """A recording that mtrec makes here, and 16 damaged copies of it."""
     path, mtrec = os.path.join(folder, "a recording made here.mtr"), os.path.join(BUILD, "mtrec")
     why_not = os.environ.get("MT_NO_PERF") or ("" if os.access(mtrec, os.X_OK) else "mtrec is not built")
     if why_not:
@@ -86,7 +86,7 @@ def of_this_machine(folder, tap):
 
 
 def check(job):
-    """Runs all checks of one recording: (good, what, detail) of each."""
+    """Runs all checks of one recording, and returns (good, what, detail) of each."""
     subject, checks = job
     results = list(itertools.chain.from_iterable(each(subject) for each in checks))
     return [(bool(good), what, "" if good else str(detail)) for good, what, detail in results]

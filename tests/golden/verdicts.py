@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mtreport --verdict and --timeline of memory on made recordings: six programs over hours, a process each."""
+"""mtreport --verdict and --timeline of memory on synthetic recordings: six programs over hours, each a process."""
 import csv
 import io
 import math
@@ -30,7 +30,7 @@ def check(good, what, why=""):
 
 
 class Program:
-    """Pieces by the step that reserved them."""
+    """A program's pieces of memory, by the step that reserved them."""
 
     def __init__(self, pid):
         self.pid, self.records, self.held, self.made = pid, [], [], 0
@@ -98,7 +98,7 @@ def write(path, seconds):
 
 
 def check_vector(path):
-    """A buffer that doubles: each mapping is copied to one twice as large, and unmapped."""
+    """A buffer that doubles: each mapping is copied to a mapping twice as large, and unmapped."""
     described = [make.event(index, 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + index, make.CALL_TYPE, 136))
                  for name, (index, _) in make.CALLS.items()]
     writer, records = make.begun(b"".join(described)), []
@@ -117,7 +117,7 @@ def check_vector(path):
 
 
 def check_thread_stacks(path):
-    """Thread stacks with touched pages: a pool of threads gets no verdict, threads without end get one."""
+    """Thread stacks with touched pages: a pool of threads gets no verdict, an ever growing number of threads gets one."""
     described = [make.event(index, 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + index, make.CALL_TYPE, 136))
                  for name, (index, _) in make.CALLS.items()]
     described.append(make.event(make.MINOR, 0, "page-faults", "page-faults", make.attr(1, 2, make.MINOR_TYPE), unit="faults", klass=1))
@@ -186,7 +186,7 @@ def check_shapes(path, seconds, what):
 
 
 def check_rates(path, what):
-    """The screen has a rate for memory that grows, and none for other memory, whose slope is that of a moment."""
+    """The screen has a rate for memory that grows, and none for other memory, whose slope is only momentary."""
     lines = [" ".join(line.split()) for line in report(path, "--all")[1].splitlines()]
     reported = [line for line in lines if line.split(":")[0].split(",")[0] in set(WANT.values()) | {"grows steadily"} and "reservations" in line]
     check(len(reported) >= 4, f"{what}: the screen has a verdict on what still holds memory", reported)

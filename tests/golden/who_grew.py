@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""WHO GREW of the first screen, on made recordings: which processes it counts, and what it shows for processes without
-gauges. tests/golden/who_grew.py FILE COUNT writes a recording of so many processes."""
+"""WHO GREW of the first screen, on synthetic recordings: which processes it counts, and what it shows for processes without
+gauges. tests/golden/who_grew.py FILE COUNT writes a recording of COUNT processes."""
 import csv
 import json
 import os
@@ -41,7 +41,7 @@ def touched(time, pid, pages):
 
 
 def brief(time, pid, pages, name=b"true\0\0\0\0", more=b""):
-    """A process that ends 1 ms later, with so many pages at its peak; pages from before its exec were its parent's."""
+    """A process that ends 1 ms later, with its pages at its peak. The pages from before its exec were those of its parent."""
     return (forked(time, pid) + count(time + 5, ANON, 900, pid, pid, pid=pid) + execed(time + 10, pid, name)
             + count(time + 20, FILE, 1, pid, pid, pid=pid) + count(time + 30, ANON, pages - 1, pid, pid, pid=pid)
             + count(time + 40, ANON, 0, pid, pid, own=0, pid=pid) + more + ended(time + 1000, pid))
@@ -81,7 +81,7 @@ NOBODY = "nobody by 1.0 MB or more, of "
 
 
 def check_shared(tap, folder):
-    """What is written to tmpfs grows the host's memory, and no process."""
+    """Data that is written to tmpfs adds to the memory of the host, and to that of no process."""
     def shared(pages):
         gauges = b"".join(make.gauge(time, name, value * PAGE, -1, 0) for time, values in ((1000, (500000, 1000)), (9 * SECOND, (400000, pages)))
                           for name, value in zip(("meminfo MemAvailable", "meminfo Shmem"), values))
@@ -92,7 +92,7 @@ def check_shared(tap, folder):
 
 
 def check_kinds(tap, folder):
-    """The screen names growth that is pages of files, or huge pages."""
+    """The screen says if growth consists of pages of files, or of huge pages."""
     def of_it(name, pages):
         gauges = gauged(1000, 100, 500) + gauged(9 * SECOND, 100, 20500)
         gauges += make.gauge(1000, name, 100 * PAGE, 100, 5555) + make.gauge(9 * SECOND, name, (100 + pages) * PAGE, 100, 5555)
@@ -128,7 +128,7 @@ def check_counts(tap, folder):
 
 
 def check_gauged(tap, folder):
-    """One pid three times: only the second was met by a gauge."""
+    """Three processes with one pid: a gauge was read only for the second one."""
     life = [brief(SECOND * at, 1000, 300) for at in (1, 3, 5)]
     read = gauged(3 * SECOND + 500, 1000, 200)
     tap.same(block(folder, recording(b"".join(life) + LAST, gauges=gauged(990, 100, 50) + read)),
@@ -153,7 +153,7 @@ def check_command(tap, folder):
 
 
 def check_exec(tap, folder):
-    """A shell takes most of the time and becomes the command: that is no program that ended early."""
+    """A shell runs for most of the time, and then becomes the command: that is not a program that ended early."""
     shell = (execed(1000, 300, b"bash\0\0\0\0") + execed(500000, 300, b"python\0\0")
              + touched(510000, 300, 2560) + call(690000) + ended(699000, 300))
     for reported, has in ((b"", False), (make.info("command-pid", "300"), True)):
@@ -162,7 +162,7 @@ def check_exec(tap, folder):
 
 
 def check_peak(tap, folder):
-    """Of a command that ended, the paths are those of its peak, and so is WHO GREW."""
+    """For a command that ended, the paths and WHO GREW show the memory at its peak."""
     program = (execed(1000, 300, b"python\0\0") + count(1100, ANON, 2560, 300, 300, pid=300) + count(1200000, ANON, 5120, 300, 300, pid=300)
                + count(1300000, ANON, 300, 300, 300, pid=300) + call(1390000) + ended(1399000, 300))
     text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560)))
@@ -182,7 +182,7 @@ def check_peak(tap, folder):
 
 
 def check_freed(tap, folder):
-    """One that frees all that it had before it ends has no path on the screen: a line leads to those of its peak."""
+    """A process that frees all its memory before it ends has no path on the screen; a line says how to see the paths at its peak."""
     def made(*freed):
         records = execed(1000, 300, b"load\0\0\0\0") + blocks.malloc(2000, 0x700000, 20 << 20, pid=300, tid=300) + blocks.malloc(3000, 0x600000, 3 << 20)
         records += b"".join(blocks.free(2 * SECOND, place, pid=300, tid=300) for place in freed) + ended(3 * SECOND, 300)
@@ -195,7 +195,7 @@ def check_freed(tap, folder):
 
 
 def check_reserved(tap, folder):
-    """The screen says that memory that is mapped and not touched is no memory."""
+    """The screen says that mapped memory that was not touched does not use memory."""
     def noted(size):
         gauges = gauged(1000, 100, 500) + make.gauge(9 * SECOND, "VmRSS", 1500 * PAGE, 100, 5555) + make.gauge(9 * SECOND, "VmSize", size * PAGE, 100, 5555)
         return [line for line in block(folder, recording(LAST, gauges)) if "reserved" in line]
@@ -205,7 +205,7 @@ def check_reserved(tap, folder):
 
 
 def check_calm(tap, folder):
-    """The screen has the known figures of a process that makes no call, too."""
+    """The screen also shows the known figures of a process that makes no call."""
     calm = execed(1000, 300, b"calm\0\0\0\0") + resident.fault(1500, 0, tid=300, pid=300) + count(2000, ANON, 2560, 300, 300, pid=300)
     data = recording(calm + LAST, gauges=gauged(990, 100, 50) + gauged(9 * SECOND, 300, 2560))
     tap.same(block(folder, data, "-p", "300"), ["300 calm 0 B 10.5 MB +10.5 MB +21.0 MB -"], "one without calls grew by what its gauges say")
@@ -225,7 +225,7 @@ def check_calm(tap, folder):
 
 
 def check_next(tap, folder):
-    """Two processes grow: NEXT asks about one of them in place of both."""
+    """Two processes grow: the commands under NEXT ask about one of them, not about both."""
     records = b"".join(execed(1000, pid, b"python\0\0") + count(1100, ANON, 2560 * (pid - 299), pid, pid, pid=pid) + ended(699000, pid)
                        for pid in (300, 301))
     text = screen(folder, recording(call(690000, 300) + records, until=SECOND * 7 // 10), "-p", "300,301", "--comm", "python")
@@ -234,7 +234,7 @@ def check_next(tap, folder):
 
 
 def check_widths(tap, folder):
-    """Columns are those of a terminal: a wide character takes two, a combining one takes none."""
+    """Columns are counted as on a terminal: a wide character takes two, a combining character takes none."""
     records = b"".join(execed(1000, pid, name.encode().ljust(16, b"\0")) + count(1100, ANON, 2560, pid, pid, pid=pid) + ended(699000, pid)
                        for pid, name in ((300, "\u6f22\u5b57"), (301, "e\u0301"), (302, "")))
     lines = [line for line in screen(folder, recording(records + call(690000), until=SECOND * 7 // 10)).splitlines() if "0 B" in line]
@@ -244,7 +244,7 @@ def check_widths(tap, folder):
 
 
 def check_long_names(tap, folder):
-    """Names of C++ templates have 500 characters, and paths are as long: a row has as much of them as a terminal's line holds."""
+    """Names of C++ templates have 500 characters, and paths are as long: a row shows as much of them as fits in a line of the terminal."""
     name = b"std::map<" + b"std::basic_string<char, std::allocator<long_name> >, " * 9 + b">::insert_unique(unsigned long)"
     places = tuple(hostile.CODE + n * 0x1000 + 16 for n in range(6))
     writer = cut(blocks.recording(blocks.malloc(2000, 0x600000, 3 << 20), gauged(990, 100, 50) + gauged(9 * SECOND, 100, 5000)))
@@ -268,7 +268,7 @@ def growing():
 
 
 def many(count_of):
-    """Each begins, is met by two gauges, and ends."""
+    """Each process begins, its gauges are read twice, and it ends."""
     records, gauges = [], []
     for i in range(count_of):
         at, pid = SECOND + 100 * i, 1000 + i

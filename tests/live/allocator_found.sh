@@ -88,7 +88,7 @@ int main()
 C
 flags='-O1 -g -fno-builtin -fno-optimize-sibling-calls'
 
-# kept PATH'S END: blocks and bytes of the paths through keep, whatever they end in
+# kept: prints blocks and bytes of the paths through keep(), whatever their last frame is
 kept() {
 	"$MT_BUILD/mtreport" --blocks --csv m.mtr 2>"$TMPDIR/said" |
 		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) is[$i] = i } /;keep/ { blocks += $is["blocks"]; bytes += $is["bytes"] } END { print blocks + 0 "," bytes + 0 }'

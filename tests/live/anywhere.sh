@@ -25,7 +25,7 @@ same() {
 	if [ -s here ] && cmp -s here elsewhere; then pass "$what"; else fail "$what" differs; fi
 }
 
-# The programs that run, each in a directory of its own. The recording ends with the last one.
+# The programs run one after another; the recording ends with the last one.
 "${CXX:-g++}" -O2 -g -std=c++17 -o grower "$MT_TOP/tests/workloads/grower.cpp" || exit 1
 parts=
 if build_faulter; then

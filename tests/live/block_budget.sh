@@ -9,8 +9,8 @@ needs_root 'defining probes'
 needs_compiler
 cd "$TMPDIR" || exit 1
 
-# Sleeps until SIGUSR1, then keeps 3 blocks and gives and frees 300 at a time; prints how many pairs each of so many seconds
-# of its CPU time made, in which a busy host does not count.
+# Sleeps until SIGUSR1, then keeps 3 blocks, and allocates and frees 300 at a time. Prints how many pairs it made in each second of
+# its CPU time, which does not depend on other load.
 cat >sleeper.c <<'C'
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A server with a bounded cache and a session store that leaks, both through malloc, with random sizes and threads. Whatever grows,
-# mtreport does not call the cache a leak. By their blocks the store grows, the cache is bounded, and the heap's parts are those that
-# glibc reports. MT_TESTS=long: 20 such servers.
+# mtreport does not call the cache a leak. By their blocks, the store grows, the cache is bounded, and the parts of the heap are those
+# that glibc reports. MT_TESTS=long: 20 such servers.
 # timeout: 120
 # slow: a verdict on growth takes 12 s
 # together: it looks only at what it starts itself
@@ -28,14 +28,14 @@ is 'the first screen does not say so, either' "$(grep -A1 'cache_store' screen |
 
 expect 0 'they are judged by their blocks' "$MT_BUILD/mtreport" -q --leaks --csv
 cp "$out" leaks.csv
-is 'every bounded cache is called bounded, but where a thread stored fewer than 12 values' \
+is 'every bounded cache is called bounded, unless a thread stored fewer than 12 values' \
 	"$(grep ';Cache::cache_store;xmalloc' leaks.csv | grep -v ',bounded,' | grep -v 'fewer than 12 blocks')" ''
 is '... every session store grows, and frees nothing' \
 	"$(grep ';Sessions::session_open;xmalloc' leaks.csv | grep -vc ',grows steadily,.*nothing freed')" 0
-is '... and of every server' "$(grep ';Sessions::session_open;xmalloc' leaks.csv | cut -d, -f1 | sort -u | wc -l)" "$(wc -w <<<"$seeds")"
+is '... for every server' "$(grep ';Sessions::session_open;xmalloc' leaks.csv | cut -d, -f1 | sort -u | wc -l)" "$(wc -w <<<"$seeds")"
 is 'the first screen says so, too' "$(grep -A1 'Sessions::session_open' screen | grep -c '^ *grows steadily, +.* live')" 3
 is '... nothing else' "$(grep -E ',(leak|grows steadily),' leaks.csv | grep -v ';Sessions::session_open;')" ''
-# For each server: mapped and free memory by glibc, in parts of 10,000 of the mapped memory, and the same as reported.
+# For each server, compares the shares of live and free memory: what --leaks reports against what glibc reports.
 awk -F, 'NR == FNR { split($0, w, " "); mapped[w[1]] = w[3] + w[5]; free[w[1]] = w[7]; next }
 	$3 == "in use" && $2 in mapped {
 		match($0, /of which [0-9.]+ [kMG]?B hold/); live = substr($0, RSTART + 9, RLENGTH - 14)

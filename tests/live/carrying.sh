@@ -55,7 +55,7 @@ check '... the file is whole' "$MT_TOP/scripts/mtdump" --check live.mtr
 says '... and --info reports it, too' 'images are not carried' info
 
 # killed COMMAND...: records a command that prints READY and continues, until its names are in the file; the recording has no end.
-# Read where no file of this machine is, in $TMPDIR/elsewhere.
+# Its report, made without any file of this machine, is in $TMPDIR/elsewhere.
 mkdir empty
 put_program empty "$MT_BUILD/mtreport"
 killed() {

@@ -224,7 +224,7 @@ chown 65534 theirs/jit-1.dump
 as_other ./generated theirs/jit-1.dump >mapped &
 others+=($!)
 until_true grep -q mapped mapped
-# opened WORDS: of the calls in `opened`, those that did more than look.
+# opened REGEX: prints how many calls in `opened` match, not counting those that only named the file (O_PATH).
 opened() {
 	grep -v O_PATH opened | grep -cE "$1"
 }

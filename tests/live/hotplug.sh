@@ -1,6 +1,6 @@
 #!/bin/bash
-# A CPU that goes offline and comes back: its events are opened again, and the recording says so. The kernel's list of CPUs is
-# a file of ours here; MT_HOTPLUG=1: the last CPU really goes, for two seconds.
+# A CPU goes offline and comes back: mtrec opens its events again, and the recording says so. The test replaces the kernel's list of
+# CPUs by a file of its own. With MT_HOTPLUG=1, the last CPU really goes offline, for two seconds.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root

@@ -56,18 +56,18 @@ END2
 # shellcheck disable=SC2086
 check 'a program with huge pages' ${CC:-cc} -O1 -g -o huge huge.c || finish
 
-# on_huge_pages: bytes that smaps has
+# on_huge_pages: prints the bytes that smaps reports
 on_huge_pages() {
 	awk '$1 == "AnonHugePages:" { print $2 * 1024 }' "/proc/$holder/smaps_rollup"
 }
 
-# reported: bytes that mtreport has
+# reported: prints the bytes that mtreport reports
 reported() {
 	"$report" -q --hugepages --csv --by process "$@" | awk -F, -v pid="$holder" '$1 == pid { n += $3 } END { printf "%d\n", n }'
 }
 
 mkfifo go
-# attempt: records the program; $filled, $collapsed: its AnonHugePages of smaps at those times.
+# attempt: records the program. $filled and $collapsed are its AnonHugePages of smaps at those times.
 attempt() {
 	rm -f h.mtr said
 	./huge <go >said &

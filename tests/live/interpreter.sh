@@ -1,5 +1,6 @@
 #!/bin/bash
-# An interpreter's deep stacks are whole with dumps of 8 KiB, also with programs that begin as it does: a shell starts it.
+# An interpreter's deep stacks are whole with dumps of 8 KiB, also if the process began as another program: a shell
+# that execs the interpreter.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -19,7 +20,7 @@ check 'a shell that becomes an interpreter is recorded' \
 	"$MT_BUILD/mtrec" -q -e page-faults --call-graph dwarf,8192 -o deep.mtr -- bash -c 'env true; exec env python3 deep.py'
 "$MT_BUILD/mtreport" -q --unwind-report --comm python3 deep.mtr >reasons
 
-# stacks WORDS: how many of the interpreter's stacks that line of the table counts, in all images.
+# stacks WORDS: prints how many stacks of the interpreter that line of the table counts, in all images.
 stacks() {
 	awk -v words="$1" 'match($0, words) { n = substr($0, RSTART + RLENGTH); sub(/^[^0-9]*/, "", n); sub(/ .*/, "", n); gsub(",", "", n); sum += n }
 		END { print sum + 0 }' reasons

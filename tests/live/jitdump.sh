@@ -1,6 +1,6 @@
 #!/bin/bash
-# Code that a process makes itself and describes in a jitdump: the code at an address at that time names it, the tables of the
-# jitdump unwind it, and it has lines. It comes from the recording, a file here, or perf.data, processed by perf or not.
+# A process makes code and describes it in a jitdump. An address gets the name of the code that was there at that time, the tables of
+# the jitdump unwind it, and lines are known. The jitdump is in the recording, in a file here, or in perf.data, processed by perf or not.
 # timeout: 180
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
@@ -12,14 +12,14 @@ report=$MT_BUILD/mtreport
 # shellcheck disable=SC2086
 ${CC:-cc} -D_GNU_SOURCE -O1 -g -fno-optimize-sibling-calls -o jitdumped "$MT_TOP/tests/workloads/jitdumped.c" || exit 1
 
-# made FILE OPTION...: the functions that were made there, each with its count, in $TMPDIR/made.
+# made FILE OPTION...: writes the functions of generated code, each with its count, to $TMPDIR/made.
 made() {
 	local file=$1
 	shift
 	"$report" -q --folded "$@" "$file" 2>why | sed -n 's/.*;main\( [^;]*\)\?;run\( [^;]*\)\?;//p' | sort >made
 }
 
-# as_reported DESCRIPTION [END OF A LINE]...: whether they are those of the workload: whole stacks, each name at its time.
+# as_reported DESCRIPTION [END OF A LINE]...: checks that `made` has the functions of the workload: whole stacks, each name at its time.
 as_reported() {
 	printf '%s\n' "first at its place${2-} 50" 'frameless 50' 'moved 50' "second::at${3-} 50" >wanted
 	diff wanted made >differs
@@ -64,7 +64,7 @@ rm jit-*.dump
 "$report" --info symbols.mtr >info
 check '... with --embed symbols without unwind tables' grep -q '5 functions, carried; unwind tables: none, lines: none' info
 
-# Stacks that mtrec unwinds while it records are equal to those of raw dumps, by the tables of each time.
+# Stacks that mtrec unwinds while it records are equal to those of raw dumps. Each is unwound with the tables of its time.
 check 'a recording is stripped' "$report" -q --strip stripped.mtr carried.mtr
 made stripped.mtr
 cp made raw
@@ -76,7 +76,7 @@ is 'mtrec --strip, too, but for the frame that only its tables lead out of' "$(c
 check '... which is named' grep -q '^jitdumped.*frameless' <("$report" -q --folded stripping.mtr)
 check '... and sound' "$MT_TOP/scripts/mtdump" --check stripping.mtr
 
-# A recording without an end has the code that the jitdump described until then.
+# A recording without an end has the code that the jitdump described up to that point.
 "$mtrec" -q -e page-faults -o killed.mtr ./jitdumped 50 . 60 &
 recorder=$!
 carries() {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A program makes files and holds them open: compares the kernel's memory for it, by path, with /proc/slabinfo.
 # timeout: 180
-# slow: makes files by the ten thousand
+# slow: makes tens of thousands of files
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root
@@ -41,14 +41,14 @@ check 'a program that holds files' "${CC:-cc}" -O1 -g -o hold hold.c || finish
 files=$(mktemp -d -p /dev/shm mtrec-held-XXXXXX) || skip_all 'no /dev/shm'
 trap 'rm -rf "$files"' EXIT
 
-# objects CACHE: prints how many are in use. Objects that are free in a CPU's own slabs count as used until the CPU returns these.
+# objects CACHE: prints how many objects of the cache are in use. Objects that are free in a CPU's own slabs count as used until the CPU returns these.
 objects() {
 	[ ! -w "/sys/kernel/slab/$1/shrink" ] || echo 1 >"/sys/kernel/slab/$1/shrink"
 	awk -v name="$1" '$1 == name { print $2 }' /proc/slabinfo
 }
 
-# Who looks at /proc/PID/fd meanwhile makes a dentry and an inode of /proc for each open file: the dentries of others count by
-# those inodes.
+# A process that reads /proc/PID/fd meanwhile makes a dentry and an inode of /proc for each open file. So as many dentries are
+# subtracted as there are such inodes.
 files_in() {
 	echo "$(objects filp) $(($(objects dentry) - $(objects proc_inode_cache)))"
 }
@@ -94,7 +94,7 @@ says 'by the path that opened them' 'main;hold;.*alloc_empty_file;.* 10000$' fol
 says '... and made them' 'main;hold;.*;__d_alloc;.* 10000$' folded
 check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check k.mtr
 
-# RCU frees inodes in softirqs, where some kernels count what they do not record: both make all of them.
+# RCU frees inodes in softirqs, where some kernels count events that they do not record: recorded and lost events together are all.
 if grep -q '\bname\b' /sys/kernel/tracing/events/kmem/kmem_cache_free/format && mkdir "/dev/shm/mtrec-test.$$"; then
 	export -f objects
 	# shellcheck disable=SC2016
@@ -109,13 +109,13 @@ else
 	skip 'every inode freed is recorded or counted as lost' 'no name of the cache in the event, or no /dev/shm'
 fi
 
-# Sampled by address: the interval holds the truth, which the program knows.
+# Objects are sampled by address: the interval contains the true number, which the program knows.
 hold_recorded s.mtr --malloc-sample 16
 "$report" --kernel-memory --csv --by kind s.mtr >kinds.csv 2>notes
 says "1 in 16 objects: that they are estimates is said" "1 in 16 blocks was sampled" notes
 read -r low estimate high < <(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 	$1 == "filp" { print int($at["objects_low"]), int($at["objects"]), int($at["objects_high"]) + 1 }' kinds.csv)
-# It holds 19 times in 20; one and a half of it nearly always.
+# The interval contains it 19 times in 20; an interval that is one and a half times as wide nearly always does.
 between "... the interval holds the 10,000 files that are held ($low to $high, estimate $estimate)" $((low - (estimate - low) / 2)) 10000 \
 	$((high + (high - estimate) / 2))
 between '... and is as narrow as the sample allows' 1 $((high - low)) 6000

@@ -41,7 +41,7 @@ while read -r name words; do
 		skip "... $name: $words" 'the registers are those of x86_64'
 		continue
 	fi
-	# in the registers' order: ax dx si di r10
+	# in the order of the registers: ax dx si di r10
 	for register in ax dx si di r10; do
 		value=$(tr ' ' '\n' <<<"$words" | sed -n "s/^$register://p")
 		[ -z "$value" ] || pattern+=".*\b$register:0x$value\b"

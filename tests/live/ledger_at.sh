@@ -8,7 +8,7 @@ cd "$TMPDIR" || exit 1
 ${CC:-cc} -D_GNU_SOURCE -O1 -g -o peak "$MT_TOP/tests/workloads/peak.c" || exit 1
 report=$MT_BUILD/mtreport
 
-# reserved OPTION...: the bytes outstanding below the program's own function.
+# reserved OPTION...: prints the outstanding bytes below the program's own function.
 reserved() {
 	"$report" -q --outstanding --folded "$@" | awk '/;reserve(;|$| )/ { sum += $NF } END { print sum + 0 }'
 }
@@ -31,7 +31,7 @@ held=$(awk -v bytes="$last" 'BEGIN { printf bytes < 1e6 ? "+%.1f kB" : "+%.1f MB
 is "... and the summary shows it as $held" "$("$report" -q | awk '/^ *[+].*: reserve  /  { print $1, $2 }')" "$held"
 is '... in the cgroup that it began in' "$("$report" -q --outstanding --by cgroup --csv | sed 1d | cut -d, -f1)" \
 	"$(awk -F: '{ path = $3 } /memory/ { exit } END { print path }' /proc/self/cgroup)"
-# Regions count as they are at that time: the second one has a hole by then.
+# Regions count as they are at that time; the second region has a hole then.
 "$report" -q --outstanding --folded --weight count --at "@$(awk '$1 == "holed" { print $2 }' steps)" >counts
 is 'a hole makes two of one' "$(awk '/;reserve(;|$| )/ { sum += $NF } END { print sum + 0 }' counts)" 4
 finish

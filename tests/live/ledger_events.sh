@@ -62,7 +62,7 @@ for name in "brk mmap munmap mremap mprotect madvise shmat shmdt".split():
 print("markers", sorted((m[6]["si"], m[6]["dx"] - (1 << 64)) for m in markers)[:2], len(markers) % 2)
 print("stacks", sum(not call[7] for call in calls), sum(mark[7] for mark in marks))
 
-# each call between its entry and its exit
+# each call is between its entry and its exit
 enters, locks = collections.defaultdict(list), collections.defaultdict(list)
 for mark in sorted(marks):
     if mark[1].startswith("syscalls:sys_enter_"):

@@ -1,5 +1,5 @@
 #!/bin/bash
-# --growth puts every byte of brk down to the path that asked for it, and --outstanding what was not given back.
+# --growth attributes every byte of brk to the path that asked for it, --outstanding every byte that was not given back.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A database server under load: its heap grows in stacks that run from the query dispatcher to brk and mmap, in names as they
-# are in its source, and all of it adds up to the change of VmSize.
+# A database server under load: its heap grows in stacks that run from the query dispatcher to brk and mmap, with names as
+# in its source, and the figures add up to the change of VmSize.
 # timeout: 240
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
@@ -13,7 +13,7 @@ start_mariadb mariadb-slap
 [ -n "$server" ] || skip_all "$no_mariadb"
 report=$MT_BUILD/mtreport
 
-# attempt: the server is recorded under load. The sizes around that are known, too.
+# attempt: records the server under load, and measures its size before and after the recording.
 attempt() {
 	local recorder
 	rm -f server.mtr
@@ -56,7 +56,7 @@ below=$(awk '/;dispatch_command;/ { sum += $NF } END { printf "%d", sum }' brk)
 between 'the heap grew there by as much as the strings that a query holds' 1000000 "$below" 1000000000
 "$report" -q --growth --by process --csv server.mtr >grown
 is 'the server is all that grew' "$(wc -l <grown)" 2
-# The server may map something by itself while the recorder starts and stops: then the sizes around that bound it.
+# The server may map memory by itself while mtrec starts and stops. The sizes before and after that are bounds then.
 grew=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "bytes") at = i } NR == 2 { print $at }' grown)
 changes=$(printf '%d\n' $((after - before)) $((after - earliest)) $((latest - before)) $((latest - earliest)) | sort -n)
 between 'it grew by what VmSize says, to the page' "$(head -n 1 <<<"$changes")" "$grew" "$(tail -n 1 <<<"$changes")"

@@ -17,7 +17,7 @@ for kib in 20000 30000 40000 50000 60000 70000 80000 100000 150000; do
 done
 is 'short of memory it records or says why not' "$falls" ''
 
-# Each failure after the opening of the output would keep the older file as FILE.old: two failures would lose it.
+# If mtrec failed after it opened the output, it would keep the older file as FILE.old; a second failure would overwrite that.
 echo 'an earlier recording' >kept.mtr
 for kib in 20000 25000 30000 35000 40000 45000 50000 55000; do
 	(ulimit -c 0 && ulimit -v "$kib" && exec "$mtrec" -q -e page-faults -o kept.mtr -- false) >"$out" 2>"$err"

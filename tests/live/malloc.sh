@@ -14,7 +14,7 @@ build() { # FLAG...
 }
 build -o allocates || exit 1
 
-# record PROGRAM ROUNDS: writes its calls to $list: "ROLE FUNCTION CALLS".
+# record PROGRAM ROUNDS: records the program, and writes its calls to $list: "ROLE FUNCTION CALLS".
 list=$TMPDIR/list
 record() {
 	until_none_lost "$err" record_once "$mtrec" -o m.mtr -e malloc -- "$1" "$2" || return
@@ -26,7 +26,7 @@ calls() { # ROLE FUNCTION...
 	awk -v role="$1" -v names="$2" 'BEGIN { split(names, n); for (i in n) is[n[i]] = 1 } $1 == role && $2 in is { s += $3 } END { print s + 0 }' "$list"
 }
 
-# samples FUNCTION...: blocks given; entered FUNCTION...: their entries.
+# samples FUNCTION...: prints how many blocks the functions returned; entered FUNCTION...: how many of their entries were recorded.
 samples() { calls sample "$*"; }
 entered() { calls mark "$*"; }
 check_counts() { # TITLE PROGRAM FILE

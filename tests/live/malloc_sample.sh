@@ -1,5 +1,6 @@
 #!/bin/bash
-# --malloc-sample: the kernel chooses blocks by address, given and freed alike; estimates hold the truth.
+# --malloc-sample: the kernel chooses blocks by address, for allocations and frees alike; the intervals of the estimates contain the
+# true figures.
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -67,7 +68,7 @@ ${CC:-cc} -D_GNU_SOURCE -O1 -fno-builtin -fno-optimize-sibling-calls -o keeps ke
 record() { # N
 	record_without_losses "1 in $1 is recorded" setarch -R "$mtrec" -o "$1.mtr" -e malloc --malloc-sample "$1" -- ./keeps
 }
-# field FUNCTION NAME: of a path's row
+# field FUNCTION NAME: prints a field of the row of a path
 field() { awk -F, -v path=";$1\"" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i } index($0, path) { print $at }' csv; }
 kept() { # N: checks the live blocks of N.mtr
 	"$MT_BUILD/mtreport" --blocks --csv "$1.mtr" >csv 2>"$err"

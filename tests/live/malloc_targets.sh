@@ -1,5 +1,5 @@
 #!/bin/bash
-# -e malloc of targets that change: a libc replaced on disk, a root directory of its own, exec, an end by SIGKILL.
+# -e malloc with targets that change: a libc replaced on disk, a root directory of their own, exec, an end by SIGKILL.
 # slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
@@ -62,7 +62,7 @@ record() {
 	wait $recorder
 	status=$?
 }
-# check_blocks TITLE: the recording's 100 blocks.
+# check_blocks TITLE: checks that the recording has 100 blocks.
 check_blocks() {
 	is "$1: recorded" $status 0
 	says '... nothing is lost' ', 0 lost' "$err"
@@ -80,7 +80,7 @@ check_blocks 'a process with a root of its own'
 record gg "$PWD/keeps" exec
 check_blocks 'a process that calls exec'
 
-# One of two allocators is too busy for the budget: the other is recorded all the same.
+# One of two allocators is too busy for the budget; the other one is recorded all the same.
 cat >busy.c <<'C'
 #include <stddef.h>
 #include <stdlib.h>

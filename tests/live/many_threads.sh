@@ -1,5 +1,5 @@
 #!/bin/bash
-# -p with more threads than files: whole CPUs are recorded, and of all that only the target, its threads and its children kept.
+# -p with more threads than files that mtrec may open: mtrec records whole CPUs, and keeps only the target, its threads and its children.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command cc
@@ -66,7 +66,7 @@ cc -O1 -g -fno-inline -pthread -o many many.c && cc -O1 -g -fno-inline -o noise 
 ./noise &
 noise=$!
 mkfifo words
-# The faults of the whole host come into the rings.
+# The rings get the faults of the whole host.
 attempt() {
 	local status
 	rm -f many.mtr

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Records one call of vm alone and, at the same time, all of them: both recordings report the same growth, to the page.
-# slow: a database server begins and ends
+# slow: starts and stops a database server
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -52,24 +52,24 @@ grew() {
 	"$report" -q --growth --by process --csv ${2:+-p "$2"} "$1" | awk -F, '$2 !~ /\[exec\]/ { n += $3 } END { print n + 0 }'
 }
 
-# mapped FILE PID: bytes that are mapped in that process as it ends; [vsyscall] is known only where /proc was read
+# mapped FILE PID: prints the bytes that are mapped in that process when it ends; [vsyscall] is known only if /proc was read
 mapped() {
 	"$report" -q --maps --csv -p "$2" "$1" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 && !/vsyscall/ { n += $at["bytes"] } END { print n + 0 }'
 }
 
-# size: prints VmSize of $server; nothing where there is no server.
+# size: prints VmSize of $server, or nothing if there is no server.
 size() {
 	[ -z "$server" ] || vmsize "$server"
 }
 
-# none_lost: whether neither recording lost a record.
+# none_lost: true if neither recording lost a record.
 none_lost() {
 	grep -q ', 0 lost -> all.mtr' said && grep -q ', 0 lost -> some.mtr' said
 }
 
-# both WHAT COMMAND...: all.mtr and some.mtr of the whole host while COMMAND runs; $pid is its process, or $server.
+# both WHAT COMMAND...: records the whole host to all.mtr and to some.mtr while COMMAND runs; $pid is its process, or $server.
 # One recording begins and ends after the other. So the size of $server must be the same at both beginnings, and at both ends;
-# and neither recording may lose records: with lost records growth is an estimate. Else both are repeated, twice at most.
+# and neither recording may lose records: with lost records growth is an estimate. Otherwise both are repeated, at most twice.
 both() {
 	local what=$1 status before after
 	shift
@@ -114,7 +114,7 @@ for event in brk,page-faults mmap munmap mremap mprotect; do
 	check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check one.mtr
 done
 
-# same_growth WHAT LEAST: bytes that $pid grew by are the same in both, and LEAST or more
+# same_growth WHAT LEAST: checks that $pid grew by the same number of bytes in both recordings, at least LEAST
 same_growth() {
 	between "$1 grows" "$2" "$(grew all.mtr "$pid")" $((64 << 30))
 	is '... brk and page faults say the same, to the page' "$(grew some.mtr "$pid")" "$(grew all.mtr "$pid")"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program that runs from a memfd (fexecve, as container runtimes do with their own) is unwound and named as one from a file is,
-# also where it is stripped while it records; code that a process puts into a memfd itself is nobody's.
+# A program that runs from a memfd (by fexecve, as container runtimes run themselves) is unwound and named like one from a file, also
+# with mtrec --strip. Code that a process itself puts into a memfd belongs to no image.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -67,7 +67,7 @@ for way in '' --strip; do
 	# shellcheck disable=SC2086
 	"$mtrec" $way -q -e page-faults -o touch.mtr -- ./run ./touch <go &
 	exec 9>go
-	# what is recorded so far can be read at any time
+	# the part that is recorded so far can be read at any time
 	for ((i = 0; i < 200; i++)); do
 		"$MT_BUILD/mtreport" -q --folded touch.mtr >folded 2>/dev/null
 		grep -q "$named" folded && break

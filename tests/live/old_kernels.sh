@@ -49,24 +49,24 @@ int main(void)
 EOF
 cc -O1 -g -fno-inline -pthread -o grow grow.c || skip_all 'the test program does not build here'
 
-# on VERSION COMMAND...: on a kernel of that version.
+# on VERSION COMMAND...: runs the command as on a kernel of that version.
 on() {
 	local version=$1
 	shift
 	env LD_PRELOAD="$preload$TMPDIR/old_kernel.so" OLD_KERNEL="$version" "$@"
 }
 
-# missing: prints the features that the kernel lacks by -v, one word a line.
+# missing: prints the features that the kernel lacks according to -v, one word per line.
 missing() {
 	sed -n 's/^mtrec: this kernel gives us no \(.*\) (.*): .*/\1/p' "$err" | paste -sd,
 }
 
-# calls EVENT FUNCTION: how many samples of that event have that function in their stack.
+# calls EVENT FUNCTION: prints how many samples of that event have that function in their stack.
 calls() {
 	"$MT_BUILD/mtreport" --folded -e "$1" our.mtr 2>/dev/null | awk -v f="$2" '$0 ~ f { n += $NF } END { print n + 0 }'
 }
 
-# holds NAME: every call and page fault of the test program is there, unwound from main on.
+# holds NAME: checks that every call and page fault of the test program is there, unwound from main on.
 holds() {
 	"$MT_BUILD/mtreport" --comm grow our.mtr >summary 2>/dev/null
 	check "$1: every brk of a child process" test "$(calls brk ';main;grow_heap;')" -ge 50

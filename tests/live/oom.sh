@@ -35,7 +35,7 @@ is 'the kernel killed one' "$killed" 1
 check '--oom' "$report" -q --oom --csv oom.mtr
 cp "$out" oom.csv
 
-# fact NAME COLUMN: of the victim's row
+# fact NAME COLUMN: prints a fact about the victim
 fact() {
 	python3 - "$1" "$2" <<'END'
 import csv, sys
@@ -92,7 +92,7 @@ else
 fi
 expect 4 'a time without the kill' "$report" -q --oom --time 0,0.000001 moved.mtr
 says '... is reported with the number of kills' 'of 1 OOM kills in it none matches the selectors'
-# A cgroup that appears, has a kill and disappears between two gauges.
+# A cgroup is created, has a kill and is removed between two readings of the gauges.
 expect 0 'a cgroup of a moment' "$mtrec" -q -e oom,vm,rss --gauges none -a -o brief.mtr -- \
 	sh -c 'sleep 0.5 # the first gauge is read
 		mkdir "$1" && echo 16M >"$1/memory.limit_in_bytes"

@@ -6,12 +6,12 @@ needs_mtrec
 build_steps
 cd "$TMPDIR" || exit 1
 
-# structure FILE: its kinds of chunks and records, without counts that differ from run to run.
+# structure FILE: prints the kinds of chunks and records in FILE, without counts that differ from run to run.
 structure() {
 	"$MT_TOP/scripts/mtdump" --records "$1" | awk '{ print $4 }' | sort -u
 }
 
-# lasting DESCRIPTION LIMIT COMMAND...: that it ends within LIMIT seconds, its status in $status.
+# lasting DESCRIPTION LIMIT COMMAND...: checks that the command ends within LIMIT seconds; its exit status is in $status.
 lasting() {
 	local description=$1 limit=$2
 	shift 2
@@ -33,7 +33,7 @@ is '... with every sample' "$(faults_in "$start" "$end" "$tid")" 100
 says 'the closing line names it' '-> standard output$' said_err
 is '... which may be a file' "$(structure redirected.mtr)" "$(structure file.mtr)"
 
-# a closed pipe: much more than a pipe holds is written into it. -z0, so that the bytes do not melt away
+# a closed pipe: mtrec writes much more than a pipe holds. -z0, so that compression does not make it less
 lasting 'a pipe that closes does not hang' 20 bash -c \
 	"{ '$mtrec' -z0 -e page-faults -o - -- '$steps' faults 3000; echo status \$? >&2; } | head -c 1000 >head.mtr"
 says '... fails with 125 for a command' '^status 125$'
@@ -44,7 +44,7 @@ mkfifo words
 "$steps" serve <words >/dev/null &
 served=$!
 exec 7>words
-# touch_until_ended PAGES: has the server touch them twice a second until the file "ended" exists, because neither a closed pipe nor
+# touch_until_ended PAGES: has the server touch as many pages twice a second until the file "ended" exists, because neither a closed pipe nor
 # a full disk shows when recording has begun.
 touch_until_ended() {
 	rm -f ended
@@ -62,7 +62,7 @@ exec 7>&-
 wait
 is 'what came out begins a recording' "$("$MT_TOP/scripts/mtdump" --chunks head.mtr | grep -c HEAD)" 1
 
-# a limit on the file's size is a full disk for everybody
+# a limit on the file size has the effect of a full disk, and needs no root
 (ulimit -f 64; "$mtrec" -z0 -e page-faults -o limited.mtr -- "$steps" faults 2000 >said 2>said_err; echo $? >status)
 is 'ulimit -f fails with 125' "$(cat status)" 125
 says '... says why' '^mtrec: cannot write the recording: File too large$' said_err

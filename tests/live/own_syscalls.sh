@@ -1,8 +1,8 @@
 #!/bin/bash
-# System calls of own processes without privileges and without tracefs: by a scan, its cache, a list that root wrote, or,
-# where all of that fails, by page faults and mmap records.
+# Records system calls of the user's own processes without privileges and without tracefs: by a scan, its cache, a list that root
+# wrote, or, if all of these fail, by page faults and mmap records.
 # timeout: 180
-# slow: a scan of all system calls, several times
+# slow: scans all system calls several times
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -49,12 +49,12 @@ if user test -r /sys/kernel/tracing/events; then
 	skip_all 'tracefs is open to everybody here'
 fi
 
-# calls EVENT FUNCTION: how many samples of that event have that function in their stack.
+# calls EVENT FUNCTION: prints how many samples of that event have that function in their stack.
 calls() {
 	"$MT_BUILD/mtreport" --folded -e "$1" own.mtr 2>/dev/null | awk -v f="$2" '$0 ~ f { n += $NF } END { print n + 0 }'
 }
 
-# holds NAME: the recording has every call, with complete stacks.
+# holds NAME: checks that the recording has every call, with complete stacks.
 holds() {
 	check "$1: every brk" test "$(calls brk ";main;grow_heap;")" -ge 70
 	check "$1: every mmap" test "$(calls mmap ';main;map_some')" -eq 60

@@ -1,7 +1,7 @@
 #!/bin/bash
-# mtrec and mtreport name the same hot stacks as perf record and perf script, as often.
+# mtrec and mtreport show the same hot stacks as perf record and perf script, with the same counts.
 # timeout: 120
-# slow: records everything twice, by perf as well
+# slow: records everything twice, once with perf
 . "$(dirname "$0")/../lib.sh"
 needs_perf
 needs_shared
@@ -28,7 +28,7 @@ readelf -sW "${libc:-/nothing}" "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debu
 		}
 	}' >exported
 
-# hot FOLDED LEAST: lines of at least so many samples; symbol versions, which perf prints where .symtab has them, cut off.
+# hot FOLDED LEAST: prints the lines with at least LEAST samples, without the symbol versions that perf prints if .symtab has them.
 hot() {
 	awk -v least="$2" '$NF >= least' "$1" | sed 's/@@*[A-Za-z0-9_.]*//g' | awk '
 		BEGIN { while ((getline line <"exported") > 0) { split(line, pair, " "); name[pair[1]] = pair[2] } }
@@ -41,11 +41,11 @@ hot() {
 		}' | LC_ALL=C sort
 }
 
-# compare NAME LEAST PERF-EVENT MTREC-EVENT COMMAND...: the same lines, counts within 1 % of each other and 2.
+# compare NAME LEAST PERF-EVENT MTREC-EVENT COMMAND...: checks that both have the same lines, and counts that differ by at most 1 % plus 2.
 compare() {
 	local name=$1 least=$2 perf_event=$3 event=$4
 	shift 4
-	# counts are equal where neither lost samples; the ring of perf holds all samples (some 4,000 of 16 KiB)
+	# counts are equal if neither lost samples; the ring of perf holds all samples (about 4,000 of 16 KiB)
 	for _ in 1 2 3; do
 		if ! perf record -q -m 128M --call-graph dwarf,16384 -e "$perf_event" -c 1 -o perf.data "$@" >/dev/null 2>"$err"; then
 			skip "$name: the same hot stacks as perf" "perf record failed: $(head -n 1 "$err")"

@@ -12,8 +12,8 @@ build() { # FLAG...
 }
 build -g -o probed || exit 1
 
-# record WORD...: what -e takes, from ./probed in probed.mtr; its samples as text in $list. Small dumps, so that the rings hold
-# all of them on a busy machine, too.
+# record WORD...: records ./probed with -e WORD to probed.mtr, and writes its samples as text to $list. Dumps are small, so that the
+# rings hold all of them on a busy machine, too.
 list=$TMPDIR/list
 record() {
 	record_without_losses "recorded: ${*//$'\n'/ }" "$mtrec" --call-graph dwarf,2048 --no-seeds -o probed.mtr -e "$@" -- ./probed
@@ -97,7 +97,7 @@ check 'a process, by name' "$mtrec" -q -o live.mtr -e 'u:probed:work,u:libc:usle
 "$MT_BUILD/mtreport" --script live.mtr >"$list" 2>"$err"
 is '... whose file was replaced meanwhile' "$([ "$(hits work)" -gt 10 ] && echo hit)" hit
 
-# No probe remains, whatever ends the recorder.
+# No probe remains, however mtrec ends.
 mine() { grep -c ":mtrec_$1_" "$probes"; }
 start_recorder() {
 	rm -f live.mtr
@@ -129,7 +129,7 @@ wait $recorder
 kill $target
 wait $target 2>/dev/null
 
-# refused WORD REGEX: exit 2, and why.
+# refused WORD REGEX: checks for exit status 2 and a line with the reason.
 refused() {
 	expect 2 "refused: $1" "$mtrec" -o no.mtr -e "$1" -a -- true
 	says "... $2" "$2"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# docs/recipes.md: each command of ours runs, and says what the classic tools say.
+# docs/recipes.md: each mtrec and mtreport command runs, and reports the same figures as the classic tools.
 # slow: records a dozen times
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
@@ -13,7 +13,7 @@ PID=$!
 export PID
 trap 'kill "$PID"' EXIT
 
-# Nothing to report (4) is an answer where the host had no such event.
+# Exit status 4 (nothing to report) is right if the host had no such event.
 ran=0
 while read -r line; do
 	status=0

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A program above its cgroup's limit, with swap in memory: who waited for how many pages is what the kernel counted.
+# A program exceeds its cgroup's limit, with swap on zram: the reclaimed pages of each waiting process add up to the kernel's counts.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps
@@ -11,7 +11,7 @@ counted() {
 	awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat
 }
 
-# reclaim: records one program above its limit; $before, $after: what the kernel counted.
+# reclaim: records one program above its limit. $before and $after are the kernel's counts.
 reclaim() {
 	before=$(counted pgsteal_anon)
 	# shellcheck disable=SC2016 # the inner shell's
@@ -25,7 +25,7 @@ is 'reclaim is recorded' $? 0
 says '... without losses, in one of three attempts' ', 0 lost -> '
 check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check r.mtr
 
-# sums COLUMN OPTION...: of a column of --csv
+# sums COLUMN OPTION...: prints the sum of a column of --csv
 sums() {
 	local column=$1
 	shift
@@ -34,7 +34,7 @@ sums() {
 }
 
 pages=$(sums pages --by process)
-# the recording's own pages may be taken, too
+# pages of mtrec itself may be reclaimed, too
 between 'its pages are those that the kernel counted' $(((after - before) * 98 / 100)) "$pages" $(((after - before) * 102 / 100 + 8))
 calls=$("$report" -q --folded --by event -e vmscan:mm_vmscan_memcg_reclaim_end r.mtr | awk '{ n += $NF } END { print n }')
 is 'each reclaim that ended is counted' "$calls" "$(sums calls --by process)"

@@ -15,7 +15,7 @@ ${CC:-cc} -D_GNU_SOURCE -O1 -g -pthread -o "$TMPDIR/steps" "$MT_TOP/tests/worklo
 cd "$TMPDIR" || exit 1
 report=$MT_BUILD/mtreport
 
-# at STEP OPTION...: the report of that step in $out.
+# at STEP OPTION...: writes the report at that step to $out.
 at() {
 	local time
 	time=$(awk -v name="$1" '$1 == name { print $2 }' steps.out)
@@ -23,7 +23,7 @@ at() {
 	"$report" --resident --at "@$time" "$@" >"$out" 2>"$err"
 }
 
-# bytes STACK: of the rows that end in it.
+# bytes STACK: prints the bytes of the rows whose stacks end in STACK.
 bytes() {
 	awk -v end="$1" '{ stack = $0; sub(/ [0-9]+$/, "", stack) }
 		substr(stack, length(stack) - length(end) + 1) == end { sum += $NF } END { print sum + 0 }' "$out"
@@ -36,7 +36,7 @@ for thp in on off; do
 	: >wrong
 	while read -r name _ kilobytes; do
 		at "$name" --by process --csv
-		# The child's row has the same names: its own is the last process.
+		# The child's row has the same names; the child is the last process.
 		grep -q "^[0-9]*,steps,$((kilobytes * 1024))," "$out" || { echo "$name: $kilobytes kB"; cat "$out"; } >>wrong
 	done <steps.out
 	is "... $(wc -l <steps.out) steps, and the figures are smaps_rollup's" "$(cat wrong)" ''

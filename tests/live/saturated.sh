@@ -10,7 +10,7 @@ build_steps
 cd "$TMPDIR" || exit 1
 mkfifo hold
 
-# faults_of_drains PID: prints the faults of each of its threads that is real-time and bound to one CPU.
+# faults_of_drains PID: prints the faults of each thread of PID that is real-time and bound to one CPU.
 faults_of_drains() {
 	local task
 	for task in /proc/"$1"/task/*; do
@@ -46,7 +46,7 @@ kill "${busy[@]}"
 wait "${busy[@]}" 2>/dev/null
 
 if [ "$(nproc)" -gt 1 ]; then
-	# more than the rings hold, so that records wrap around their ends
+	# more than the rings hold, so that records wrap around the ends of the rings
 	"$mtrec" -q -e brk,mmap,munmap,page-faults -o f.mtr -- bash -c \
 		"touch ready; read -r; '$steps' threads 4 4000 >/dev/null; touch reached; read -r" <hold >said 2>&1 &
 	pid=$!

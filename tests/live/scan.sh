@@ -10,13 +10,13 @@ cd "$TMPDIR" || exit 1
 "${CC:-cc}" -O2 -g -o uncharted "$MT_TOP/tests/workloads/uncharted.c" || exit 1
 
 check 'faults below code without CFI are recorded' "$mtrec" -e page-faults -o small.mtr -- ./uncharted 200
-# folded FILE OPTION...: the stacks that end in touch()
+# folded FILE OPTION...: prints the stacks that end in touch()
 folded() {
 	local file=$1
 	shift
 	"$report" -q --folded --no-inline "$@" "$file" | grep ';touch '
 }
-# samples_of PATTERN: of the folded stacks that match
+# samples_of PATTERN: prints the number of samples of the folded stacks that match
 samples_of() {
 	grep -E "$1" "$TMPDIR/stacks" | awk '{ n += $NF } END { print n + 0 }'
 }

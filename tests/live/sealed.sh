@@ -1,6 +1,6 @@
 #!/bin/bash
-# A recording needs no other files: a machine without the files of the recorded machine gives the same reports; so it does
-# for binaries that were deleted or replaced, and for those of other mount and pid namespaces.
+# A recording needs no other files: the reports are the same on a machine without the files of the recorded machine, also for
+# binaries that were deleted or replaced, and for those of other mount and pid namespaces.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_root 'looking into other namespaces'
@@ -26,7 +26,7 @@ here() {
 	"$report" -q --folded "$@" "$file" >here 2>why
 }
 
-# same DESCRIPTION FILE OPTION...: here and elsewhere write the same text, which is not empty.
+# same DESCRIPTION FILE OPTION...: checks that here and elsewhere write the same text, and that it is not empty.
 same() {
 	local what=$1
 	shift
@@ -125,7 +125,7 @@ if unshare -rUmpf --mount-proc true 2>/dev/null; then
 else
 	skip 'in a mount and pid namespace of its own, too' 'unshare -rUmpf is not allowed here'
 fi
-# Code that a process makes itself, named in /tmp/perf-PID.map, which is gone when the recording is read.
+# Code that a process makes itself is named in /tmp/perf-PID.map, a file that no longer exists when the recording is read.
 if [ "$(uname -m)" = x86_64 ]; then
 	"${CC:-cc}" -O1 -g -o jitted "$MT_TOP/tests/workloads/jitted.c" || exit 1
 	"$mtrec" -q -e page-faults -o jitted.mtr sh -c 'echo $$ >pid; exec ./jitted 50' >/dev/null

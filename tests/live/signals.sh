@@ -35,7 +35,7 @@ begin sh -c 'touch started; exec sleep 20'
 kill -TERM "$recorder"
 done_with 143 'a command that SIGTERM ends'
 
-# A terminal sends to all of a group by itself: the command must not get it twice.
+# A terminal sends a signal to the whole process group: the command must not get it a second time from mtrec.
 cat >twice.py <<'END'
 import os, pty, subprocess, sys, time
 mtrec, steps = sys.argv[1:3]
@@ -71,7 +71,7 @@ number() {
 }
 is '... samples and losses are all faults there were' "$(($(number samples) + $(number lost) >= 20000))" 1
 
-# SIGKILL at 20 moments (MT_KILLS=100: at as many): the file is a valid prefix, and the last second at most is missing.
+# SIGKILL at 20 moments (MT_KILLS=100: at as many): the file is a valid prefix, and at most the last second is missing.
 set +m
 bad=0 read=0 kills=${MT_KILLS:-20}
 for i in $(seq "$kills"); do

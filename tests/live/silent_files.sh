@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program on a file system that does not answer any more (a dead NFS mount, a FUSE daemon that hangs): its file is not to be had,
-# the recording goes on, has the samples of everybody, and ends.
+# A program runs from a file system that no longer answers (a dead NFS mount, a FUSE daemon that hangs). mtrec cannot read the file, but
+# continues, records the samples of all processes, and ends.
 # timeout: 180
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -51,7 +51,7 @@ until_true grep -q 'mount/program' /proc/$program/maps
 kill -USR1 "$server"
 
 mkdir empty # mtreport would ask the file here, too
-# recorded NAME OPTION...: NAME.mtr, of everybody for a second; it ends a deadline later.
+# recorded NAME OPTION...: records all processes to NAME.mtr for a second; mtrec ends after one more deadline.
 recorded() {
 	local name=$1
 	shift

@@ -2,7 +2,7 @@
 # Stacks larger than their dump: mtreport joins them with others of their thread, and past pages that were never touched. The joined
 # frames are the true ones, also on stacks that are swapped or left by longjmp and exceptions.
 # timeout: 300
-# slow: tens of thousands of stacks, each held against the truth
+# slow: compares tens of thousands of stacks with the truth
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -25,7 +25,7 @@ if build_faulter; then
 		record_without_losses "faulter $mode is recorded" "$mtrec" -e page-faults --call-graph dwarf,8192 --no-prefault -o small.mtr -- \
 			"$TMPDIR/faulter" 20000 0 1 $mode
 		between '... a quarter of its stacks are cut' 700 "$(part small.mtr --no-join)" 800
-		# of mode 2 no stack shows the call where the absent page begins
+		# in mode 2, no stack shows the call at which the absent page begins
 		[ $mode = 2 ] || between '... and joined' 970 "$(part small.mtr)" 1000
 		"$report" -q --folded --no-inline --comm faulter small.mtr | grep ';worker_loop' >folded
 		wrong=$(grep -Ecv "$tree" folded)
@@ -56,7 +56,7 @@ if build_faulter; then
 	faulted_in=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
 	says '... --stats says how many pages' '^holes +[1-9][0-9]* absent stack pages'
 	between '... which dumps pass then' 970 "$(part healed.mtr --no-join)" 1000
-	# the target's own faults vary by some with the loader and the environment
+	# the target's own faults vary a little with the loader and the environment
 	between "... and the target faults as often as without: $left" $((left - 20)) "$faulted_in" $((left + 20))
 else
 	skip 'faulter, whose stacks are known' 'no ../shared/targets next to the tree (MT_SHARED=DIR)'
@@ -64,7 +64,7 @@ fi
 
 "${CXX:-g++}" -O1 -g -o "$TMPDIR/swapped" "$MT_TOP/tests/workloads/swapped.cpp" || exit 1
 check 'swapped stacks are recorded' "$mtrec" -e page-faults --call-graph dwarf,8192 -o "$TMPDIR/swapped.mtr" -- "$TMPDIR/swapped" 400
-# ways NAME: $TMPDIR/folded, its stacks that end in a way's leaf, and in $TMPDIR/mixed those below another way's function
+# ways NAME: writes the stacks that end in the leaf of a way to $TMPDIR/folded, and those with a function of another way to $TMPDIR/mixed
 ways() {
 	"$report" -q --folded --no-inline --comm "$1" "$TMPDIR/$1.mtr" | grep ';leaf_' >"$TMPDIR/folded"
 	awk '{ line = $0; sub(/.*;leaf_/, "", line); way = line; sub(/[^a-z].*/, "", way)
@@ -92,15 +92,15 @@ else
 	skip 'stacks used again by others' 'the compiler has no coroutines'
 fi
 
-# changing HOW...: recorded with dumps of $dump bytes, and $TMPDIR/folded and $TMPDIR/mixed of it
+# changing HOW...: records the workload with dumps of $dump bytes, and writes $TMPDIR/folded and $TMPDIR/mixed
 dump=8192
 changing() {
 	check "changing $* is recorded" "$mtrec" -e page-faults --call-graph "dwarf,$dump" -o "$TMPDIR/changing.mtr" -- "$TMPDIR/changing" "$@"
 	ways changing
 }
 
-# Words: how roots are left, how many in a hundred of each root's calls are deep, how long a root stays, and from where. No sample shows
-# the change of roots. Stacks with the leaf of one and the root of the other are wrong. Where a place occurs once or never again,
+# The words say how roots are left, how many in a hundred of each root's calls are deep, how long a root stays, and from where. No
+# sample shows the change of roots. Stacks with the leaf of one and the root of the other are wrong. Where a place occurs once or never again,
 # the stacks around it give a random answer: with these seeds it has been wrong, up to 35 times.
 check 'roots that change unseen: they are built' "${CXX:-g++}" -O1 -g -pthread -o "$TMPDIR/changing" "$MT_TOP/tests/workloads/changing.cpp"
 while read -r how; do
@@ -132,7 +132,7 @@ done <<-'END'
 	throw 4000 80 20 5 pairs depths=20
 	swap 4000 50 50 2 entries depths=40
 END
-# One root's calls are nearly all cut and the other's hardly ever, so that whole stacks have one root alone: seeds have both.
+# Nearly all calls of one root are cut, and hardly any of the other, so that whole stacks show only one root; seeds show both.
 while read -r dump how; do
 	for seed in 0 2 4; do
 		# shellcheck disable=SC2086
@@ -149,7 +149,7 @@ done <<-'END'
 	16384 jump 6000 3 99 300 between=6
 END
 dump=8192
-# One in 200 calls is another root's.
+# One in 200 calls is of another root.
 for seed in 0 2 4; do
 	changing throw 4000 2 2 200 seed=$seed
 	is '... and root and leaf belong together' "$(wc -l <"$TMPDIR/mixed")" 0

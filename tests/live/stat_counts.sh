@@ -24,7 +24,7 @@ END
 # shellcheck disable=SC2086
 ${CC:-cc} -O1 -o maps maps.c || exit 1
 
-# counts FILE: name and count of each line of a CSV without times.
+# counts FILE: prints name and count of each line of a CSV, without times.
 counts() {
 	awk -F, '{ print $3, $1 }' "$1"
 }
@@ -35,7 +35,7 @@ expect 7 'a command is counted, and its status is ours' setarch -R "$mtrec" --st
 grep , perf.csv >perf.rows
 check 'there are rows for all events' test "$(wc -l <our.csv)" -eq 6
 check 'the counts of calls are those of perf stat' diff <(counts perf.rows | grep -v faults) <(counts our.csv | grep -v faults)
-# Two runs need not fault alike: what the page cache has of libc decides some faults. Below both count one run.
+# Two runs may have different faults, because these depend on the pages of libc in the page cache. Below, both tools count one run.
 check '... and those of faults, but for a few' awk '
 	NR == FNR { perf[$1] = $2; next }
 	/faults/ { n++; apart = $2 - perf[$1]; bad += $2 < 1000 || apart < -5 || apart > 5 }
@@ -53,7 +53,7 @@ elapsed_is_own() {
 check 'the time elapsed is that of the command, without opening and closing' elapsed_is_own
 check 'nothing is recorded' test ! -e mtrec.mtr
 
-# The columns: all but the counts' own digits, which differ in time and clock.
+# The columns are compared without the digits of the counts, which differ in time and clock.
 shape() {
 	sed -E 's/[0-9]+\.[0-9]+/T/g; s/[0-9]+/N/g; s/ +/ /g; s/N,T,.*/N,T,/; s/ #.*//; s/ $//' "$1" | grep page-faults | head -n 1
 }
@@ -70,7 +70,7 @@ is 'the intervals sum up to all calls of brk' "$(awk -F, '$4 == "brk" { n += $2 
 	"$(awk -F, '$3 == "syscalls:sys_exit_brk" { print $1 }' perf.rows)"
 between '... and there are several' 2 "$(grep -c ,brk, intervals.csv)" 1000
 
-# Both attached to one process, and to what it starts.
+# Both tools are attached to one process and to the processes that it starts.
 events=page-faults,minor-faults:u,context-switches,syscalls:sys_exit_brk,sched:sched_process_exec,task-clock
 mkfifo go
 bash -c ': >ready; read -r _ <go; ./maps; ./maps; exec ./maps' &
@@ -92,7 +92,7 @@ is 'two programs and what they become count' "$(awk -F, '/process_exec/ { print 
 check '... as in perf stat' diff <(counts perf.rows | grep -v clock) <(counts our.csv | grep -v clock)
 rm our.csv
 
-# A process that sleeps does nothing: not counted, as perf says; a PMU that is not there: not supported.
+# For a process that only sleeps, the word is "not counted", as in perf; for a PMU that does not exist, "not supported".
 sleep 20 &
 sleeper=$!
 expect 0 'a running process is counted' "$mtrec" --stat -x, -I 100 --duration 250ms -e page-faults,brk -p $sleeper

@@ -1,5 +1,5 @@
 #!/bin/bash
-# make static: one file that needs no library, for hosts that have none, and that records here.
+# make static builds one file that needs no library, for hosts that have none; it records here.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_perf

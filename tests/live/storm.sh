@@ -5,7 +5,7 @@
 needs_mtrec
 cd "$TMPDIR" || exit 1
 
-# samples: of the closing line.
+# samples: prints the number of samples in the closing line.
 samples() {
 	sed -n 's/.* s, \([0-9,]*\) samples.*/\1/p' "$err" | tr -d ,
 }
@@ -37,7 +37,7 @@ if [ -x targets/brker ] && "$mtrec" --list syscalls:sys_exit_brk >/dev/null 2>&1
 	between '... every call' 20000 "$(samples)" 20020
 	if [ -x "$MT_BUILD/mtreport" ]; then
 		"$MT_BUILD/mtreport" -q --folded -e brk brk.mtr >folded
-		# the C library's first sbrk() asks where the heap ends: one call more
+		# the C library's first sbrk() asks where the heap ends, which is one more call
 		is '... 20,001 of them below grow' "$(grep 'grow<' folded | awk '{ n += $NF } END { print n + 0 }')" 20001
 	fi
 else

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program above its cgroup's limit, with swap in memory: the pages that are swapped out at the end, and the paths on which they
-# went out and came back, agree with /proc.
+# A program exceeds its cgroup's limit, with swap on zram: the pages that are swapped out at the end, and the paths by which they were
+# swapped out and in, agree with /proc.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 "$mtrec" --list kmem:rss_stat >/dev/null 2>&1 || skip_all 'this kernel has no kmem:rss_stat'
@@ -56,7 +56,7 @@ swap_group swap 16M
 
 mkfifo go
 swaps=
-# attempt: records the program, $swaps, which stays; $swapped: the bytes of it that are swapped out at the end.
+# attempt: records the program $swaps, which continues to run. $swapped is the number of its bytes that are swapped out at the end.
 attempt() {
 	if [ -n "$swaps" ]; then
 		exec 3>&-
@@ -83,7 +83,7 @@ says 'it is recorded without losses, in one of three attempts' ', 0 lost -> ' wh
 "$report" -q --swap --csv --by process s.mtr >by_process.csv
 "$report" -q --swap --csv s.mtr >by_path.csv
 check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check s.mtr
-# sums COLUMN: of the program's row
+# sums COLUMN: prints a figure of the program's row
 sums() {
 	awk -F, -v name="$1" -v pid="$swaps" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } $1 == pid { print $at }' by_process.csv
 }
@@ -98,8 +98,8 @@ says 'the path that reads again brings in' "^$swaps,swaps,[^,]*;main;back;.*do_s
 says 'what another process swapped out is its own' "^$swaps,swaps,[^,]*(mem_cgroup_force_empty|try_to_free_mem_cgroup_pages)[^,]*,[0-9]+,[0-9]{3,},0,0" by_path.csv
 says 'munmap frees' "^$swaps,swaps,[^,]*;main;.*unmap_page_range[^,]*,-[0-9]+,0,0,[0-9]+" by_path.csv
 
-# The first reading of a running process has the memory that was swapped out before, from VmSwap. The arguments of a process may be
-# swapped out: reading them brings them in.
+# The first reading of a running process includes the memory that was swapped out before, from VmSwap. The arguments of a process may
+# be swapped out; reading them swaps them in.
 cat "/proc/$swaps/cmdline" >/dev/null
 swapped=$(awk '$1 == "VmSwap:" { print $2 * 1024 }' "/proc/$swaps/status")
 "$mtrec" -q -e swap -p "$swaps" -o later.mtr 2>why &

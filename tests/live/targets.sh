@@ -7,7 +7,7 @@ report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 chmod 755 .
 
-# reserves SIZE GB as a sanitizer does, before a line is read and again after it, and 2 MB that it touches
+# reserves SIZE GB, as a sanitizer does, and 2 MB that it touches; does both before it reads a line and again after it
 cat >reserver.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ finish_both() {
 	jobs_of=
 }
 
-# go_on: the command that runs during recording
+# go_on is the command that runs during recording
 cat >go_on <<'END'
 #!/bin/bash
 sleep 0.3
@@ -78,7 +78,7 @@ sleep 0.3
 END
 chmod +x go_on
 
-# attempt OPTION...: records $program and the other from their start on
+# attempt OPTION...: records $program and the other program from their start on
 program=() jobs_of=
 attempt() {
 	[ -z "$jobs_of" ] || finish_both
@@ -86,7 +86,7 @@ attempt() {
 	record_once "$mtrec" -e vm,rss "$@" -o f.mtr -- ./go_on
 }
 
-# limits OPTION...: every analysis has $program and not the other
+# limits OPTION...: checks that every analysis has $program and not the other program
 limits() {
 	local words=$*
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A compiler's stacks from dumps of 16 KiB, joined, are those that dumps of 64 KiB of the same samples have.
+# A compiler's stacks from dumps of 16 KiB, after joining, are equal to those from dumps of 64 KiB of the same samples.
 # timeout: 300
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
@@ -20,8 +20,8 @@ is '... a copy that nothing is cut from has the same stacks' "$(cmp "$TMPDIR"/{w
 
 check '... cut to 16 KiB, with seeds' truncate_stacks 65528
 figures | sed 's/^/# /'
-# Shares in a thousand. What is joined depends on where the samples fell, on what was lost and on the compiler: hence the room
-# below the bars.
+# Shares in a thousand. The joined stacks depend on the places of the samples, on losses and on the compiler, so the limits are lower
+# than the measured figures.
 [ "$compiler" != clang++ ] || between '... which many are too large for' 100 $((1000 * shortened / samples)) 1000
 between '... most stacks are the same' 750 $((1000 * identical / samples)) 1000
 if [ "$joined" -ge 200 ]; then

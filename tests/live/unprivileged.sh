@@ -8,7 +8,7 @@ build_steps
 cd "$TMPDIR" || exit 1
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 
-# What another user can reach, wherever the tree lies.
+# A directory that another user can access, wherever the tree is.
 free=$(mktemp -d /tmp/mtrec-unprivileged.XXXXXX) && chmod 755 "$free"
 trap 'rm -rf "$free"' EXIT
 cp "$mtrec" "$steps" "$free/" && mkdir "$free/home" && chmod 777 "$free/home"
@@ -20,7 +20,7 @@ user() {
 	"${as_user[@]}" "$@"
 }
 
-# refused DESCRIPTION STATUS REGEX HINT COMMAND...: that status and two lines, one with the reason, one with advice.
+# refused DESCRIPTION STATUS REGEX HINT COMMAND...: checks for that exit status and two lines, one with the reason, one with advice.
 refused() {
 	local description=$1 status=$2 line=$3 hint=$4
 	shift 4
@@ -34,7 +34,7 @@ if [ "$paranoid" -le 2 ]; then
 	record_without_losses 'faults of an own command' user "$free/mtrec" -e page-faults --call-graph dwarf,1024 \
 		-o own.mtr -- "$free/steps" faults 300
 	read -r _ tid start end < <(grep region "$out")
-	# the rings that everybody may lock hold some hundred small dumps, but few of the default size
+	# the rings that any user may lock hold about a hundred small dumps, but few of the default size
 	if [ "$(ulimit -l)" != unlimited ] && [ "$(ulimit -l)" -lt 16384 ]; then
 		says '... the rings are as large as is allowed' '^mtrec: rings of [0-9]+ instead of [0-9]+ KiB a CPU, all that the mlock budget allows; .*perf_event_mlock_kb=[0-9]+ '
 	fi

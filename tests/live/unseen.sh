@@ -1,5 +1,5 @@
 #!/bin/bash
-# mtrec reports calls that no recording has, where they occur: a 32-bit program, an io_uring, process_madvise.
+# If calls occur that no recording has, mtrec reports it: a 32-bit program, an io_uring, process_madvise.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -9,14 +9,14 @@ report=$MT_BUILD/mtreport
 source=$MT_TOP/tests/workloads/unseen.c
 ${CC:-cc} -D_GNU_SOURCE -O1 -g -o unseen "$source" || exit 1
 
-# low FILE: how many of the resident bytes of the program are certain.
+# low FILE: prints how many of the resident bytes of the program are certain.
 low() {
 	"$report" -q --resident --csv --by process "$1" | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "bytes_low") at = i }
 		NR > 1 && $2 == "unseen [exited]" { print !at ? "all" : $at <= 0 ? "none" : "some" }'
 }
 
-# name_unseen WHAT REGEX: the program does WHAT, and the reports say so.
+# name_unseen WHAT REGEX: checks that the reports say so if the program does WHAT.
 name_unseen() {
 	if ! ./unseen "$1"; then
 		skip "$1 is said to go unseen" 'this kernel refuses it'

@@ -11,11 +11,11 @@ cd "$TMPDIR" || exit 1
 # shellcheck disable=SC2086
 ${CC:-cc} -D_GNU_SOURCE -O1 -g -o programs "$MT_TOP/tests/workloads/verdict_programs.c" -lm || exit 1
 
-# 14 s: the least time that --verdict needs, and a little more.
+# 14 s are a little more than the minimum time that --verdict needs.
 expect 0 'six programs are recorded' "$mtrec" -q -e vm,page-faults -- ./programs all 14
 expect 0 'they are judged' "$MT_BUILD/mtreport" -q --verdict --csv
 cp "$out" verdicts.csv
-# Where a busy host loses page faults, the retained memory is unknown.
+# If a busy host loses page faults, the retained memory is unknown.
 lost=$("$MT_BUILD/mtreport" --verdict mtrec.mtr 2>&1 >/dev/null | grep -c 'records were lost')
 while read -r process want; do
 	if [ "$lost" != 0 ] && [ "$process" = arena ]; then

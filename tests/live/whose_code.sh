@@ -1,6 +1,6 @@
 #!/bin/bash
-# The headline of a stack is of the program: of its file and of libraries in its own tree, wherever that is; --ours and --not-ours
-# override this. mtreport reports JIT code without names as such.
+# The headline of a stack is a function of the program: of its file or of libraries in its own directory tree, wherever that is. --ours
+# and --not-ours override this. mtreport reports JIT code without names as such.
 # together: it looks only at what it starts itself
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
@@ -9,7 +9,7 @@ cd "$TMPDIR" || exit 1
 mkdir -p x/lib other
 cc=${CC:-gcc}
 
-# library FILE FUNCTION: one whose function touches memory that it allocates.
+# library FILE FUNCTION: builds a library whose function touches memory that it allocates.
 library() {
 	printf '#include <stdlib.h>\n#include <string.h>\nvoid *%s(void) { return memset(malloc(1 << 20), 1, 1 << 20); }\n' "$2" >library.c
 	"$cc" -g -O1 -fPIC -shared library.c -o "$1"
@@ -34,7 +34,7 @@ END
 	skip_all 'the compiler cannot build it'
 check 'the server is recorded' "$mtrec" -q -e page-faults -o server.mtr x/lib/server
 
-# headlines OPTION...: the functions that --summary lists.
+# headlines OPTION...: prints the functions that --summary lists.
 headlines() {
 	"$MT_BUILD/mtreport" -q --summary "$@" server.mtr | sed -n '/^  by function/,/^$/s/.* % *[0-9,]*  \([^ ]*\)  (\([^,)]*\).*/\1 \2/p' >functions
 }
@@ -49,7 +49,7 @@ check '--not-ours makes it another' grep -qx 'serve_store server' functions
 check '... and leaves the others' grep -qx 'serve_common server' functions
 expect 2 'an expression that does not compile is a usage error' "$MT_BUILD/mtreport" --ours '(' server.mtr
 
-# A program is called as it was started, unless it was started under several names.
+# A program has the name under which it was started, unless it was started under several names.
 mkdir bin
 "$cc" -O1 -x c -o bin/check-store - <<'END'
 #include <stdlib.h>
