@@ -35,13 +35,13 @@ class Tap:
 
 
 def skip_all(why):
-    """No test of this file can run here."""
+    """Skips the whole file, because none of its tests can run here."""
     print(f"1..0 # SKIP {why}")
     sys.exit(0)
 
 
 def needs_perf(root=""):
-    """Skips the file where perf events do not open, or where it needs root for that."""
+    """Skips the whole file if perf events cannot be opened, or if that needs root."""
     if os.environ.get("MT_NO_PERF"):
         skip_all(os.environ["MT_NO_PERF"])
     if root and os.geteuid():
@@ -49,8 +49,8 @@ def needs_perf(root=""):
 
 
 def record(*words, before=lambda: None):
-    """mtrec with these words: the end of the process. It is repeated, twice at most, where it lost records: a busy host takes the
-    CPU away from the drains, and figures are exact only without losses. before(): is called before each."""
+    """Runs mtrec with these words, and returns the ended process. If records were lost, it runs mtrec again, at most twice: a busy
+    host may not run the drains in time, and figures are exact only without losses. before() is called before each attempt."""
     for _ in range(ATTEMPTS):
         before()
         done = subprocess.run([os.path.join(BUILD, "mtrec"), *words], capture_output=True, text=True, check=False)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A damaged program, or its damaged debug file, costs names alone: mtreport prints the report, the frames are [dso] or names,
-and where names are missing a line has the file and the reason."""
+"""If a program or its debug file is damaged, only names are lost: mtreport prints the report, the frames are [dso] or names, and if
+names are missing, a line says the file and the reason."""
 import os
 import random
 import re
@@ -26,7 +26,7 @@ def run(folder, *options):
 
 
 def complaint(folder):
-    """What is wrong with mtreport's answer, or None."""
+    """Returns the fault of mtreport's answer, or None."""
     status, out, err = run(folder, "--folded", "--debug-dir", "debug")
     if status != 0:
         return f"exit status {status}: {err[-600:]}"
@@ -87,7 +87,7 @@ def damage(name, folder, path):
 
 
 def link(folder, *names):
-    """The program as a package has it: stripped, and a debug file by build id or by name."""
+    """The program as in a package: stripped, with a debug file that is found by build id or by name."""
     subprocess.run(["objcopy", "--only-keep-debug", "whole.so", "program.debug"], cwd=folder, check=True)
     subprocess.run(["strip", *names, "-o", "libprogram.so", "whole.so"], cwd=folder, check=True)
     notes = subprocess.run(["readelf", "-nW", "whole.so"], cwd=folder, capture_output=True, text=True, check=True).stdout

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One allocation, or one read, fails: mtreport ends in order, and a report that lacks something because of that says so."""
+"""One allocation or one read fails: mtreport ends normally, and if the report lacks something because of that, it says so."""
 # timeout: 200
 import concurrent.futures
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""--follow: reports of a recording while chunks are appended to it. Each is, byte for byte, what mtreport says of the chunks
-that were there; the last one is that of the whole. Listings go on line by line.
+"""--follow: reports of a recording while chunks are appended to it. Each report is equal, byte for byte, to the report of the chunks that
+were there; the last one is equal to the report of the whole recording. Listings continue line by line.
 
-tests/cli/follow.py FILE does the first with another recording (tests/live/follow.sh)."""
+tests/cli/follow.py FILE runs the first test with another recording (tests/live/follow.sh)."""
 import json
 import os
 import pty
@@ -37,7 +37,7 @@ def chunks_of(data, steps=1 << 30):
 
 
 class Growing:
-    """A recording that grows under the eyes of mtreport --follow, by a file or a pipe."""
+    """A recording that grows while mtreport --follow reads it, from a file or a pipe."""
 
     def __init__(self, folder, data, *words, pipe=False):
         self.folder, self.data, self.words, self.at = folder, data, words, 0
@@ -77,7 +77,7 @@ class Growing:
         return self.child.returncode, err
 
     def report_of(self, end, name="live.mtr"):
-        """What mtreport says of the first chunks, in a file of the same name."""
+        """The report of the first chunks, in a file of the same name."""
         with open(self.cut, "wb") as f:
             f.write(self.data[:end])
         words = [word for word in self.words if not word.startswith("--follow")]
@@ -95,7 +95,7 @@ def reports_in(said, words):
 
 
 def follow(tap, folder, data, words, pipe=False):
-    """Appends chunk by chunk, each once there is a report of those before it."""
+    """Appends chunk by chunk, each when there is a report of the chunks before it."""
     what = f"{' '.join(words) or 'the screen'}{' by a pipe' if pipe else ''}"
     growing = Growing(folder, data, "-q", "--follow=50ms", *words, pipe=pipe)
     ends = chunks_of(data, STEPS)
@@ -168,7 +168,7 @@ def endings(tap, folder, data):
 
 
 def same_times(tap, folder):
-    """A recording that is still written has the times of the whole one, though its first anchor is older than its start."""
+    """Times of a recording that is still being written are equal to those of the whole one, although its first anchor is older than its start."""
     make = who_grew.make
     reported = [make.info("start", str(1000 * make.US)), make.info("later", "too")]
     for states, same in ((reported, True), (reported[1:], False)):
@@ -202,7 +202,7 @@ def nothing_yet(tap, folder, data):
 
 
 def interrupted_before_it_begins(tap, folder, data):
-    """^C ends the wait for a writer that says nothing."""
+    """^C ends the wait for a writer that writes nothing."""
     growing = Growing(folder, data, "-q", "--follow", "--samples", "--folded", pipe=True)
     time.sleep(0.5)  # it has its handler, most likely
     growing.child.send_signal(signal.SIGINT)
@@ -215,7 +215,7 @@ def interrupted_before_it_begins(tap, folder, data):
 
 
 def reader_leaves(tap, folder, data):
-    """A listing ends with who reads it, though the recording does not grow."""
+    """A listing ends when its reader ends, although the recording does not grow."""
     path = os.path.join(folder, "still.mtr")
     with open(path, "wb") as f:
         f.write(data[:chunks_of(data)[-2]])

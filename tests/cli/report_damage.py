@@ -38,7 +38,7 @@ def run(path, *options):
 
 
 def complaint(path, options, changed):
-    """What is wrong with mtreport's answer, or None."""
+    """Returns the fault of mtreport's answer, or None."""
     status, out, err = run(path, *options)
     if status is None:
         return "still running after 20 s"

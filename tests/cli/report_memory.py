@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # slow: reports files of 2 GB
-"""A perf.data file of 2 GB is reported in less than 300 MB of memory, the pages of the file that are mapped counted with it.
+"""mtreport reports a perf.data file of 2 GB in less than 300 MB of memory, including the mapped pages of the file.
 
-Its dumps are holes in the file: it takes little of the disk.
+Its dumps are holes in the file, which takes little space on the disk.
 """
 import os
 import struct
@@ -45,7 +45,7 @@ def write(path, rounds):
 
 
 def peak(path, *options):
-    """Exit status, what was printed, and the most memory at a time."""
+    """Returns exit status, output and peak memory."""
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen([os.path.join(BUILD, "mtreport"), "-q", "-j", "2", "--folded", *options, path], stdout=out, stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gcc: of a compiler that has ended, its peak; of five small compilations, that none grows."""
+"""gcc: the screen shows the peak of a compiler that has ended, and says that none of five small compilations grows."""
 import os
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def write(name, functions):
 
 
 def peak_of(*command):
-    """The most that one of its processes had resident, in bytes."""
+    """The maximum resident memory of one of its processes, in bytes."""
     child = subprocess.Popen(command)  # pylint: disable=consider-using-with
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = status
@@ -25,7 +25,7 @@ def peak_of(*command):
 
 
 def recorded(name, *command):
-    """The first screen on the command, by each kind of event."""
+    """The first screens for the command, one for each kind of event."""
     for events in (["vm,rss"], ["malloc", "--malloc-sample", "16"]) if foreign.can_probe() else (["vm,rss"],):
         label = f"{name}, {events[0]}"
         done = subprocess.run([foreign.MTREC, "-e", *events, "-o", f"{name}.mtr", "--", *command], capture_output=True, check=False)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Go: slices in a list grow it, those that replace older ones do not; what the screen advises for a collected heap works."""
+"""Go: slices that are kept in a list make it grow; slices that replace older ones do not. The commands that the screen advises for a
+garbage-collected heap work."""
 import os
 import sys
 

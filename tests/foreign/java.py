@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""java: arrays in a list, and direct buffers in one, grow it; what replaces older ones, or is used again, does not."""
+"""java: arrays and direct buffers that are kept in a list make it grow; those that replace older ones, or are used again, do not."""
 import os
 import sys
 

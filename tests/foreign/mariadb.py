@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mariadbd: a session that sets new variables grows it, as its status says; one that sets the same ones again does not."""
+"""mariadbd: a session that sets new variables makes it grow, as its status says; a session that sets the same ones again does not."""
 import os
 import sys
 
@@ -13,7 +13,7 @@ CLIENT = ["mariadb", "--no-defaults", "-N", "-B", "-n", "-f", "-u", "root", "-S"
 
 
 class Session:
-    """A client that is given statements as they come."""
+    """A client that is given one statement after the other."""
 
     def __init__(self, path):
         self.process = foreign.start(*CLIENT, path, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""memcached: new keys grow it up to its limit, as its stats say; a full cache, and keys written again, do not grow."""
+"""memcached: new keys make it grow up to its limit, as its stats say. A full cache does not grow, nor does one whose keys are written again."""
 import os
 import sys
 

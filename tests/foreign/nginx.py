@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""nginx: clients that do not finish their requests grow the worker by a buffer each; those that do, do not."""
+"""nginx: each client that does not finish its request makes the worker grow by a buffer; clients that finish do not."""
 import os
 import sys
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""node: Buffers in a global array grow it, whatever tier its code runs in; those that replace older ones do not."""
+"""node: Buffers that are kept in a global array make it grow, whichever tier of the compiler runs the code; Buffers that replace older
+ones do not."""
 import os
 import sys
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A prefork server: one of three workers grows, and is the one that every section names."""
+"""A prefork server: one of three workers grows, and every section names that worker."""
 import os
 import sys
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""python3: small objects in a list, and arrays, grow it; those that replace older ones do not."""
+"""python3: small objects and arrays that are kept in a list make it grow; those that replace older ones do not."""
 import os
 import sys
 import time

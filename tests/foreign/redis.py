@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""redis: values under new keys grow it, as INFO says; the same keys written again do not."""
+"""redis: values under new keys make it grow, as INFO says; the same keys written again do not."""
 import os
 import sys
 

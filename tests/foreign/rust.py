@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rust: vectors in a vector, and one that realloc extends, grow it; those that replace older ones do not."""
+"""Rust: vectors that are kept in a vector, and a vector that realloc extends, make it grow; vectors that replace older ones do not."""
 import os
 import sys
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mtrec -e malloc and mtreport --blocks: paths, blocks and bytes that a program keeps, exactly."""
+"""mtrec -e malloc and mtreport --blocks show exactly the paths, blocks and bytes that a program keeps."""
 import csv
 import os
 import re
@@ -64,7 +64,7 @@ def sums(rows, key):
 
 
 def simulated(threads):
-    """What mallocer keeps, by path: it draws sizes and slots from one known sequence a thread."""
+    """The blocks that mallocer keeps, by path: each of its threads takes sizes and slots from a known sequence."""
     kept = {}
     for thread in range(threads):
         rng, ring = thread + 1, {}
@@ -104,7 +104,7 @@ def mallocer(points, folder):
 
 
 def memcheck(folder):
-    """{path: (blocks, bytes)} that live at the end, reachable or not, as memcheck has it."""
+    """Returns {path: (blocks, bytes)} that live at the end, reachable or not, according to memcheck."""
     log = os.path.join(folder, "memcheck.xml")
     subprocess.run(["valgrind", "--leak-check=full", "--show-leak-kinds=all", "--num-callers=40", "--xml=yes", f"--xml-file={log}",
                     os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "0", "1"], check=True, capture_output=True)
@@ -119,7 +119,7 @@ def memcheck(folder):
 
 
 def heaptrack(folder):
-    """{path: bytes} that live at the end, as heaptrack has it."""
+    """Returns {path: bytes} that live at the end, according to heaptrack."""
     data, leaked, out = os.path.join(folder, "heaptrack"), os.path.join(folder, "leaked"), {}
     subprocess.run(["heaptrack", "-o", data, os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "0", "1"], check=True,
                    capture_output=True)
@@ -135,7 +135,7 @@ def heaptrack(folder):
 
 
 def others(points, folder):
-    """The same program as other tools see it, which restart it, or interpret it."""
+    """Other tools report the same program; they restart it, or interpret it."""
     path = os.path.join(folder, "others.mtr")
     lost = record(path, os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "0", "1")
     points.same(lost, NONE_LOST, f"mallocer at its full speed is recorded without losses in one of {tap.ATTEMPTS} attempts")

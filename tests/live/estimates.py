@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # together: it looks only at what it starts itself
-"""mtrec --malloc-sample: blocks kept by eight paths of a program lie in the intervals of mtreport --blocks, with three allocators."""
+"""mtrec --malloc-sample: the blocks that eight paths of a program keep are within the intervals of mtreport --blocks, with three allocators."""
 import csv
 import os
 import re
@@ -48,7 +48,7 @@ int main(void)
 
 
 def build(source, library):
-    """The program, bound to that allocator; None where it is not installed."""
+    """Returns the program, bound to that allocator, or None if the allocator is not installed."""
     program = source[:-2] + library
     bound = ["-Wl,--no-as-needed", "-l:" + library] if library else []
     done = subprocess.run([*os.environ.get("CC", "cc").split(), "-O1", "-g", "-fno-builtin", "-fno-optimize-sibling-calls", "-o", program,
@@ -74,7 +74,7 @@ def estimates(path):
 
 
 def outside(truth, row):
-    """Which figures lie outside their intervals."""
+    """Returns the figures that are outside their intervals."""
     return [figure for figure, true in zip(("blocks", "bytes"), truth)
             if not float(row[figure + "_low"]) <= true <= float(row[figure + "_high"])]
 

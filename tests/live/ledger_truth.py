@@ -31,7 +31,7 @@ points = tap.Tap()
 
 
 def merged(lines):
-    """Neighbours that are equal in /proc/PID/maps are one region."""
+    """Adjacent mappings that are equal in /proc/PID/maps are one region."""
     out = []
     for start, end, perms, offset, inode in sorted(lines):
         if out and out[-1][1] == start and out[-1][2:3] == [perms] and out[-1][4] == inode and (
@@ -100,7 +100,7 @@ def heap_of_child(path, head, parent):
 
 
 class Tally:
-    """Of all checkpoints: pages that differ, those of them that are not in doubt, those that may be; the first few."""
+    """For all checkpoints: pages that differ, those of them that are not in doubt, those that may be, and the first few of them."""
 
     def __init__(self):
         self.checked = self.wrong = self.certain = self.heaps = self.doubtful = 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # together: it looks only at what it starts itself
 # timeout: 180
-"""What perf records here, mtreport reads as `perf script` does: the same samples in the same order, the same stacks."""
+"""mtreport reads recordings of perf like `perf script`: the same samples in the same order, with the same stacks."""
 import collections
 import os
 import re
@@ -45,7 +45,7 @@ def build():
 
 
 def record(words, program, path):
-    """Records into path; returns perf's message where it fails."""
+    """Records to path; returns perf's message if it fails."""
     piped = words[-2:] == ["-o", "-"]
     with open(path, "wb") as out:
         run = subprocess.run(["perf", "record", "-q", *words, *([] if piped else ["-o", path]), program],
@@ -68,7 +68,7 @@ def parse(text):
 
 
 def same_frame(theirs, ours, caller):
-    """The same address, of which perf gives that in the file, and a name of the same function: an alias has the same offset.
+    """True if the address is the same (perf gives the one in the file), and the name is one of the same function: an alias has the same offset.
 
     Where perf has no name, or a stub's neighbour, ours may be better. A caller that returns to the first byte of a
     function called from the one before it, which perf does not say.

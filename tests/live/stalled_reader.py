@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A reader stops reading: the recorder continues and reports lost records; a signal after its end makes it give up the output."""
+"""A reader stops reading: mtrec continues, and reports lost records; a signal after the end of the recording makes it give up the output."""
 import os
 import signal
 import subprocess
@@ -54,20 +54,20 @@ def gives_up(steps):
 
 
 def cpu_seconds(pid):
-    """What its threads have used so far."""
+    """The CPU time that its threads have used so far."""
     with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def storms(steps):
-    """Enough for all blocks of a small spool, and the rings, again and again."""
+    """Storms that fill all blocks of a small spool, and the rings, again and again."""
     script = "while :; do '%s' threads 2 5000; done" % steps
     return subprocess.Popen(["bash", "-c", script], stdout=subprocess.DEVNULL, start_new_session=True)
 
 
 def whole_host(steps):
-    """A recorder of all CPUs whose reader has stopped, during a storm."""
+    """mtrec records all CPUs during a storm, and its reader has stopped."""
     reader, writer = os.pipe()
     recorder = subprocess.Popen([MTREC, "-a", "-z0", "-e", "page-faults", "--memory", "16M", "--embed", "none", "-o", "-"],
                                 stdout=writer, stderr=subprocess.PIPE, text=True)

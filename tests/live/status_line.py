@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # together: it looks only at what it starts itself
-"""On a terminal that nobody else writes to, mtrec shows how the recording goes, and clears that before its closing line."""
+"""On a terminal that no other program writes to, mtrec shows the state of the recording, and clears that line before its closing line."""
 import os
 import pty
 import re
@@ -18,7 +18,7 @@ tap = Tap()
 
 
 def on_terminal(*words, columns=80, controlling=False):
-    """What mtrec prints on a terminal of its own; controlling: its group is not the one in front."""
+    """Returns what mtrec prints on a terminal of its own. controlling: its process group is not in the foreground."""
     master, slave = pty.openpty()
     os.set_blocking(master, True)
     subprocess.run(["stty", "cols", str(columns)], stdin=slave, check=True)

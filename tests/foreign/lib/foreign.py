@@ -1,7 +1,7 @@
 """Starts a foreign program, records it while it grows or does not, and compares the reports with the program's real use.
 
-A test makes a Case for each course that its program takes, by `-e vm,rss` and, where its allocator is a native one, by
-`-e malloc`, and gives them to check(), which records all at the same time. Each has a process of its own: stacks that pass
+A test makes a Case for each way in which the memory of its program develops, with `-e vm,rss` and, if its allocator is native, with
+`-e malloc`. It gives the cases to check(), which records all at the same time. Each has a process of its own: stacks that pass
 through the return probes of another recorder cannot be followed. The truth comes from /proc and from the
 program's own counters, read before and after.
 """
@@ -59,7 +59,7 @@ def skip_all(why):
 
 
 def needs(package, *programs):
-    """Skips the file where one of the programs is absent, or where recording is impossible."""
+    """Skips the whole file if one of the programs is absent, or if recording is impossible."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     for program in programs:
         if not shutil.which(program):
@@ -76,7 +76,7 @@ def needs(package, *programs):
 # Programs --------------------------------------------------------------------------------------------------------------
 
 def start(*command, **options):
-    """A program that ends with the test."""
+    """Starts a program that ends with the test."""
     output = open(f"{HERE}/{os.path.basename(command[0])}.log", "ab")  # pylint: disable=consider-using-with
     child = subprocess.Popen(command, **{"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output, **options})
     children.append(child)
@@ -100,12 +100,12 @@ signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 def run(*command, **options):
-    """The output of a program that must succeed."""
+    """Returns the output of a program that must succeed."""
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout.decode(errors="replace")
 
 
 def build(*command, **options):
-    """Compiles a target of ours for the runtime of others; skips the file where that fails."""
+    """Compiles one of our targets for a third-party runtime; skips the whole file if that fails."""
     done = subprocess.run(command, capture_output=True, check=False, cwd=HERE, **options)
     if done.returncode:
         skip_all(f"{command[0]} does not build the target: {done.stderr.decode(errors='replace').strip()[-200:]}")
@@ -120,7 +120,7 @@ def until(condition, what, seconds=20):
 
 
 def connected(path, what):
-    """A socket that is connected to a server, once it listens: its path exists before that."""
+    """Returns a socket that is connected to a server. Waits until the server listens; its path exists before that."""
     client = socket.socket(socket.AF_UNIX)
     until(lambda: client.connect_ex(path) == 0, what)
     return client
@@ -135,12 +135,12 @@ def read(path):
 
 
 def counted(name):
-    """What a target of ours has written of itself: the bytes that it keeps."""
+    """Returns the bytes that one of our targets keeps, by its own output."""
     return lambda: int(read(f"{HERE}/{name}").strip("\0 \n") or 0)
 
 
 def resident(pid):
-    """Bytes, exactly."""
+    """Returns the resident bytes, exactly."""
     found = re.search(r"^Rss: +(\d+) kB", read(f"/proc/{pid}/smaps_rollup"), re.M)
     return int(found.group(1)) << 10 if found else 0
 
@@ -217,7 +217,7 @@ class Truth(threading.Thread):
 
 
 class Recording:
-    """One mtrec on one case. before, after: the least and most that was true as it began, and as it ended."""
+    """One mtrec that records one case. before, after: the minimum and maximum of the true figures when it began, and when it ended."""
 
     def __init__(self, case):
         self.case, self.event = case, case.event
@@ -230,7 +230,7 @@ class Recording:
         children.append(self.process)
 
     def is_on(self):
-        """As in tests/lib.sh: the file's head is written, and mtrec waits in ppoll for its end."""
+        """Like until_recording in tests/lib.sh: the header of the file is written, and mtrec sleeps in ppoll()."""
         path = f"{HERE}/{self.file}"
         return self.process.poll() is not None or (os.path.exists(path) and os.path.getsize(path) > 0
                                                     and read(f"/proc/{self.process.pid}/syscall").startswith("271 "))
@@ -317,7 +317,7 @@ class Screen:
         return [line for name, lines in self.sections.items() if name.startswith(section) for line in lines]
 
     def items(self, section):
-        """Rows that begin with a figure, with the lines below them: (bytes, text)."""
+        """Returns the rows that begin with a figure, with the lines below them: (bytes, text)."""
         found = []
         for line in self.lines(section):
             if re.match(rf" {{0,7}}[+-]?(?:>|<)?[0-9.]+ [kMGT]?B {{2}}", line):
@@ -327,7 +327,7 @@ class Screen:
         return found
 
     def grower(self, pid):
-        """Returns (before, now or peak, change) of a process; None where the screen has no such process."""
+        """Returns (before, now or peak, change) of a process, or None if the screen has no such process."""
         for line in self.lines("WHO GREW"):
             found = re.match(rf" *{pid} \S+ +{SIZE} +{SIZE} +([+-]?){SIZE} ", line)
             if found:
@@ -371,7 +371,7 @@ def check_growers(r, screen, label):
 
 
 def check_paths(r, screen, label):
-    """BY WHICH PATH adds up to no more than grew, and names who did it."""
+    """BY WHICH PATH adds up to no more than the growth, and names the path of the growth."""
     if "malloc" not in r.event and r.case.truth != "flat":  # a collector touches new pages while it gives older ones back
         sum_of = sum(b for b, _ in screen.paths)
         tap.check(f"{label}: its paths hold no more than it grew", sum_of <= 1.1 * r.grew + LEAST,
@@ -410,7 +410,7 @@ def check_verdicts(r, screen, label):
 
 
 def check_untouched(r, screen, label):
-    """What is called untouched is in no page."""
+    """Memory that is called untouched has no resident page."""
     claimed = sum(b * float(part) / 100 for b, text in screen.verdicts for part in re.findall(r"([0-9.]+) % of it untouched", text))
     claimed += sum(bytes_of(size) for _, text in screen.verdicts for size in re.findall(r"([0-9.]+ [kMG]?B) untouched", text))
     if claimed:
@@ -464,7 +464,7 @@ def check_recording(r):
 
 
 def check(*cases):
-    """Records all cases, holds the reports to them, and ends the test."""
+    """Records all cases, compares the reports with them, and ends the test."""
     for r in record(cases):
         check_recording(r)
     tap.finish()
