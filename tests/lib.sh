@@ -149,7 +149,8 @@ prepare_nothing() {
 	for program in "$(type -P mount)" "$@"; do put_program "$TMPDIR/empty" "$program"; done
 }
 
-# in_nothing PROGRAM ARGUMENT...: runs one of the programs given to prepare_nothing() in a mount namespace in which /usr, /lib and the like are empty.
+# in_nothing PROGRAM ARGUMENT...: runs one of the programs given to prepare_nothing() in a mount namespace in which
+# /usr, /lib and the like are empty.
 in_nothing() {
 	unshare -m bash -c '
 		empty=$1 program=$2

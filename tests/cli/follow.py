@@ -168,7 +168,7 @@ def endings(tap, folder, data):
 
 
 def same_times(tap, folder):
-    """Times of a recording that is still being written are equal to those of the whole one, although its first anchor is older than its start."""
+    """A recording that is still being written has the same times as the whole one, although its first anchor is older than its start."""
     make = who_grew.make
     reported = [make.info("start", str(1000 * make.US)), make.info("later", "too")]
     for states, same in ((reported, True), (reported[1:], False)):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""memcached: new keys make it grow up to its limit, as its stats say. A full cache does not grow, nor does one whose keys are written again."""
+"""memcached: new keys make it grow up to its limit, as its stats say. A full cache does not grow, and writing the same keys
+again does not make it grow."""
 import os
 import sys
 

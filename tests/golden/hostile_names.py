@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Names of threads, events, files, functions and hosts are not trusted: no output contains sequences of them that a terminal or a shell executes.
+"""Names of threads, events, files, functions and hosts are not trusted: no output contains characters of them that control a
+terminal or a shell.
 
 Every analysis is shown by every output that --help all lists.
 """

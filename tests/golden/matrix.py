@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every analysis with every output, on one recording of each kind, gives a report or the reason why there is none, and never ends by a signal.
+"""Every analysis with every output, on one recording of each kind, gives a report or the reason why there is none; none ends by
+a signal.
 
 Analyses and outputs are those of mtreport --help all, so that a new one takes part by itself. What does not go together is
 refused (2) for one recording, and not tried with the others.

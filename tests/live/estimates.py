@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # together: it looks only at what it starts itself
-"""mtrec --malloc-sample: the blocks that eight paths of a program keep are within the intervals of mtreport --blocks, with three allocators."""
+"""mtrec --malloc-sample: the blocks that eight paths of a program keep are within the intervals of mtreport --blocks, with
+three allocators."""
 import csv
 import os
 import re

@@ -41,7 +41,8 @@ check 'a program that holds files' "${CC:-cc}" -O1 -g -o hold hold.c || finish
 files=$(mktemp -d -p /dev/shm mtrec-held-XXXXXX) || skip_all 'no /dev/shm'
 trap 'rm -rf "$files"' EXIT
 
-# objects CACHE: prints how many objects of the cache are in use. Objects that are free in a CPU's own slabs count as used until the CPU returns these.
+# objects CACHE: prints how many objects of the cache are in use. Objects that are free in a CPU's own slabs count as used until
+# the CPU returns the slabs.
 objects() {
 	[ ! -w "/sys/kernel/slab/$1/shrink" ] || echo 1 >"/sys/kernel/slab/$1/shrink"
 	awk -v name="$1" '$1 == name { print $2 }' /proc/slabinfo

@@ -44,8 +44,8 @@ mkfifo words
 "$steps" serve <words >/dev/null &
 served=$!
 exec 7>words
-# touch_until_ended PAGES: has the server touch as many pages twice a second until the file "ended" exists, because neither a closed pipe nor
-# a full disk shows when recording has begun.
+# touch_until_ended PAGES: has the server touch as many pages twice a second until the file "ended" exists, because neither a closed
+# pipe nor a full disk shows when recording has begun.
 touch_until_ended() {
 	rm -f ended
 	while [ ! -e ended ]; do

@@ -68,7 +68,7 @@ def parse(text):
 
 
 def same_frame(theirs, ours, caller):
-    """True if the address is the same (perf gives the one in the file), and the name is one of the same function: an alias has the same offset.
+    """True if the address is the same (perf gives the one in the file) and both names are of one function: an alias has the same offset.
 
     Where perf has no name, or a stub's neighbour, ours may be better. A caller that returns to the first byte of a
     function called from the one before it, which perf does not say.

@@ -100,8 +100,8 @@ changing() {
 }
 
 # The words say how roots are left, how many in a hundred of each root's calls are deep, how long a root stays, and from where. No
-# sample shows the change of roots. Stacks with the leaf of one and the root of the other are wrong. Where a place occurs once or never again,
-# the stacks around it give a random answer: with these seeds it has been wrong, up to 35 times.
+# sample shows the change of roots. Stacks with the leaf of one and the root of the other are wrong. If a place occurs only
+# once, the stacks around it give a random answer: with these seeds it has been wrong up to 35 times.
 check 'roots that change unseen: they are built' "${CXX:-g++}" -O1 -g -pthread -o "$TMPDIR/changing" "$MT_TOP/tests/workloads/changing.cpp"
 while read -r how; do
 	for seed in 0 2 4; do

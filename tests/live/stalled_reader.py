@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A reader stops reading: mtrec continues, and reports lost records; a signal after the end of the recording makes it give up the output."""
+"""A reader stops reading: mtrec continues, and reports lost records; a signal after the end of the recording makes it
+give up the output."""
 import os
 import signal
 import subprocess
