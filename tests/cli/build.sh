@@ -1,11 +1,11 @@
 #!/bin/bash
-# The build as a user meets it: in an exported tree without .git, quiet, in a directory of its own, installed and removed.
-# A few files are compiled with each setting; the whole tree is built for the other tests.
-# slow: compiles, and searches for each library anew with each setting
+# The build as a user runs it: in an exported tree without .git, quiet, in a separate build directory, with install and uninstall.
+# With each setting only a few files are compiled; the other tests use a build of the whole tree.
+# slow: compiles, and searches for each library again with each setting
 # timeout: 180
 . "$(dirname "$0")/../lib.sh"
 
-# The export: what is in the tree, without what git and a build put there.
+# The exported tree: the files of the tree, without those of git and of a build.
 tree=$TMPDIR/tree
 mkdir "$tree"
 (cd "$MT_TOP" && tar -cf - --exclude=./.git --exclude='./build*' .) | tar -xf - -C "$tree"
@@ -57,7 +57,7 @@ check 'leaves no file' test -z "$(find "$TMPDIR/root" -type f)"
 expect 0 'the flags change' make --no-print-directory O="$o" CFLAGS=-O1 "$o/obj/formats/base/map64.o"
 says 'and it is compiled again, in one quiet line' '^  CC +formats/base/map64.c$' "$out"
 
-# A compiler that finds no zstd; the other libraries are as they are.
+# A compiler that finds no zstd, but all other libraries.
 printf '#!/bin/sh\ncase "$*" in *-lzstd*) exit 1 ;; esac\nexec %s "$@"\n' "$CC" >"$TMPDIR/cc"
 chmod +x "$TMPDIR/cc"
 expect 2 'a missing library stops the build' make O="$TMPDIR/missing" CC="$TMPDIR/cc"

@@ -1,14 +1,14 @@
 #!/bin/bash
-# --help all, the man pages and the bash completion have the same options; the numbers in them are those of the code.
+# --help all, the man pages and the bash completion have the same options; the numbers in them are equal to those in the code.
 . "$(dirname "$0")/../lib.sh"
 
-# options_in_help PROGRAM: prints the options of its --help all, one a line.
+# options_in_help PROGRAM: prints the options of its --help all, one per line.
 options_in_help() {
 	"$MT_BUILD/$1" --help all | sed -n 's/^ *\(-[^ ]*\(,* --*[[:alpha:]][^ ]*\)*\).*/\1/p' | tr ', ' '\n\n' |
 		sed -n 's/^\(--*[[:alnum:]-]*\).*/\1/p' | sort -u
 }
 
-# groups_in_help PROGRAM, groups_in_man PROGRAM: the headings of the options, in order.
+# groups_in_help PROGRAM, groups_in_man PROGRAM: print the headings of the options, in order.
 groups_in_help() {
 	"$MT_BUILD/$1" --help all | sed -n '/^Methods of/q; /^Examples:/q; s/^\([A-Z][^,]*\)\(,.*\)*:$/\1/p'
 }
@@ -16,7 +16,7 @@ groups_in_man() {
 	sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/s/^\.SS //p' "$MT_TOP/docs/$1.1"
 }
 
-# options_in_man PROGRAM: the options that have an entry of their own, on the line after .TP.
+# options_in_man PROGRAM: prints the options that have an entry of their own, on the line after .TP.
 options_in_man() {
 	sed -n '/^\.TP/{n;p;}' "$MT_TOP/docs/$1.1" | sed 's/\\-/-/g; s/\\f.//g; s/"//g' | grep '^\.BR\? -' | tr ' ,[' '\n\n\n' |
 		grep -- '^-[[:alnum:]-]' | sort -u

@@ -1,16 +1,16 @@
 #!/bin/bash
-# install-deps asks for what is missing, the way this system installs it, and for nothing where all is there.
+# install-deps installs missing packages with the package manager of the system, and installs nothing if none is missing.
 . "$(dirname "$0")/../lib.sh"
 script=$MT_TOP/scripts/install-deps
 mkdir "$TMPDIR/all" "$TMPDIR/bare"
 
-# installer DIRECTORY NAME: a package manager that only writes down what it is asked for.
+# installer DIRECTORY NAME: makes a package manager that only writes down its arguments.
 installer() {
 	printf '#!/bin/bash\necho "%s $*" >>"%s/asked"\n' "$2" "$TMPDIR" >"$1/$2"
 	chmod +x "$1/$2"
 }
 
-# A system with next to nothing: no compiler, no make, no libraries that a compiler could find.
+# A system with almost nothing: no compiler, no make, no libraries that a compiler could find.
 for tool in bash env mktemp rm id dirname; do
 	ln -s "$(command -v $tool)" "$TMPDIR/bare/$tool"
 done

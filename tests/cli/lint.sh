@@ -1,11 +1,11 @@
 #!/bin/bash
-# The lint finds what it says it finds: each rule is shown a file that breaks it, and good files pass.
+# The lint finds what it claims to find: for each rule, a file that breaks it is reported, and good files pass.
 # slow: lints a tree for each rule
 . "$(dirname "$0")/../lib.sh"
 python=$(python3 -c 'import sys; print(sys.executable)')
 tree=$TMPDIR/tree
 
-# A tree with one good file and its header; what a test adds is the only thing wrong.
+# A tree with one good file and its header; only the file that a test adds is wrong.
 fresh_tree() {
 	rm -rf "$tree"
 	mkdir -p "$tree/formats/base" "$tree/symbols" "$tree/unwind" "$tree/record" "$tree/report/outputs" "$tree/scripts"
@@ -16,13 +16,13 @@ fresh_tree() {
 		'	return 2 * n; /* exit(), printf() in a comment */' '}' >"$tree/formats/good.c"
 }
 
-# complains SCRIPT DESCRIPTION REGEX: that the script's complaint about the tree has a matching line.
+# complains SCRIPT DESCRIPTION REGEX: checks that the script complains about the tree with a matching line.
 complains() {
 	expect 1 "$2" "$python" "$MT_TOP/scripts/$1" --root "$tree"
 	says '... and says where' "$3" "$out"
 }
 
-# bad PATH: one more file in a fresh tree, from standard input.
+# bad PATH: makes a fresh tree with one more file, whose text is read from standard input.
 bad() {
 	fresh_tree
 	mkdir -p "$(dirname "$tree/$1")"
@@ -111,7 +111,7 @@ else
 	skip 'a badly formatted file' 'clang-format 14 is not installed'
 fi
 
-# includes FROM WHAT COMPLAINT: an #include that the layers forbid.
+# includes FROM WHAT COMPLAINT: checks an #include that the layers forbid.
 includes() {
 	printf '/* Layers. */\n#include %s\n' "$2" | bad "$1"
 	complains check-layers "$1 includes $2" "^$1:[12]: $3"

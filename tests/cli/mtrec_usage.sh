@@ -6,7 +6,7 @@ mtrec=$MT_BUILD/mtrec
 cd "$TMPDIR" || exit 1
 echo 'an earlier recording' >mtrec.mtr
 
-# usage DESCRIPTION REGEX WORD...: a usage error: status 2, that line first, a second line with advice, no output.
+# usage DESCRIPTION REGEX WORD...: checks for a usage error: status 2, a matching line, a second line with advice, no output.
 usage() {
 	local description=$1 line=$2
 	shift 2
@@ -44,7 +44,7 @@ usage '-x without --stat' '-I and -x go with --stat only' -a -x,
 usage 'a recording of --stat' '--stat records nothing: --max-size does not go with it' --stat -a --max-size 2M
 usage 'an interval that is too short' "-I: '9' is not a number from 10 to 2147483647" --stat -a -I 9
 
-# instead DESCRIPTION REGEX WORD...: an option of perf that mtrec does not have: status 2, and one line with the replacement.
+# instead DESCRIPTION REGEX WORD...: checks an option of perf that mtrec does not have: status 2, and one line with the replacement.
 instead() {
 	local description=$1 line=$2
 	shift 2

@@ -23,8 +23,8 @@ symbol() {
 	printf '.type "%s", %%%s\n.set "%s", here%d\n.size "%s", %d\n' "$2" "${4:-function}" "$2" "$at" "$2" "$3"
 }
 
-# place NAME STRIPPED [SYMBOL...]: 256 bytes; what 16 bytes into them is called, with .symtab and without. SYMBOL is
-# BINDING,NAME,SIZE[,TYPE].
+# place NAME STRIPPED [SYMBOL...]: adds 256 bytes. NAME and STRIPPED are the expected names of the address 16 bytes into them, with
+# .symtab and without. SYMBOL is BINDING,NAME,SIZE[,TYPE].
 at=0
 : >code.s
 : >wanted

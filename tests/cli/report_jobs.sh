@@ -1,13 +1,13 @@
 #!/bin/bash
-# mtreport -j: whatever the number of workers, the same bytes come out, on standard output and on standard error, of large files and
-# those of others. golden/sweep looks at all made ones.
+# mtreport -j: with any number of workers, standard output and standard error are the same, byte for byte, for large files and for
+# third-party files. golden/sweep checks all synthetic recordings.
 # slow: reports large files fifteen times
 # timeout: 480
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport
 
-# say FILE JOBS: what mtreport says about FILE in each of $outputs
+# say FILE JOBS: writes what mtreport reports about FILE, for each of $outputs
 say() {
 	local output
 	for output in $outputs; do
@@ -16,7 +16,7 @@ say() {
 	done
 }
 
-# same NAME FILE...: with each of $many workers as with one
+# same NAME FILE...: checks that the reports with each number in $many are the same as with one worker
 same() {
 	local name=$1 file jobs
 	shift

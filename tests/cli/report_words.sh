@@ -7,7 +7,7 @@ report=$MT_BUILD/mtreport
 cd "$TMPDIR" || exit 1
 cp stored.mtr mtrec.mtr
 
-# lines N: the last command printed N lines on standard error, each with the program's name before it.
+# lines N: checks that the last command printed N lines on standard error, each with the program's name in front.
 lines() {
 	if [ "$(wc -l <"$err")" -eq "$1" ] && ! grep -qv '^mtreport: ' "$err"; then
 		pass "... in $1 line(s)"
@@ -107,7 +107,7 @@ check 'several files give one report' sh -c "'$report' --folded stored.mtr -i st
 check 'several recordings in one file give one report, too' sh -c "cat stored.mtr stored.mtr | '$report' --folded - 2>/dev/null | cmp - two.folded"
 
 # Selectors
-# selects COUNT OPTION...: so many samples are left.
+# selects COUNT OPTION...: checks that the options select COUNT samples.
 selects() {
 	local want=$1 got
 	shift

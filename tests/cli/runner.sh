@@ -5,7 +5,7 @@ tree=$TMPDIR/tree
 mkdir -p "$tree/tests"
 cp "$MT_TOP/tests/run" "$tree/tests/run"
 
-# runs STATUS DESCRIPTION COUNTS [OPTION...]: one cli test, its script on standard input, under a runner of its own.
+# runs STATUS DESCRIPTION COUNTS [OPTION...]: runs one cli test, whose script is read from standard input, with a runner of its own.
 runs() {
 	local status=$1 description=$2 counts=$3
 	shift 3

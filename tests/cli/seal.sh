@@ -1,5 +1,5 @@
 #!/bin/bash
-# mtreport --seal: without any file, the copy gives the reports that the recording gives with them, and lists what is missing.
+# mtreport --seal: the copy, without any other file, gives the same reports as the recording with all files, and lists missing files.
 # golden/sweep seals every recording.
 . "$(dirname "$0")/../lib.sh"
 
@@ -9,7 +9,7 @@ recorded=$MT_TOP/tests/golden/recorded
 cd "$TMPDIR" || exit 1
 mkdir nothing
 
-# folded FILE OPTION...: without files that this machine may have at the same path
+# folded FILE OPTION...: prints folded stacks, without files that this machine may have at the same path
 folded() {
 	local file=$1
 	shift
@@ -39,7 +39,7 @@ folded more.mtr --no-inline >after
 "$report" -q --folded --symfs "$recorded" --kallsyms "$recorded/stacks.kallsyms.txt" --no-inline "$file" >before
 check 'what is carried in part is completed' diff before after
 
-# another file under the same name: its build id differs
+# another file with the same name, whose build id differs
 mkdir other
 cp "$(type -P true)" other/grow.elf
 "$report" --seal refused.mtr --symfs other "$file" 2>said

@@ -1,11 +1,11 @@
 #!/bin/bash
-# mtreport --strip by itself; golden/sweep strips every recording.
+# mtreport --strip on one recording; golden/sweep strips every recording.
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport
 dump=$MT_TOP/scripts/mtdump
 
-# say FILE: prints what mtreport says about FILE, without its name, its size and the line that it was stripped
+# say FILE: prints what mtreport reports about FILE, without its name, its size and the line that says that it was stripped
 say() {
 	local output
 	for output in --script --unwind-report --growth '--folded --by thread,event'; do

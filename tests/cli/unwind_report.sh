@@ -1,6 +1,6 @@
 #!/bin/bash
-# mtreport --unwind-report, --max-stack and every --unwind: who unwound what, why it ended, and that libunwind sees the same
-# functions.
+# mtreport --unwind-report, --max-stack and every --unwind: which method unwound which frames, why stacks end, and that libunwind finds
+# the same functions.
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport
@@ -17,7 +17,7 @@ if ! [ -f "$file" ]; then
 	finish
 fi
 
-# stacks WORDS...: the two stacks, sorted, without counts; ends WORDS...: "REASON,HELP,COUNT" of each end
+# stacks WORDS...: prints the two stacks, sorted, without counts; ends WORDS...: prints "REASON,HELP,COUNT" of each end
 stacks() {
 	"$report" -q --symfs "$(dirname "$file")" --folded "$@" "$file" | sed 's/^[^;]*;//; s/ [0-9]*$//'
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Programs run one instruction at a time, with the call stack that hardware would have kept of them: the unwinder of
-# hardware call stacks against the true call chain. Nobody here needs such hardware.
+# Runs programs one instruction at a time, and simulates the call stack that hardware would keep of them. Compares the unwinder of
+# hardware call stacks with the true call chain. No such hardware is needed.
 # timeout: 900
 # slow: millions of single steps
 . "$(dirname "$0")/../lib.sh"
@@ -13,7 +13,7 @@ build_tool lbr_step tests/oracle/lbr_step.c tests/oracle/branch_recorder.c tests
 }
 workloads=$MT_TOP/tests/workloads/unwind
 
-# program NAME COMPILER-WORDS...: $TMPDIR/NAME
+# program NAME COMPILER-WORDS...: builds $TMPDIR/NAME
 program() {
 	local name=$1
 	shift
@@ -44,7 +44,7 @@ follows 'signals in a call stack' '-s 3' signals
 follows 'lazy PLT, the dynamic linker' '-s 3' calls
 follows 'tail calls, exceptions, longjmp, coroutines' -t transfers from-its-trap
 
-# With a dump that is too small: the records continue past its end, and no right caller becomes wrong.
+# The dump is too small: the records continue past its end, and no right caller becomes wrong.
 # goes_on LEAST-PERCENT STEPPER-OPTIONS PROGRAM [ARG]: prints how many more callers there are
 goes_on() {
 	local least=$1 options=$2 name=$3
@@ -60,8 +60,9 @@ goes_on 20 '-d 128 -s 20' calls
 goes_on 20 '-t -d 128 -s 20' transfers from-its-trap
 goes_on 0 '-t -d 1024 -s 20' transfers from-its-trap
 
-# The same through a file: perf.data with the samples, and a file of the truth, a line for each sample (tests/oracle/lbr_step.c).
-# recorded NAME STEPPER-OPTIONS PROGRAM [ARG]: $TMPDIR/NAME.data and .truth
+# The same test through a file: a perf.data file has the samples, and a second file the truth, with a line for each sample
+# (tests/oracle/lbr_step.c).
+# recorded NAME STEPPER-OPTIONS PROGRAM [ARG]: writes $TMPDIR/NAME.data and $TMPDIR/NAME.truth
 recorded() {
 	local name=$1 options=$2 program=$3
 	shift 3
@@ -70,9 +71,9 @@ recorded() {
 		"$TMPDIR/$program" "$@"
 }
 
-# holds_truth FILE JUDGE [OPTION...]: compares mtreport's stacks with the truth. JUDGE: callers, no caller is wrong; mostly, one stack
-# of 100 at most has a wrong one; all, the callers are exactly those of the records; lived, the true callers of the records are there,
-# and the others were callers at some time. Prints how many callers there are.
+# holds_truth FILE JUDGE [OPTION...]: compares mtreport's stacks with the truth. JUDGE is one of: callers, no caller is wrong; mostly, at
+# most one stack in 100 has a wrong caller; all, the callers are exactly those of the records; lived, the true callers of the records
+# are there, and the others were callers at some time. Prints the number of callers.
 holds_truth() {
 	local file=$1 judge=$2
 	shift 2
@@ -80,7 +81,7 @@ holds_truth() {
 	python3 - "$TMPDIR/script" "$file.truth" "$judge" <<-'END'
 		import sys
 		script, truth, judge = open(sys.argv[1]).read(), open(sys.argv[2]).read().split("\n")[:-1], sys.argv[3]
-		# The code of the vdso is the kernel's, and not in the file: who calls there has the place of its call, up to 7 bytes before.
+		# The code of the vdso belongs to the kernel and is not in the file: a caller there has the address of its call, up to 7 bytes before.
 		before = lambda line: 7 if line.endswith("([vdso])") else 1
 		lines = [part.split("\n")[1:] for part in script.strip().split("\n\n")]
 		stacks = [[int(line.split()[0], 16) for line in part] for part in lines]
@@ -115,8 +116,9 @@ for depth in 8 32; do
 done
 
 # A dump ends, then the records end: the frames of both together are right, and joining makes hardly one stack wrong. Frames of branch
-# records have no stack pointers, so stacks are not joined after them (docs/joining.md), but whole ones lend their frames to others.
-# The place of a sample decides whether it gets further. The place depends on the environment, too: with one in 20 steps none may.
+# records have no stack pointers, so stacks are not joined after them (docs/joining.md), but other stacks can be joined with whole
+# ones. Whether a stack continues depends on the place of its sample, and so on the environment, too: with one in 20 steps, possibly
+# none continues.
 alone=0 joined=0
 for every in 19 20 21; do
 	recorded both "-n 8 -d 256 -s $every" deep
@@ -127,7 +129,7 @@ for every in 19 20 21; do
 done
 between '... and more of them' $((alone * 5 / 4)) "$joined" 9999999
 
-# The same as mtrec records it, sealed, and read without the program: mtreport finds return addresses by the carried code.
+# The same as mtrec would record it, sealed, and read without the program: mtreport finds return addresses with the carried code.
 program sealed "${CC:-cc}" -O2 -static -Wl,--build-id "$workloads/frames.c"
 recorded sealed '-s 50' sealed
 "$MT_TOP/tests/oracle/recording_of.py" "$TMPDIR/sealed.data" "$TMPDIR/plain.mtr"

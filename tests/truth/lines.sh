@@ -1,7 +1,8 @@
 #!/bin/bash
-# Lines and inlined calls of a C++ program against GNU addr2line, in every form that debug information comes in; then damaged.
+# Compares the lines and inlined calls of a C++ program with those of GNU addr2line, for every form of debug information; then damages
+# the debug information.
 # timeout: 600
-# slow: a program in every form of debug information
+# slow: builds a program with every form of debug information
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 for command in "${CXX:-g++}" addr2line readelf objcopy; do
@@ -20,7 +21,7 @@ ask() {
 	./lines "$1" <addresses >"$2" 2>"$2.err" && ! [ -s "$2.err" ]
 }
 
-# agrees DESCRIPTION FLAG...: a program built so, with addr2line.
+# agrees DESCRIPTION FLAG...: builds a program with these flags, and compares its lines with addr2line.
 agrees() {
 	local description=$1
 	shift
@@ -40,7 +41,7 @@ agrees 'DWARF 5, functions in sections of their own' -gdwarf-5 -ffunction-sectio
 agrees 'the same, DWARF 5' -gdwarf-5
 sed 's/^/# /' <(./lines -t inlined <addresses)
 
-# same DESCRIPTION FILE: the answers about the current program are the same from another form of it.
+# same DESCRIPTION FILE: checks that FILE, another form of the current program, gives the same answers.
 same() {
 	ask "$2" other
 	check "$1" cmp ours other
@@ -53,7 +54,7 @@ for how in zlib zlib-gnu zstd; do
 		skip "compressed sections: $how" 'objcopy cannot do that'
 	fi
 done
-# addr2line of binutils 2.40 knows of no inlined call where a file has type units of version 5
+# addr2line of binutils 2.40 finds no inlined calls if a file has type units of version 5
 "${CXX:-g++}" -std=c++17 -O2 -gdwarf-5 -fdebug-types-section inlined.cpp -o typed 2>why
 same 'DWARF 5 with type units' typed
 
@@ -68,7 +69,7 @@ for flags in -gz=zlib -gz=zstd '-Wa,--compress-debug-sections=zstd -Wl,--compres
 	fi
 done
 
-# build_split FLAG...: into ./split and its .dwo.
+# build_split FLAG...: builds ./split and its .dwo.
 build_split() {
 	rm -f ./*.dwo split.dwp
 	"${CXX:-g++}" -std=c++17 -O2 -gsplit-dwarf "$@" inlined.cpp -o split 2>why && ls ./*.dwo >/dev/null
@@ -78,7 +79,7 @@ build_split() {
 printf '#include <elfutils/version.h>\n#if !_ELFUTILS_PREREQ(0, 191)\n#error old\n#endif\n' | "${CC:-cc}" -E - >why 2>&1
 reads_packages=$?
 
-# pack TOOL: the .dwo into a .dwp.
+# pack TOOL: packs the .dwo into a .dwp.
 pack() {
 	command -v "$1" >/dev/null && { "$1" -e split -o split.dwp; } 2>why && [ -s split.dwp ] && rm -f ./*.dwo
 }

@@ -20,8 +20,8 @@ if ! build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c te
 	finish
 fi
 
-# record COMMAND...: to $TMPDIR/perf.data, in buffers that hold all of it where we may lock so much: on a busy machine perf reads
-# its buffers late, and with dumps of 16 KiB small ones lose records soon, those of mappings too.
+# record COMMAND...: records to $TMPDIR/perf.data, with buffers that hold all records if we may lock as much memory. On a busy
+# machine perf reads its buffers late, and with dumps of 16 KiB small buffers soon lose records, including those of mappings.
 record() {
 	local size
 	for size in 32M 512K; do
@@ -31,8 +31,8 @@ record() {
 	return 1
 }
 
-# agrees DESCRIPTION COMMAND...: the command's stacks as perf records them are the oracles', or longer, or shorter with a reason. Where
-# they are not, and records were lost, the result means nothing: perf records the command again.
+# agrees DESCRIPTION COMMAND...: checks that the stacks of the command, recorded by perf, are equal to those of the oracles, or longer,
+# or shorter with a reason. If they are not, and records were lost, the result means nothing, and perf records the command again.
 agrees() {
 	local description=$1 status=3 round
 	shift
@@ -70,6 +70,6 @@ if [ -n "$MT_SHARED" ] && [ -d "$MT_SHARED/targets" ] &&
 	cd "$TMPDIR/targets" || exit 1
 	agrees "faulter's stacks" ./faulter 5000 0 1
 else
-	skip "faulter's stacks" 'no ../shared next to the tree (MT_SHARED=DIR)'
+	skip "faulter's stacks" 'no ../shared next to the tree: set MT_SHARED=DIR'
 fi
 finish

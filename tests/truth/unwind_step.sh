@@ -1,5 +1,5 @@
 #!/bin/bash
-# Programs run one instruction at a time: the unwinder against the true call chain, in prologues, epilogues, signal frames, PLT
+# Runs programs one instruction at a time, and compares the unwinder with the true call chain, in prologues, epilogues, signal frames, PLT
 # stubs, realigned frames, handwritten assembly, the dynamic linker and the vdso.
 # timeout: 180
 # slow: millions of single steps
@@ -16,11 +16,11 @@ echo 'int main(void) { return 0; }' >"$TMPDIR/probe.c"
 ${CC:-cc} "$TMPDIR/probe.c" -o "$TMPDIR/probe" && "$TMPDIR/unwind_step" -e 100 "$TMPDIR/probe" >"$TMPDIR/why" 2>&1
 grep -q '^stepper: .*Operation not permitted' "$TMPDIR/why" && skip_all 'ptrace is not permitted'
 
-# The start-up code of the C library (crt1.o, the dynamic linker's _start) has no CFI: some 20 instructions are short for that,
-# 10 per shared library.
+# The start-up code of the C library (crt1.o, the dynamic linker's _start) has no CFI: at about 20 instructions the stack is too
+# short because of that, and at 10 per shared library.
 startup=40
 
-# too DESCRIPTION...: as follows(), for other builds of a program that was followed: with MT_TESTS=long.
+# too DESCRIPTION...: like follows(), for other builds of a program that was followed already; only with MT_TESTS=long.
 too() {
 	[ "${MT_TESTS:-}" != long ] || follows "$@"
 }
