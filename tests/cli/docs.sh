@@ -67,7 +67,7 @@ while read -r file; do
 	[ -e "$MT_TOP/$file" ] || echo "$file"
 done <"$TMPDIR/named" >"$TMPDIR/missing"
 check 'docs/where.md names files' test "$(wc -l <"$TMPDIR/named")" -gt 30
-check '... that are there' diff /dev/null "$TMPDIR/missing"
+check '... that exist' diff /dev/null "$TMPDIR/missing"
 
 seeds=$(sed -n 's/^\tEVERY = \([0-9]*\),$/\1/p' "$MT_TOP/record/plan/variants.c")
 check 'record/plan/variants.c has the rate of seeds' test -n "$seeds"
@@ -84,9 +84,9 @@ else
 	skip 'tracepoints complete after a colon' 'no tracepoints to be seen here'
 fi
 completions mtrec mtrec --help '' >"$TMPDIR/topics"
-says 'what there is help on completes' '^all$' "$TMPDIR/topics"
+says 'the topics of help complete' '^all$' "$TMPDIR/topics"
 completions mtrec mtrec record -k '' >"$TMPDIR/clocks"
-says 'the one clock completes, after the word record, too' '^mono$' "$TMPDIR/clocks"
+says 'the only clock completes, also after the word record' '^mono$' "$TMPDIR/clocks"
 completions mtrec mtrec --call-graph dw >"$TMPDIR/modes"
 says 'ways to record stacks complete' '^dwarf$' "$TMPDIR/modes"
 finish

@@ -19,12 +19,12 @@ chmod +x "$TMPDIR/bare/sudo"
 
 installer "$TMPDIR/all" apt-get
 installer "$TMPDIR/all" dnf
-expect 0 'where the build works nothing is missing' env PATH="$TMPDIR/all:$PATH" "$script" build
-check 'and nothing is asked for' test ! -e "$TMPDIR/asked"
-check 'nor said' test ! -s "$err"
+expect 0 'if the build works, nothing is missing' env PATH="$TMPDIR/all:$PATH" "$script" build
+check '... and nothing is installed' test ! -e "$TMPDIR/asked"
+check '... and nothing is printed' test ! -s "$err"
 
-expect 1 'neither apt nor dnf: an error' env PATH="$TMPDIR/bare" "$script" check
-says 'in one sentence that names what to install' 'neither apt-get nor dnf .* gcc .*make .*libzstd-dev .*clang-format'
+expect 1 'without apt and dnf, install-deps fails' env PATH="$TMPDIR/bare" "$script" check
+says '... with one sentence that names what to install' 'neither apt-get nor dnf .* gcc .*make .*libzstd-dev .*clang-format'
 
 installer "$TMPDIR/bare" dnf
 expect 0 'with dnf' env PATH="$TMPDIR/bare" "$script" check

@@ -77,10 +77,10 @@ printf '/* Maps. */\nint mt_maps(int fd);\nint mt_maps(int fd)\n{\n\treturn mt_e
 complains check-style 'a mapping of a foreign file in the recorder' '^record/maps.c:5: maps a file: the recorder reads it'
 
 printf 'int mt_no_head;\n' | bad formats/head.c
-complains check-style 'no comment at the head' '^formats/head.c:1: no comment at the head'
+complains check-style 'a file without a comment at the head' '^formats/head.c:1: no comment at the head'
 
 printf '#!/bin/sh\ntrue\n' | bad scripts/head.sh
-complains check-style 'nor at the head of a script' '^scripts/head.sh:1: no comment at the head'
+complains check-style 'a script without a comment at the head' '^scripts/head.sh:1: no comment at the head'
 
 printf '/* Prints. */\n#include <stdio.h>\n\nvoid mt_p(void)\n{\n\tprintf("x");\n}\n' | bad formats/print.c
 complains check-style 'a library that prints' '^formats/print.c:6: only main.c prints or exits: printf'
@@ -95,14 +95,14 @@ printf '/* Bare. */\n\nint mt_bare(void);\n' | bad formats/bare.h
 complains check-style 'an exported function without a comment' '^formats/bare.h:3: mt_bare\(\) is exported without a comment'
 
 printf '/* The same name. */\nextern int mt_same;\n' | bad symbols/good.c
-complains check-style 'two files of one name' '^symbols/good.c:1: has the name of formats/good.c'
+complains check-style 'two files with the same name' '^symbols/good.c:1: has the name of formats/good.c'
 
 fresh_tree
 mkdir "$TMPDIR/bin"
 cc=$(command -v "$CC")
 expect 0 'without clang-format the rest is checked' \
 	env PATH="$TMPDIR/bin" CC="$cc" "$python" "$MT_TOP/scripts/check-style" --root "$tree"
-says '... and the gap is said loudly' '\*\*\* lint: clang-format is not installed: FORMATTING WAS NOT CHECKED'
+says '... and the lint says clearly what was not checked' '\*\*\* lint: clang-format is not installed: FORMATTING WAS NOT CHECKED'
 
 if command -v clang-format-14 >/dev/null || clang-format --version 2>/dev/null | grep -q 'version 14'; then
 	printf '/* Crooked. */\nint  mt_crooked ;\n' | bad formats/crooked.c
@@ -131,7 +131,7 @@ includes formats/shed/x.c '<stdio.h>' 'no room of that name: formats/shed/'
 
 printf '/* Low. */\nvoid mt_low(void)\n{\n\tmt_high();\n}\n' | bad formats/base/low.c
 printf '/* High. */\nvoid mt_high(void)\n{\n}\n' >"$tree/formats/high.c"
-complains check-layers 'a use of a file in a higher room' '^formats/base/low.c:1: formats/base/ may not use mt_high of formats/high.c'
+complains check-layers 'a use of a file in a higher folder' '^formats/base/low.c:1: formats/base/ may not use mt_high of formats/high.c'
 printf '/* High. */\nvoid mt_high(void)\n{\n\tmt_low();\n}\n' >"$tree/formats/base/high.c"
 rm "$tree/formats/high.c"
 complains check-layers 'a circle of two files' '^formats/base/high.c:1: uses itself in a circle over formats/base/low.c'
@@ -143,5 +143,5 @@ printf 'static int counter;\nint mt_count(void)\n{\n\treturn counter++;\n}\n' | 
 expect 1 'a mutable global' "$python" "$MT_TOP/scripts/check-globals" "$TMPDIR/obj"
 says '... is named' '^formats/bad.c:1: mutable global: counter' "$out"
 printf 'const char *const mt_names[] = {"a", 0};\n' | $CC -fPIE -x c - -c -o "$TMPDIR/obj/formats/bad.o"
-expect 0 'a const table is none' "$python" "$MT_TOP/scripts/check-globals" "$TMPDIR/obj"
+expect 0 'a const table is not a mutable global' "$python" "$MT_TOP/scripts/check-globals" "$TMPDIR/obj"
 finish

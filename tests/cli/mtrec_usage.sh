@@ -33,9 +33,9 @@ usage 'a bad call graph' "--call-graph: unknown method 'bts'" -e brk -a --call-g
 usage 'a bad dump size' "--call-graph: bad dump size '7'" -e brk -a --call-graph dwarf,7
 usage 'an unknown short option' "unknown option '-y'" -y
 usage 'an unknown long option' "unknown option '--frobnicate'" --frobnicate
-usage 'an option that wants an argument' "option '-o' wants an argument" -e brk -a -o
-usage 'a long one that wants an argument' "option '--event' wants an argument" --event
-usage 'an option that takes none' "option '--quiet' takes no argument" --quiet=1
+usage 'a short option without its argument' "option '-o' wants an argument" -e brk -a -o
+usage 'a long option without its argument' "option '--event' wants an argument" --event
+usage 'an argument for an option that takes none' "option '--quiet' takes no argument" --quiet=1
 usage 'an empty output' '-o: empty file name' -e brk -a -o ''
 usage '--all-user with --all-kernel' '--all-user and --all-kernel exclude each other' -a --all-user --all-kernel
 
@@ -65,8 +65,8 @@ expect 0 '--help' "$mtrec" --help
 cp "$out" help
 cp "$err" help_err
 says '... shows the usage' '^Usage: mtrec \[-e EVENT\]' help
-says '... and where all options are' 'mtrec --help all' help
-check '... on stdout alone' test ! -s help_err
+says '... and says where all options are' 'mtrec --help all' help
+check '... only on stdout' test ! -s help_err
 expect 0 '-h' "$mtrec" -h
 cp "$out" help2
 check '... is the same' cmp help2 help
@@ -77,9 +77,9 @@ cp "$out" help2
 expect 0 '--help=all' "$mtrec" --help=all
 cp "$out" help3
 check '... is the same' cmp help2 help3
-usage 'help on what there is none' "--help: 'nonsense' is not known" --help nonsense
+usage 'help on an unknown topic' "--help: 'nonsense' is not known" --help nonsense
 "$mtrec" --help nonsense 2>help3
-says '... says what there is' 'known is all' help3
+says '... lists the topics' 'known is all' help3
 expect 0 '--version' "$mtrec" --version
 says '... is one line' '^mtrec [0-9]+\.[0-9]+' "$out"
 expect 5 'help for a full disk' bash -c "'$mtrec' --help >/dev/full"
@@ -125,32 +125,32 @@ if [ -n "${MT_NO_PERF:-}" ]; then
 fi
 usage 'an unknown event' "unknown event 'page-fault'" -e page-fault -a
 expect 2 'an event that is like one' "$mtrec" -e pagefaults -a
-says '... is guessed' '^mtrec: did you mean page-faults[?] '
+says '... makes mtrec guess the event' '^mtrec: did you mean page-faults[?] '
 usage 'an unknown event in a list' "unknown event 'nosuch'" -e page-faults,nosuch -- true
 usage 'an empty event' '-e: empty event name' -e page-faults, -a
 usage 'a bad modifier' "bad modifier in 'page-faults:z'" -e page-faults:z -a
 if most=$(cat /proc/sys/kernel/perf_event_max_sample_rate 2>/dev/null); then
 	expect 125 'more samples a second than the kernel takes' "$mtrec" -e cpu-clock:u -F $((most + 1)) -- true
-	says '... says the limit' "^mtrec: kernel.perf_event_max_sample_rate is $most: -F $most, or as root: " "$err"
+	says '... makes mtrec say the limit' "^mtrec: kernel.perf_event_max_sample_rate is $most: -F $most, or as root: " "$err"
 fi
 printf '%s\n' disable enable disable enable disable enable stop >commands
 expect 4 'a recording with six notes' "$mtrec" -e page-faults -p $$ --control fd:9 -o notes.mtr 9<commands
-is '... prints three' "$(grep -c '^mtrec: events [de][in]' "$err")" 3
-says '... and how many more there are' '^mtrec: 3 more notes: mtreport --info shows them all$'
+is '... makes mtrec print three' "$(grep -c '^mtrec: events [de][in]' "$err")" 3
+says '... and the number of the others' '^mtrec: 3 more notes: mtreport --info shows them all$'
 "$MT_BUILD/mtreport" --info notes.mtr >info 2>/dev/null
-is '... which the recording has' "$(grep -c 'note  *events [de][in]' info)" 6
+is '... which are in the recording' "$(grep -c 'note  *events [de][in]' info)" 6
 expect 127 '--stat of a command that is not found' "$mtrec" --stat -- nosuchcommand
-expect 5 '--stat into no directory' "$mtrec" --stat -a -o none/f
+expect 5 '--stat to a file in a missing directory' "$mtrec" --stat -a -o none/f
 says '... is reported' '^mtrec: cannot write none/f: No such file or directory$' "$err"
-expect 0 'no event' "$mtrec" -o default.mtr -- true
+expect 0 'without -e, there are default events' "$mtrec" -o default.mtr -- true
 "$MT_BUILD/mtreport" --info default.mtr >info
-says '... is page faults, and' 'page-faults: sample' info
+says '... page faults, and' 'page-faults: sample' info
 if [ "$(id -u)" -eq 0 ]; then
 	says '... all calls of vm' 'munmap: sample' info
-	says '... and what counts pages' 'kmem:rss_stat: mark' info
+	says '... and the events that count pages' 'kmem:rss_stat: mark' info
 fi
 expect 0 '-F for faults' "$mtrec" record -T -d -s -R -P -e page-faults -F 99 -o faults.mtr -- true
-says '... thins them, and says so' '^mtrec: -F 99: page-faults: thinned to about as many samples a second$' "$err"
+says '... thins the faults, and mtrec says so' '^mtrec: -F 99: page-faults: thinned to about as many samples a second$' "$err"
 if [ "$(id -u)" -eq 0 ]; then
 	expect 2 'a tracepoint that this kernel does not have' "$mtrec" -e no:such -a
 	says '... is named' "^mtrec: unknown event 'no:such': this kernel has no such tracepoint$" "$err"
@@ -161,16 +161,16 @@ if [ "$(id -u)" -eq 0 ]; then
 	says '... is reported' "^mtrec: no event matches 'nosuchevent'$" "$err"
 	usage 'no such CPU' '-C: none of these CPUs is online' -e page-faults -C 9999
 fi
-expect 3 'a process that is not there' "$mtrec" -e page-faults -p 99999999
+expect 3 'a process that does not exist' "$mtrec" -e page-faults -p 99999999
 says '... is named' '^mtrec: -p: there is no process 99999999$' "$err"
 expect 125 '... with a command' "$mtrec" -e page-faults -p 99999999 -- true
-expect 3 'a thread that is not there' "$mtrec" -e page-faults -t 99999999
+expect 3 'a thread that does not exist' "$mtrec" -e page-faults -t 99999999
 says '... is named' '^mtrec: -t: there is no thread 99999999$' "$err"
 
 expect 127 'a command that is not found' "$mtrec" -e page-faults -- nosuchcommand
 says '... is named' '^mtrec: cannot run nosuchcommand: No such file or directory$' "$err"
 check '... in one line' test "$(wc -l <"$err")" -eq 1
-expect 127 'a path that is not there' "$mtrec" -e page-faults ./nosuch
+expect 127 'a path that does not exist' "$mtrec" -e page-faults ./nosuch
 echo 'no program' >data
 expect 126 'a file that cannot be executed' "$mtrec" -e page-faults ./data
 says '... says why' 'cannot run ./data: Permission denied' "$err"
@@ -180,15 +180,15 @@ check '... and there is no FILE.old' test ! -e mtrec.mtr.old
 
 expect 125 'a directory as output' "$mtrec" -e page-faults -o "$TMPDIR" -- true
 says '... says why' "^mtrec: cannot write $TMPDIR: Is a directory$" "$err"
-expect 125 'an output in no directory' "$mtrec" -e page-faults -o none/f.mtr -- true
+expect 125 'an output in a missing directory' "$mtrec" -e page-faults -o none/f.mtr -- true
 says '... says what to do' '^mtrec: -o FILE chooses another place$' "$err"
 expect 5 '... without a command' "$mtrec" -e page-faults -p $$ -o none/f.mtr
 expect 125 'a closed stdout as output' bash -c "'$mtrec' -e page-faults -o - -- true >&-"
 if command -v script >/dev/null; then
 	script -qec "'$mtrec' -e page-faults -o - -- true; echo status \$?" /dev/null </dev/null >terminal 2>&1
-	says 'a recording is not for a terminal' 'a recording is not for a terminal' terminal
+	says 'a recording is not written to a terminal' 'a recording is not for a terminal' terminal
 	says '... and that is a usage error' 'status 2' terminal
 else
-	skip 'a recording is not for a terminal' 'script is not installed'
+	skip 'a recording is not written to a terminal' 'script is not installed'
 fi
 finish

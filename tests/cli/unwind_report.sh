@@ -11,7 +11,7 @@ says '... says why stacks end, and what helps' '^/bin/worker +stacks end +image 
 expect 2 'it has no stacks to show' "$report" --unwind-report --folded "$TMPDIR/stored.mtr"
 says '... and says so' '--folded adds up stacks, and --unwind-report has none'
 check '--table shows sums of samples too' "$report" --samples --table "$TMPDIR/stored.mtr"
-expect 2 'an oracle that is none is a usage error' "$report" --unwind magic "$TMPDIR/stored.mtr"
+expect 2 'an unknown oracle is a usage error' "$report" --unwind magic "$TMPDIR/stored.mtr"
 if ! [ -f "$file" ]; then
 	skip 'the unwinders on a static binary' "no $file"
 	finish
@@ -28,7 +28,7 @@ both='__clone;start_thread;start;backtracegen;stdarg;sigusr2;raise
 _start;__libc_start_main;main;pthread_join'
 is '--unwind auto: whole stacks' "$(stacks --unwind auto)" "$both"
 is '... that ended at their roots' "$(ends --unwind auto)" 'root,,2'
-is '--unwind dwarf: the same, all of it is CFI' "$(stacks --unwind dwarf)|$(ends --unwind dwarf)" "$both|root,,2"
+is '--unwind dwarf: the same, with CFI for every frame' "$(stacks --unwind dwarf)|$(ends --unwind dwarf)" "$both|root,,2"
 is '--unwind fp: as far as there are frame pointers' "$(stacks --unwind fp)" 'pthread_join
 start_thread;start;backtracegen;stdarg;sigusr2;raise'
 is '... and it says why, and what helps' "$(ends --unwind fp | cut -c1-48)" \
