@@ -1,5 +1,5 @@
 #!/bin/bash
-# What recording allocations costs a program, and how many a second are recorded without loss:
+# Measures the cost of recording allocations for a program, and how many per second are recorded without loss:
 #
 # 1. A server whose requests allocate and free 10,000 blocks in a second of its CPU time: requests in such a second while mtrec records
 #    1 in 4 of them, as --malloc-sample auto chooses at that rate, and while nothing does, by turns; the median of the ratios.
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 END_OF_C
 "${CC:-cc}" -O1 -fno-builtin -o pairs pairs.c || exit 1
 
-# served: requests for each second of the server's CPU time, so that what else runs here does not count
+# served: prints requests per second of the server's CPU time, so that other load on this machine does not count
 served() {
 	./pairs 0 "$((seconds + 3))" >rates &
 	local server=$! recorder=

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many joined stacks are wrong where roots change unseen: tests/workloads/changing with other words each time.
+"""Counts the joined stacks that are wrong if roots change between samples: runs tests/workloads/changing with other words each time.
 
     tests/bench/changing.py MTREC MTREPORT CHANGING [SECONDS [SEED]]
 
@@ -17,7 +17,7 @@ DEEP = [1, 3, 10, 30, 50, 70, 90, 99]
 
 
 def words(chance):
-    """Of one run of the program."""
+    """Returns the words for one run of the program."""
     out = [chance.choice(["return", "jump", "throw", "context", "swap"]), str(chance.choice([300, 1000, 3000, 6000])),
            str(chance.choice(DEEP)), str(chance.choice(DEEP)), str(chance.choice([1, 2, 3, 7, 30, 150, 300]))]
     out += ["below"] if chance.random() < .3 else []

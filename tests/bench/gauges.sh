@@ -1,6 +1,6 @@
 #!/bin/bash
-# What reading /proc costs the recorder: percent of a CPU, user and system, that mtrec takes while 500 processes sleep, with gauges
-# each second less without any in between.
+# Measures the cost of reading /proc for mtrec: percent of a CPU, user and system, while 500 processes sleep, with gauges each second,
+# minus the cost without any in between.
 #
 #	tests/bench/gauges.sh [SECONDS [PROCESSES]]	60 s of each
 . "$(dirname "$0")/../lib.sh"
@@ -32,7 +32,7 @@ coproc sleepers { exec ./sleepers "$processes"; }
 # shellcheck disable=SC2154
 read -r _ <&"${sleepers[0]}"
 
-# cost GAUGES: ms that the recorder's threads ran in all, and the one that reads /proc
+# cost GAUGES: prints the CPU time in ms of all threads of mtrec, and of the thread that reads /proc
 cost() {
 	"$MT_BUILD/mtrec" -q -e syscalls:sys_exit_shmdt -a --gauges "$1" -o gauges.mtr &
 	local recorder=$!

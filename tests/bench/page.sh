@@ -1,12 +1,12 @@
 #!/bin/bash
-# What pictures cost: a flame graph of 200,000 distinct stacks (bars: 5 s, 5 MB), a page of 100,000 in a browser (bars: interactive within
-# 3 s, a zoom within 100 ms), and a page of ten million events (bars: written in 10 s, below 10 MB), whose pprof takes up to 1.5 times the
-# processor time of --folded.
+# Measures the cost of pictures: a flame graph of 200,000 distinct stacks (bars: 5 s, 5 MB), a page of 100,000 in a browser (bars:
+# interactive within 3 s, a zoom within 100 ms), and a page of ten million events (bars: written in 10 s, below 10 MB), whose pprof takes
+# up to 1.5 times the processor time of --folded.
 . "$(dirname "$0")/../lib.sh"
 . "$MT_TOP/tests/browser/pages/lib.sh"
 needs_browser
 
-# write_stacks COUNT: as many distinct stacks to stacks.folded
+# write_stacks COUNT: writes as many distinct stacks to stacks.folded
 write_stacks() {
 	python3 - "$TMPDIR/stacks.folded" "$1" <<'END'
 import random, sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Repeats the samples of a perf.data file, each time later than the last, until there are so many bytes.
+"""Repeats the samples of a perf.data file, each time with later times, until the file has the given number of bytes.
 
     tests/bench/repeat.py IN OUT BYTES
 

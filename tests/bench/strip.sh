@@ -13,7 +13,7 @@ cd "$TMPDIR" || exit 1
 
 "${CXX:-g++}" -O2 -g -std=c++17 -o grower "$MT_TOP/tests/workloads/grower.cpp" || exit 1
 
-# once NAME COMMAND OPTION...: a line of samples, bytes of file, us of the recorder's CPU a sample, and of it unwinding
+# once NAME COMMAND OPTION...: prints a line of samples, bytes of file, us of mtrec's CPU time per sample, and us of unwinding in that
 once() {
 	local name=$1 command=$2
 	shift 2

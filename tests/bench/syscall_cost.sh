@@ -1,5 +1,5 @@
 #!/bin/bash
-# What every system call on the host pays while mtrec has system call tracepoints open: nanoseconds of getppid(), the
+# Measures the additional cost of every system call on the host while mtrec has system call tracepoints open: nanoseconds of getppid(), the
 # smallest of five rounds, without, with brk of the whole host, and with brk of one process that sleeps.
 set -u
 MT_BUILD=${MT_BUILD:-$(cd "$(dirname "$0")/../.." && pwd)/build}
@@ -30,7 +30,7 @@ int main(void)
 EOF
 cc -O2 -o calls calls.c || exit 1
 
-# recorded_alongside MTREC-ARGUMENT...: a getppid() while that is recorded.
+# recorded_alongside MTREC-ARGUMENT...: prints the time of a getppid() while mtrec records with these arguments.
 recorded_alongside() {
 	"$MT_BUILD/mtrec" -q -o none.mtr "$@" &
 	local recorder=$! ns

@@ -1,5 +1,5 @@
 #!/bin/bash
-# How many of a compiler's stacks dumps of 16 KiB give as dumps of 64 KiB do, and how many of those that are joined are right.
+# Counts the stacks of a compiler that are the same with dumps of 16 KiB as with dumps of 64 KiB, and the joined stacks that are right.
 #
 #	tests/bench/truncated.sh [COMMAND...]	without a command: compiles a file, clang++ -O2
 . "$(dirname "$0")/../lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A flame graph in a browser, from a file: zoom, search, reset, and names that are nothing but text.
+# A flame graph in a browser, from a file: zoom, search, reset, and names that are shown as plain text.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/pages/lib.sh"
 needs_browser

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The page of a whole recording in a browser, from a file: what it shows, selects and copies is what mtreport prints.
+# The page of a whole recording in a browser, from a file: it shows, selects and copies the same figures that mtreport prints.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/pages/lib.sh"
 needs_browser

@@ -1,5 +1,5 @@
 #!/bin/bash
-# speedscope loads our profiles and folded stacks, and shows for each function what we have of it.
+# speedscope loads our profiles and folded stacks, and shows the same figures for each function.
 # slow: a browser loads each kind of profile
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/pages/lib.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What mtreport --leaks makes of servers whose memory grows, or does not, in known ways (servers.c), as root:
+"""Tests the verdicts of mtreport --leaks on servers whose memory grows, or does not grow, in known ways (servers.c). Needs root:
 
     tests/bench/leaks/leaks.py [--seconds N] [--rate N] [--seeds FIRST,COUNT] [MTREC OPTION...]
 

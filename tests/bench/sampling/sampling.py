@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Do the intervals of mtreport --blocks hold what was sampled by address? By allocator, size, pattern, path and rate.
+"""Tests whether the intervals of mtreport --blocks contain the true figures of blocks that were sampled by address, by allocator, size,
+pattern, path and rate.
 
     tests/bench/sampling/sampling.py [SEEDS]
 

@@ -1,7 +1,7 @@
 # For tests with a browser: source this file after tests/lib.sh.
 # shellcheck shell=bash
 
-# needs_browser: skips all where chromium or its driver is missing; NODE_PATH and CHROMIUM say where they are.
+# needs_browser: skips the whole file if chromium or its driver is missing. NODE_PATH and CHROMIUM say where they are.
 needs_browser() {
 	CHROMIUM=$(command -v chromium || command -v chromium-browser) || skip_all 'no chromium: scripts/install-deps ci installs it'
 	command -v node >/dev/null || skip_all 'no node: scripts/install-deps ci installs it'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a recording whose functions have names that mean something elsewhere, and their program, for --symfs:
+"""Writes a recording whose functions have names with a meaning in HTML or scripts, and their program, for --symfs:
 tests/browser/pages/odd_names.py FOLDER writes FOLDER/names.mtr and FOLDER/symfs/bin/odd.
 """
 import os

@@ -10,7 +10,7 @@ from tap import BUILD, TOP, Tap  # noqa: E402, F401
 
 
 def build(folder):
-    """The path of the program, made in folder with the libraries of the build and their sanitizers."""
+    """Builds the program in `folder`, with the libraries of the build and their sanitizers, and returns its path."""
     out = os.path.join(folder, "perfdata_dump")
     with open(os.path.join(BUILD, "flags"), encoding="utf-8") as f:
         flags = f.read()
@@ -38,6 +38,6 @@ def parse(line):
 
 
 def dump(program, path, memory=0):
-    """(exit status, lines as dicts, what was said on standard error)."""
+    """Returns (exit status, lines as dicts, text on standard error)."""
     run = subprocess.run([program, path, *([str(memory)] if memory else [])], capture_output=True, text=True)
     return run.returncode, [parse(line) for line in run.stdout.splitlines()], run.stderr

@@ -1,5 +1,5 @@
-"""Readers of what mtreport writes, one for each output, by the format's own specification: each raises ValueError where a file
-breaks its format, and gives the sum of a figure. READERS is the table: an output that is added adds its reader here.
+"""Readers of the outputs of mtreport, one for each output, written from the specification of the format. A reader raises ValueError if
+a file breaks its format, and returns the sum of a figure. READERS is the table: for a new output, add its reader here.
 """
 import collections
 import csv
@@ -85,7 +85,7 @@ class Profile:
 # ---- callgrind ----
 
 class Callgrind:
-    """Costs by (file, function): own, and inclusive as callgrind_annotate has it: that of the calls of it."""
+    """Costs by (file, function): own, and inclusive as in callgrind_annotate, which is the cost of the calls of the function."""
 
     def __init__(self, data):
         self.events, self.totals, self.own, self.called = [], None, {}, {}
@@ -162,7 +162,7 @@ def flamegraph_sum(data, _):
 
 
 def table_sum(data, figure):
-    """A table with one figure: its column ends where its heading does. Other lines are of stacks and paths; the last may sum up."""
+    """A table with one figure, whose column ends where its heading ends. Other lines are stacks and paths; the last line may be a sum."""
     lines = data.decode().splitlines()
     start, width = next((i, found.end(1)) for i, found in enumerate(re.search(rf"(?:^|  ) *({figure})  ", line) for line in lines) if found)
     cells = (re.search(r"(?:^|  ) *(-?[\d,.]+)(?: \(.*\))?$", line[:width]) for line in lines[start + 1:]

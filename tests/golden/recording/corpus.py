@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Small recordings that exercise each chunk and record type, codec and kind of damage. Each has the bytes and what a reader must
-find in them; tests/golden/sweep.py compares scripts/mtdump with that.
+"""Small recordings that exercise each chunk and record type, codec and kind of damage. For each there are the bytes, and the facts that
+a reader must find in them; tests/golden/sweep.py compares scripts/mtdump with these.
 
     tests/golden/recording/corpus.py DIR         writes all as DIR/NAME.mtr
     tests/golden/recording/corpus.py DIR NAME... writes the named ones
@@ -40,10 +40,10 @@ RECORDINGS = {}  # name -> (function that gives the bytes, what a reader must fi
 
 def recording(samples=None, check=None, status=0, order=None, dumps=None, outside=0, info=None,
               **damage):
-    """What a reader must find in it.
+    """The facts that a reader must find in a recording.
 
     samples: by event index; a list where there are several recordings; None where there is none.
-    check: a part of what --check says, None where nothing violates the page.
+    check: a part of what --check says, or None if nothing violates FORMAT.md.
     status: mtreport's exit status. order: the times of all DATA records. dumps: the bytes of each
     sample's dump, in order. outside: bytes that are in no recording. info: what INFO says.
     damage: the figures that are not 0, and `refused`.
@@ -156,7 +156,7 @@ MINOR, MINOR_TYPE = 14, IDENTIFIER | IP | TID | TIME | ADDR | CPU
 
 
 def call(name, time, result, *arguments, pid=100, chain=()):
-    """A call's exit with the registers that hold its arguments; with a chain of an attr that has CALLCHAIN."""
+    """The exit of a call, with the registers that hold its arguments, and with a call chain if the attr has CALLCHAIN."""
     index, number = CALLS[name]
     values = [0] * 20
     for bit, value in zip((5, 4, 3, 18, 16, 17), arguments):
@@ -181,7 +181,7 @@ def mapped(time, start, size, name, prot=3):
 
 @recording({index: count for index, count in ((10, 4), (11, 2), (12, 2), (13, 4), (MINOR, 8))})
 def memory_calls():
-    """Reserving and giving back, failures among it, and faults in each kind of memory."""
+    """Calls that reserve memory and give it back, some of which fail, and faults in each kind of memory."""
     described = [event(index, 0, "syscalls:sys_exit_" + name, name,
                        attr(2, 700 + index, CALL_TYPE, 136)) for name, (index, _) in CALLS.items()]
     described.append(event(MINOR, 0, "minor-faults", "minor-faults", attr(1, 5, MINOR_TYPE),
@@ -309,7 +309,7 @@ def an_empty_chunk():
 
 @recording({FAULTS: 3}, order=[1000, 0, 1100, 0, 1200, 0])
 def data_of_time_0():
-    """Such a record follows the one before it, or comes first where its chunk begins."""
+    """Such a record follows the one before it, or is the first of its chunk."""
     early = late = kernel(SIDEBAND, perf_record(99, b""), 0)
     writer = state(begun()).chunk(DATA, faults(1000), early, faults(1100), stream=0)
     return ended(writer.chunk(DATA, late, faults(1200), late, stream=1), 3)
@@ -344,7 +344,7 @@ def a_false_last_time():
 @recording({FAULTS: 4}, check="1 records out of order", disordered=1,
            order=[1000, 1400, 1100, 1500])
 def a_false_first_time():
-    """A chunk that claims a later start than its own comes late."""
+    """A chunk whose header claims a later start than its own is read late."""
     writer = state(begun()).chunk(DATA, faults(1000, 1400), stream=0)
     return ended(writer.chunk(DATA, faults(1100, 1500), stream=1, first_time=1450 * US), 4)
 
@@ -367,7 +367,7 @@ def a_record_in_the_wrong_chunk():
 
 @recording({FAULTS: 2, BRK: 1}, check="EVENT in a DATA chunk", order=[500, 0, 1000, 1000, 901])
 def records_in_wrong_chunks():
-    """All are read, except MARK and END; records next to those are read, too."""
+    """All records are read, except MARK and END; records next to these are read, too."""
     writer = Writer().chunk(HEAD, header(), task(), event(FAULTS, 0, "page-faults", "page-faults",
                                                           attr(1, 2, SAMPLE_TYPES[FAULTS])))
     writer.chunk(STATE, faults(500), weight(0), end(9, 9), mark(9), header(major=2))
@@ -378,7 +378,7 @@ def records_in_wrong_chunks():
 
 @recording({FAULTS: 1}, info={"host": "second"})
 def an_info_reported_twice():
-    """The last one holds."""
+    """The last one is valid."""
     writer = state(begun()).chunk(STATE, info("host", "first"), info("host", "second"))
     return ended(writer.chunk(DATA, faults(1000)), 1)
 
@@ -537,7 +537,7 @@ def bytes_after_the_end():
 
 @recording({FAULTS: 6}, check="bytes that are no chunk", skipped_bytes=64)
 def a_header_that_claims_too_much():
-    """raw_size above 64 MiB: no chunk, though its checksum is right."""
+    """A header with raw_size above 64 MiB is not a chunk, although its checksum is right."""
     return inserted(2, chunk_header(DATA, b"", codec=ZSTD, raw_size=(64 << 20) + 8))
 
 
@@ -553,7 +553,7 @@ def false_header(sequence, **fields):
 
 @recording({FAULTS: 6}, check="damaged: crc differs", damaged_chunks=1, skipped_bytes=64)
 def a_false_stored_size():
-    """A good header that claims the next chunks as its payload: readers still find these."""
+    """A good header claims the next chunks as its payload; readers still find these chunks."""
     return inserted(1, false_header(77))
 
 
@@ -594,7 +594,7 @@ def a_false_raw_size():
 
 @recording({FAULTS: 2}, unknown_chunks=1)
 def a_damaged_chunk_of_unknown_type():
-    """What is skipped is not checked."""
+    """Chunks that are skipped are not checked."""
     writer = state(begun()).chunk(DATA, faults(1000)).chunk(77, b"what later says.", crc=1)
     return ended(writer.chunk(DATA, faults(1100)), 2)
 
@@ -771,7 +771,7 @@ def coded_dumps():
 
 @recording({FAULTS: 3}, dumps=[words(100), changed_words(words(100), 4), words(100)])
 def coded_dumps_out_of_order():
-    """They are decoded in the order of the chunk, and come out in the order of time."""
+    """Dumps are decoded in the order of the chunk, and reported in the order of time."""
     coder = Coder()
     records = [coded_sample(coder, time, dump) for time, dump in (
         (1002, words(100)), (1000, words(100)), (1001, changed_words(words(100), 4)))]
@@ -806,7 +806,7 @@ BROKEN_CODES = {  # of words(100) at a multiple of 64: 13 lines of 8 words, the 
 }
 for why, fields_over in BROKEN_CODES.items():
     def broken_code(over=dict(dict(dump=words(100)), **fields_over)):
-        """Two dumps, the broken one, one more coded, one as it is; the next chunk is well."""
+        """Two dumps, the broken one, one more that is coded, one that is not; the next chunk is good."""
         coder = Coder()
         later = coded_sample(coder, 1000, words(50)) + coded_sample(coder, 1001, words(50), slot=7)
         later += coded_sample(Coder(), 1002, **over) + coded_sample(coder, 1003, words(50), slot=7)
@@ -909,7 +909,7 @@ BROKEN_PLANES = {
 }
 for why, broken_payload in BROKEN_PLANES.items():
     def broken_planes(stored=broken_payload):
-        """The chunk is damaged; the next one is well."""
+        """The chunk is damaged; the next one is good."""
         payload = mixed_chunk()
         stored = stored()
         writer = state(begun()).chunk(DATA, payload, codec=PLANES, stored=stored)
@@ -926,7 +926,7 @@ def planes_in_a_chunk_of_state():
 
 
 def set_body(offset, value):
-    """Of the bytes at that offset of the record."""
+    """Replaces the bytes at that offset of the record."""
     return set_bytes(offset - 16, value)
 
 
@@ -962,7 +962,7 @@ BROKEN_PACKS = {  # 35 words: 5 bytes of bits; 13 lines: 2 bytes
 }
 for why, fields_over in BROKEN_PACKS.items():
     def broken_pack(over=dict(dict(dump=words(100)), **fields_over)):
-        """Two samples, the broken one, one more of each coding, one as it is; the next chunk is well."""
+        """Two samples, the broken one, one more of each coding, one that is not coded; the next chunk is good."""
         coder = Coder()
         later = packed_sample(coder, 1000, words(50)) + coded_sample(coder, 1001, words(50), slot=7)
         later += packed_sample(Coder(), 1002, **over) + packed_sample(coder, 1003, words(50))
@@ -1016,7 +1016,7 @@ def three_recordings_two_with_neither_end_nor_head():
 @recording([{FAULTS: 6}, {BRK: 1}], check="bytes that are in no recording",
            outside=len(second()) + 64)
 def three_recordings_the_second_without_its_head_and_damaged():
-    """No part is known to be a recording's chunk: the file counts as bytes alone."""
+    """No part is known to be a chunk of a recording: only the bytes of the file are counted."""
     return three_and_end()[0] + flipped(second(), 3) + false_header(77) + one_brk()
 
 

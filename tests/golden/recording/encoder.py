@@ -1,4 +1,4 @@
-"""An encoder of recordings, from formats/FORMAT.md alone: bytes, planes, records, the kernel's records."""
+"""An encoder of recordings, written only from formats/FORMAT.md: bytes, planes, records, the kernel's records."""
 import struct
 
 MAGIC = b"\x89MTRC\r\n\x1a"
@@ -100,7 +100,7 @@ def record_times(payload):
 
 
 class Writer:
-    """Writes chunks one after the other. Their headers are true where no field says otherwise."""
+    """Writes chunks one after the other. Their headers are correct unless a field is given."""
 
     def __init__(self):
         self.data = b""
@@ -146,7 +146,7 @@ PLANE_NAMES = ("kinds", "times", "heads", "others", "stored", "changed", "masks"
 
 
 class WordPlanes:
-    """The words of PACKED records, each against all before it."""
+    """The words of PACKED records, each compared with all before it."""
 
     def __init__(self, planes):
         self.planes, self.words, self.distance, self.tags = planes, [0], 1, []
@@ -494,7 +494,7 @@ def coded_sample(coder, time, dump, slot=0, address=0x7FFE00001000, spoil=None, 
 
 
 def frames(event_index, time, pcs=(0x400100, 0x400205), sources=(0, 0x82), end=0, **over):
-    """A FRAMES record; `over` replaces one of its fields; asked=0: of a sample without a dump."""
+    """A FRAMES record; `over` replaces one of its fields. With asked=0, it is one of a sample without a dump."""
     asked = over.get("asked", 1024)
     kernel_record, cut = kernel_sample(event_index, time, asked, 256)
     reported = dict(kernel_size=len(kernel_record), cut=cut if asked else 0, dump_asked=asked,

@@ -1,4 +1,4 @@
-"""A recording whose every text is hostile: what a terminal, a shell, a page or a format would obey."""
+"""A recording in which every text is hostile: it has characters that control a terminal, a shell, a page or a format."""
 import corpus as make
 import encoder
 
@@ -11,7 +11,7 @@ CUT = 4096  # of a perf map's name
 
 
 def recording():
-    """Calls, faults and stacks, where every text but what the ledger goes by is hostile."""
+    """Calls, faults and stacks, in which every text is hostile, except those that the ledger uses."""
     plain = encoder.string
     known = {"page-faults": HOSTILE, "thread": HOSTILE, "worker": HOSTILE, "the ring is small": HOSTILE,
              "/bin/worker": "/bin/" + HOSTILE, "worker\0-x\0": HOSTILE, "0::/user.slice\n": "0::/" + HOSTILE + "\n",
@@ -39,7 +39,7 @@ def recording():
 
 
 def functions():
-    """Stacks in which functions call themselves, and the names that a perf map gives them: outermost first."""
+    """Stacks in which functions call themselves, and the names of their functions from a perf map, outermost first."""
     writer = make.state(make.begun())
     code = b"".join(b"%x 1000 %s\n" % (CODE + n * 0x1000, name.encode()) for n, name in enumerate(NAMES))
     writer.chunk(make.DATA, make.mapped(1000, CODE, 0x10000, b"//anon", 7), stream=0)

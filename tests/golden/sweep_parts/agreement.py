@@ -1,5 +1,5 @@
 """mtreport and scripts/mtdump, which share no code, find the same in a recording: the same samples of each event in the same
-order, the same damage, and both read it or refuse it."""
+order, and the same damage. Both read the recording, or both refuse it."""
 import re
 
 from mtdump_facts import dumped
@@ -25,7 +25,7 @@ class Found:
         self.damage = damage or {}
 
     def differences(self, other):
-        """What this one finds that the other does not, as lines."""
+        """Returns what this reader finds and the other does not, as lines."""
         if self.readable != other.readable:
             return [f"mtreport, mtdump: readable {self.readable}, {other.readable}"]
         lines = [f"mtreport, mtdump: {what} {self.damage[what]}, {other.damage[what]}"
@@ -92,7 +92,7 @@ def count(number):
 
 
 def agree(subject):
-    """mtreport's exit status is the one that the corpus says, too."""
+    """Also checks that mtreport's exit status is the one that the corpus says."""
     lines = by_mtreport(subject).differences(by_mtdump(subject))
     status = subject.by_one_worker("--script").status
     if subject.want and status != subject.want["status"]:

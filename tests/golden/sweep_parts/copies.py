@@ -1,5 +1,5 @@
-"""--strip and --seal copy a recording: the copy says what the original says, and of a damaged one it is as much as is good.
--j: any number of workers says the same."""
+"""--strip and --seal copy a recording: reports of the copy are equal to those of the original, and the copy of a damaged recording has
+all its good parts. -j: reports are the same for any number of workers."""
 import os
 import re
 
@@ -24,7 +24,7 @@ def said(subject):
 
 
 def is_whole(subject):
-    """Whether nothing of it is damaged or not known: that is left out, and then not missed."""
+    """True if no part of the recording is damaged or of unknown type: the copy leaves such parts out."""
     info = subject.by_one_worker("--info")
     return info.status != 3 and not re.search(rb"^  missing|could not be decoded", info.out + info.err, re.M)
 
@@ -41,7 +41,7 @@ def strips(subject):
 
 
 def seals(subject):
-    """Without what this machine may have of the same paths."""
+    """The reports are made without files that this machine may have at the same paths."""
     nowhere = ("-q", "--folded", "--symfs", os.path.join(subject.folder, "nothing"))
     done, copy = subject.copy("--seal", "--symfs", nowhere[-1])
     yield done.status in (0, 3), f"{subject.name}: is sealed as far as it is good", done.said()

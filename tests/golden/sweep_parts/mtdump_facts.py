@@ -1,4 +1,4 @@
-"""scripts/mtdump finds in each recording of the corpus what the corpus says of its bytes."""
+"""scripts/mtdump finds in each recording of the corpus the facts that the corpus states about its bytes."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -20,7 +20,7 @@ DATA = ("KERNEL", "SAMPLE", "PACKED", "WEIGHT")
 
 
 def module():
-    """scripts/mtdump without a process for each recording."""
+    """Loads scripts/mtdump as a module, so that no process is needed for each recording."""
     sys.dont_write_bytecode = True
     loader = importlib.machinery.SourceFileLoader("mtdump", MTDUMP)
     found = importlib.util.module_from_spec(importlib.util.spec_from_loader("mtdump", loader))
@@ -32,7 +32,7 @@ MODULE = module()
 
 
 class Dumped:
-    """What mtdump finds: facts, its exit status and what it says."""
+    """The results of mtdump: facts, its exit status and its messages."""
 
     def __init__(self, path, process=False):
         if process:
@@ -51,14 +51,14 @@ class Dumped:
 
 
 def dumped(subject):
-    """Once for each subject."""
+    """Runs mtdump once for each subject."""
     if not hasattr(subject, "dumped"):
         subject.dumped = Dumped(subject.path)
     return subject.dumped
 
 
 def reads(subject):
-    """As a process of its own, too, for one of each exit status; for all with MT_TESTS=long."""
+    """Also runs mtdump as a process, for one recording of each exit status; with MT_TESTS=long, for all."""
     found = problems(dumped(subject), subject.want)
     yield not found, f"mtdump reads {subject.name}", "\n".join(found)
     if LONG or subject.name in ("stored", "a flipped bit in a payload", "foreign"):
@@ -67,7 +67,7 @@ def reads(subject):
 
 
 def problems(found, want):
-    """What mtdump finds in one recording that it should not, and the other way round."""
+    """Returns the facts that mtdump finds in one recording but should not, and those that it should find but does not."""
     if want["samples"] is None:
         right = found.status == 3 and "no recording" in found.said
         return [] if right else [f"exit {found.status}: {found.said}"]

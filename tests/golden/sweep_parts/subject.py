@@ -1,4 +1,4 @@
-"""A recording of the sweep, and the reports of it, each made once."""
+"""A recording of the sweep and its reports, each of which is made only once."""
 import os
 import re
 import subprocess
@@ -38,7 +38,7 @@ class Subject:
         return self.report("-j", "1", *words)
 
     def named(self, what, path=None):
-        """The status and the words of a report, without the file's name."""
+        """The exit status and the text of a report, without the name of the file."""
         name = re.escape((path or self.path).encode())
         return what.status, re.sub(name, b"FILE", what.out), re.sub(name, b"FILE", what.err)
 

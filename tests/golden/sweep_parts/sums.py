@@ -1,5 +1,5 @@
-"""The sum of every output plus the remainder that it states is the sum of its analysis, in bytes and in counts; hostile names break no
-output's format. readers/output_readers.py has the table of outputs."""
+"""The sum of every output plus the remainder that it reports is the sum of its analysis, in bytes and in counts. Hostile names do not
+break the format of any output. readers/output_readers.py has the table of outputs."""
 import json
 import os
 import re
@@ -15,20 +15,20 @@ ANALYSES = {"samples": ("count",), "growth": ("bytes", "count"), "outstanding": 
 
 
 def sum_of(subject, analysis, figure):
-    """The analysis's own sum; None where it has nothing to say."""
+    """The sum of the analysis, or None if it has nothing to report."""
     done = subject.report("--" + analysis, *READERS["json"].words)
     rows = json.loads(done.out)["rows"] if done.status == 0 else []
     return sum(row[figure] or 0 for row in rows) if rows and figure in rows[0] else None
 
 
 def remainder(said):
-    """What is below zero, and so left out."""
+    """The sum of the negative rows, which are left out."""
     found = re.search(r"([\d,.]+) \S* ?of shrinking are left out", said)
     return -float(found[1].replace(",", "")) if found else 0
 
 
 def fault(subject, analysis, figure, name):
-    """What is wrong with one output; None where nothing is."""
+    """Returns the fault of one output, or None."""
     want = sum_of(subject, analysis, figure)
     weight = () if READERS[name].all else ("--weight", figure)
     done = subject.report("--" + analysis, *weight, *READERS[name].words)
@@ -44,7 +44,7 @@ def fault(subject, analysis, figure, name):
 
 
 def outputs_sum_up(subject):
-    """Nothing of a recording in which no analysis has a sum."""
+    """Checks nothing in a recording in which no analysis has a sum."""
     cases = [(analysis, figure) for analysis in ANALYSES for figure in ANALYSES[analysis] if sum_of(subject, analysis, figure)]
     for name in READERS if cases else ():
         wrong = [each for case in cases for each in [fault(subject, *case, name)] if each]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compares a recording's ledger with /proc/PID/maps as its program saved it: compare_ledger.py NAME
+"""Compares the ledger of a recording with /proc/PID/maps, which the recorded program saved: compare_ledger.py NAME
 
-mtreport reports every page that differs as doubtful, except one in a thousand of those compared: live/ledger_truth.py tests
-the ledger, this script shows that a kernel gives it the same events. The lowest page of a stack does not count: /proc hides
+mtreport reports every page that differs as doubtful, except at most one in a thousand of all compared pages. live/ledger_truth.py
+tests the ledger; this script shows that a kernel gives it the same events. The lowest page of a stack does not count: /proc hides
 it before Linux 4.12.
 """
 import importlib.util

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes an initramfs (cpio, newc): make_initramfs.py OUT SOURCE[=TARGET]...
 
-Each source is a file or folder, put to its target or its own path; programs come with the libraries they are loaded with.
+Each source is a file or folder, which is put at its target, or else at its own path. Programs are added together with their libraries.
 """
 import os
 import re
@@ -13,7 +13,7 @@ DIRECTORY, REGULAR, DEVICE = 0o040755, 0o100755, 0o020600
 
 
 class Archive:
-    """A cpio archive in the making; a path is put once, its folders before it."""
+    """Builds a cpio archive. A path is added once, after its folders."""
 
     def __init__(self, out):
         self.out, self.number, self.there = out, 0, set()
