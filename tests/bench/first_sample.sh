@@ -1,7 +1,6 @@
 #!/bin/bash
 # Measures the first sample in a file of 100 MB with 400,000 functions that was not read before. The limit is 1 ms, with a warm page
-# cache. With
-# .eh_frame_hdr, as linkers write it, and without it, where all FDEs have to be read once.
+# cache. It is measured with .eh_frame_hdr, as linkers write it, and without it, so that all FDEs have to be read once.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 build_tool first_sample tests/bench/first_sample.c || {

@@ -56,13 +56,13 @@ record() {
 	"$mtrec" -q -a -e page-faults,brk,mmap "$@" sh -c "./grower 200; $parts true" >ran 2>said
 }
 
-check 'recorded' record -o host.mtr
+check 'the host is recorded' record -o host.mtr
 check '... and with debug information' record --embed lines --embed-limit 512M -o lines.mtr
-check '... and with nothing' record --embed none -o none.mtr
+check '... and without any carried file' record --embed none -o none.mtr
 check '... which is sealed' "$report" -q --seal sealed.mtr none.mtr
 "$report" -q --folded --comm "$comms" --no-inline none.mtr >unsealed
 "$report" -q --folded --comm "$comms" --no-inline sealed.mtr >here
-check '... and says what it said' diff unsealed here
+check '... and gives the same report' diff unsealed here
 [ ! -e faulter ] || check '... which has joined stacks' test "$("$report" -q --unwind-report sealed.mtr | grep -c 'frames *joined')" -gt 0
 "$report" -q --folded --comm "$comms" lines.mtr >inlined
 "$report" -q --folded --comm "$comms" --no-inline host.mtr >plain
@@ -73,13 +73,13 @@ for name in grower faulter plugin.so; do
 done
 database=$server
 stop_mariadb
-same 'the same without any file, without inlining' host.mtr --no-inline
+same 'the report is the same without any file, except for inlined functions' host.mtr --no-inline
 check '... as before the files went' diff plain elsewhere
 check "... with the names of functions" grep -q "SessionCache::remember" elsewhere
 [ -z "$database" ] || check "... the database's, too" grep -q ';handle_one_connection;.*;do_command' elsewhere
 type -P node >/dev/null && check "... and the script's" grep -q 'growBuffers ' elsewhere
-same 'with debug information, inlined functions, too' lines.mtr
+same 'with carried debug information, it has inlined functions, too' lines.mtr
 check '... as before the files went' diff inlined elsewhere
-same 'and where it was sealed' sealed.mtr --no-inline
+same 'the report of the sealed recording is the same, too' sealed.mtr --no-inline
 check '... as before the files went' diff unsealed elsewhere
 finish

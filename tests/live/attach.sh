@@ -51,14 +51,14 @@ ask thread 70
 late="$start $end $tid"
 kill -INT "$recorder"
 done_with 0 '-p until SIGINT'
-says '... has its closing line' '^mtrec: .* 0 lost -> live.mtr$' said
+says '... prints its closing line' '^mtrec: .* 0 lost -> live.mtr$' said
 ask touch 20
 dump live.mtr
 # shellcheck disable=SC2086
 {
-	is '... the main thread' "$(faults_in $main)" 100
-	is '... a thread that was there' "$(faults_in $first)" 50
-	is '... another' "$(faults_in $second)" 50
+	is '... it has the main thread' "$(faults_in $main)" 100
+	is '... a thread that existed before' "$(faults_in $first)" 50
+	is '... another such thread' "$(faults_in $second)" 50
 	is '... a thread that came later' "$(faults_in $late)" 70
 	is '... and nothing after its end' "$(faults_in "$start" "$end")" 0
 }
@@ -67,7 +67,7 @@ says '... with command line and start' " TASK .*pid=$served tid=$served .*start_
 	"$dump"
 says '... its maps' " MAP .*pid=$served .*path=\"$steps\"" "$dump"
 says '... the build id of its image' " IMAGE .* path=\"$steps\" build_id=[0-9a-f]{16,} " "$dump"
-check 'the file is as the page has it' "$MT_TOP/scripts/mtdump" --check live.mtr
+check 'the file follows FORMAT.md' "$MT_TOP/scripts/mtdump" --check live.mtr
 
 worker=$(cut -d' ' -f3 <<<"$first")
 begin -t "$worker"
@@ -99,7 +99,7 @@ says '... and says so' '^mtrec: no sample came while it recorded$' said
 begin -p "$served,$$"
 echo 'quit 0' >&7
 sleep 0.5
-check '-p of two goes on while one is there' kill -0 "$recorder"
+check '-p of two processes continues while one of them runs' kill -0 "$recorder"
 kill -HUP "$recorder"
 wait "$recorder"
 (
@@ -124,9 +124,9 @@ ask touch 200
 kill -INT "$recorder"
 done_with 0 '-a until SIGINT'
 dump live.mtr
-is '... what others do' "$(faults_in "$start" "$end" "$tid")" 200
+is '... it has the faults of other processes' "$(faults_in "$start" "$end" "$tid")" 200
 is '... but not the recorder' "$(grep -c "kernel=SAMPLE .* pid=$recorder " "$dump")" 0
-between '... what runs is described' 5 "$(grep -c ' TASK ' "$dump")" 100000
+between '... running processes are described' 5 "$(grep -c ' TASK ' "$dump")" 100000
 says '... this shell too' " TASK .*pid=$$ tid=$$ " "$dump"
 is '... but not the recorder' "$(grep -c " TASK .*pid=$recorder " "$dump")" 0
 echo 'quit 0' >&7
@@ -135,14 +135,14 @@ wait "$!" 2>/dev/null
 expect 0 "-a with a command" "$mtrec" -e page-faults --call-graph none -a -o live.mtr -- "$steps" faults 300
 read -r _ tid start end < <(grep region "$out")
 dump live.mtr
-is '... has what the command does' "$(faults_in "$start" "$end" "$tid")" 300
+is '... it has the faults of the command' "$(faults_in "$start" "$end" "$tid")" 300
 
 cpu=$(sed 's/[-,].*//' /sys/devices/system/cpu/online)
 expect 0 '-C' "$mtrec" -e page-faults --call-graph none -C "$cpu" -o live.mtr -- taskset -c "$cpu" "$steps" faults 300
 read -r _ tid start end < <(grep region "$out")
 dump live.mtr
-is '... has what happens there' "$(faults_in "$start" "$end" "$tid")" 300
+is '... has the faults on that CPU' "$(faults_in "$start" "$end" "$tid")" 300
 is '... and nothing of other CPUs' "$(grep 'kernel=SAMPLE' "$dump" | grep -Evc " cpu=$cpu( |\$)")" 0
-is '... which the recording says, where there are others' "$(grep -c " INFO .*key=.target-cpus. value=.$cpu.$" "$dump")" \
+is '... and the recording says so, if there are others' "$(grep -c " INFO .*key=.target-cpus. value=.$cpu.$" "$dump")" \
 	"$(($(nproc --all) > 1))"
 finish

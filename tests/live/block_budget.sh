@@ -83,21 +83,21 @@ wait $pid
 
 run budget 6 --budget 5
 is 'an idle program is recorded' "$status" 0
-says '... each block of it, as nothing is known' 'each is recorded' budget.err
+says '... with each block, because its load is not known' 'each is recorded' budget.err
 says '... until its load passes the budget' 'probes switched off after [0-9.]+ s: [0-9]+ blocks a second cost [0-9]+ % of a CPU, more than --budget 5' budget.err
-between '... which gives it its speed back' 50 "$(($(sed -n 6p budget.pairs) * 100 / $(sed -n 2p plain.pairs)))" 1000
+between '... and then the program has its speed back' 50 "$(($(sed -n 6p budget.pairs) * 100 / $(sed -n 2p plain.pairs)))" 1000
 "$MT_TOP/scripts/mtdump" --records budget.mtr >records 2>&1
-is 'the recording says from when' "$(grep -c 'BLOCKS .*one_in=0' records)" 1
-check '... as FORMAT.md has it' "$MT_TOP/scripts/mtdump" --check budget.mtr
+is 'the recording says when the probes were removed' "$(grep -c 'BLOCKS .*one_in=0' records)" 1
+check '... as FORMAT.md specifies' "$MT_TOP/scripts/mtdump" --check budget.mtr
 "$MT_BUILD/mtreport" budget.mtr >first 2>&1
 says '... the first screen, too' 'probes switched off after' first
 "$MT_BUILD/mtreport" --blocks --all --csv budget.mtr >blocks 2>&1
-says 'what was given before is known' 'keep' blocks
-is '... and no more of it' "$(awk -F, '/keep/ { print "yes" }' blocks | head -1)" yes
+says 'blocks from before are known' 'keep' blocks
+is '... and no others' "$(awk -F, '/keep/ { print "yes" }' blocks | head -1)" yes
 ! grep -q 'freed twice' blocks
-is 'no free is missed after the end' "$?" 0
+is 'no free is reported missing after the end of the probes' "$?" 0
 
 run any 2 --malloc-sample 64
-is 'at any price no probe is switched off' "$(grep -c 'switched off' any.err)" 0
+is 'with an unlimited budget no probe is removed' "$(grep -c 'switched off' any.err)" 0
 between '... and the program is slow until its end' 0 "$(($(sed -n 2p any.pairs) * 100 / $(sed -n 2p plain.pairs)))" 30
 finish

@@ -20,20 +20,20 @@ faults() {
 # --filter
 expect 0 '--filter of a system call' "$mtrec" -e brk --filter 'ret > 0' -o f.mtr -- "$steps" brk 20 4096
 dump f.mtr
-between '... keeps what fits' 20 "$(samples_of 1)" 40
+between '... keeps matching calls' 20 "$(samples_of 1)" 40
 expect 0 '... and another' "$mtrec" -e brk --filter 'ret == 1' --filter 'ret > 0' -o f.mtr -- "$steps" brk 20 4096
 dump f.mtr
-is '... leaves out what does not' "$(samples_of 1)" 0
+is '... leaves out other calls' "$(samples_of 1)" 0
 expect 0 '--filter of a tracepoint by arguments' \
 	"$mtrec" -e syscalls:sys_enter_mmap --filter 'len == 16384000' -o f.mtr -- "$steps" faults 4000
 dump f.mtr
 is '... keeps the one call' "$(samples_of 1)" 1
-expect 2 'a field that is not there' "$mtrec" -e brk --filter 'len > 5' -a --duration 1s
-says '... is reported in the kernel'"'"'s words' \
+expect 2 'a filter with an unknown field is a usage error' "$mtrec" -e brk --filter 'len > 5' -a --duration 1s
+says '... with the message of the kernel'"'"'s words' \
 	"^mtrec: --filter: the kernel refuses 'len > 5' for syscalls:sys_exit_brk: Field not found" "$err"
-says '... with where arguments are' 'arguments stand in the tracepoint syscalls:sys_enter_brk' "$err"
-check '... and leaves no tracing instance' test -z "$(ls /sys/kernel/tracing/instances 2>/dev/null | grep mtrec)"
-expect 2 'a filter for what is no tracepoint' "$mtrec" -e page-faults --filter 'x > 1' -a --duration 1s
+says '... and a hint where arguments are' 'arguments stand in the tracepoint syscalls:sys_enter_brk' "$err"
+check '... and no tracing instance is left' test -z "$(ls /sys/kernel/tracing/instances 2>/dev/null | grep mtrec)"
+expect 2 'a filter for an event that is not a tracepoint is a usage error' "$mtrec" -e page-faults --filter 'x > 1' -a --duration 1s
 says '... is reported' '^mtrec: --filter: page-faults is no tracepoint$' "$err"
 
 # --comm: steps names its threads worker0, worker1
@@ -88,7 +88,7 @@ if mkdir "$group" 2>/dev/null; then
 else
 	skip '-G' 'no cgroup of version 2 can be made here'
 fi
-expect 3 'a cgroup that is not there' "$mtrec" -e page-faults -G no/such/group
+expect 3 'a cgroup that does not exist' "$mtrec" -e page-faults -G no/such/group
 says '... is reported with the place where mtrec looked for it' '^mtrec: names are those below |^mtrec: mount ' "$err"
 
 # --no-inherit
@@ -96,26 +96,26 @@ expect 0 '--no-inherit' "$mtrec" -i -e page-faults -o f.mtr -- "$steps" threads 
 cp "$out" told
 regions told
 dump f.mtr
-is '... leaves out what the threads do' "$(faults "${region[0]}")" 0
+is '... leaves out the faults of the threads' "$(faults "${region[0]}")" 0
 
 # --duration, -D
-expect 7 '--duration, with a command that goes on' \
+expect 7 '--duration, with a command that runs longer' \
 	"$mtrec" -e page-faults --duration 1s -o f.mtr -- bash -c "'$steps' faults 100; sleep 2; '$steps' faults 200; exit 7"
 cp "$out" told
 cp "$err" said
 regions told
 says '... ends in time' '^mtrec: 1\.[0-4][0-9]* s, ' said
 dump f.mtr
-is '... has what came before' "$(faults "${region[0]}")" 100
-is '... and not what came later' "$(faults "${region[1]}")" 0
+is '... has the faults before the end' "$(faults "${region[0]}")" 100
+is '... and not the later ones' "$(faults "${region[1]}")" 0
 expect 0 '-D' "$mtrec" -e page-faults -D 1000 -o f.mtr -- bash -c "'$steps' faults 100; sleep 2; '$steps' faults 200"
 cp "$out" told
 cp "$err" said
 regions told
 says '... says when events start' '^mtrec: events enabled 1\.[0-4][0-9]* s after the start' said
 dump f.mtr
-is '... has nothing from before' "$(faults "${region[0]}")" 0
-is '... and all from then on' "$(faults "${region[1]}")" 200
+is '... has no faults from before' "$(faults "${region[0]}")" 0
+is '... and all faults from then on' "$(faults "${region[1]}")" 200
 
 # --control
 mkfifo ctl ack words answers
@@ -155,9 +155,9 @@ is '... ends the recording' $? 0
 echo quit >&7
 says 'an unknown command is reported' "^mtrec: --control: 'nonsense' is none of " said
 dump f.mtr
-is 'nothing before enable' "$(faults "$before")" 0
-is 'all while enabled' "$(faults "$during")" 200
-is 'nothing after disable' "$(faults "$after")" 0
+is 'no fault is recorded before enable' "$(faults "$before")" 0
+is 'all faults are recorded while events are enabled' "$(faults "$during")" 200
+is 'no fault is recorded after disable' "$(faults "$after")" 0
 expect 2 'a file as --control' "$mtrec" -e page-faults -a --control fifo:said
 says '... is reported' '^mtrec: --control: said is no FIFO$' "$err"
 expect 2 'a closed descriptor as --control' "$mtrec" -e page-faults -a --control fd:77
@@ -175,7 +175,7 @@ says '... and the file has its end' ' END ' "$dump"
 expect 0 '--stats' "$mtrec" -e page-faults --stats -o f.mtr -- cat /proc/self/oom_score_adj
 cp "$out" adjusted
 cp "$err" said
-is 'the command has the oom_score_adj that we had' "$(cat adjusted)" "$(cat /proc/self/oom_score_adj)"
+is 'the command inherits the oom_score_adj of the test' "$(cat adjusted)" "$(cat /proc/self/oom_score_adj)"
 for line in 'CPU ring ' 'drains ' 'spool ' 'writer ' 'memory ' 'CPU '; do
 	says "... has a line of '$line'" "^ *$line" said
 done

@@ -30,8 +30,8 @@ inside() {
 	return $status
 }
 
-check 'recorded from outside' inside -o inside.mtr
-check 'the file says what it holds as FORMAT.md has it' "$MT_TOP/scripts/mtdump" --check inside.mtr
+check 'a program in a container is recorded from outside' inside -o inside.mtr
+check 'the file follows FORMAT.md' "$MT_TOP/scripts/mtdump" --check inside.mtr
 "$MT_BUILD/mtrec" -q -e vm,rss -o plain.mtr ./grower 400 >ran 2>said
 "$MT_BUILD/mtrec" -q -e vm,rss --embed lines -o lines.mtr ./grower 400 >ran 2>said
 inside --embed symbols -o less.mtr 2>said
@@ -55,18 +55,18 @@ same '--growth --folded' inside.mtr --growth --folded
 same '--outstanding --paths' inside.mtr --outstanding --paths
 same '--folded with lines' inside.mtr --folded --srcline
 "$report" -q --folded --srcline inside.mtr >unnamed
-check '... as before the files went' diff named unnamed
-same 'the screen of what is not in a container, with --embed lines' lines.mtr
+check '... and as before the files were removed' diff named unnamed
+same 'the screen of a program outside a container, with --embed lines' lines.mtr
 same '--growth --folded' lines.mtr --growth --folded
 
 in_nothing mtreport lines.mtr >shown 2>said
-check 'what has lines needs no word' test "$(grep -c 'inlined functions and lines' said)" -eq 0
+check 'if lines are carried, no message is printed' test "$(grep -c 'inlined functions and lines' said)" -eq 0
 in_nothing mtreport plain.mtr >shown 2>said
 says 'lines that stayed on the host are reported, once' 'inlined functions and lines are not at hand for .*grower' said
 check '... in one line' test "$(grep -c 'inlined functions and lines' said)" -eq 1
 says '... with what to do' 'mtreport --seal OUT --embed lines FILE there adds it, mtrec --embed lines records it' said
 in_nothing mtreport --no-inline --folded plain.mtr >shown 2>said
-check '... not where no lines are asked for' test "$(grep -c 'inlined functions and lines' said)" -eq 0
+check '... but not if no lines are requested' test "$(grep -c 'inlined functions and lines' said)" -eq 0
 in_nothing mtreport less.mtr >shown 2>said
 says '--embed symbols carries no lines of a container, either' 'inlined functions and lines are not at hand' said
 finish

@@ -109,28 +109,28 @@ record() { # TITLE OPTION...
 # kept FUNCTION: prints the number of live blocks of FUNCTION, and their bytes
 kept() { awk -F, -v path=";$1\"" 'NR == 1 { for (i = 1; i <= NF; i++) is[$i] = i } index($0, path) { print $is["blocks"] "," $is["bytes"] }' csv; }
 own() {
-	is '... what the pool gave and was not freed' "$(kept keep)" 50,10000
-	is '... what replaced another block' "$(kept grow)" 10,3000
+	is '... has the blocks that the pool gave and that were not freed' "$(kept keep)" 50,10000
+	is '... has the blocks that replaced another block' "$(kept grow)" 10,3000
 	is '... cells of a fixed size' "$(kept cells)" 7,448
 	is '... a failed call counts' "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) is[$i] = i } /;main"/ { print $is["failed"] }' csv)" 1
 }
 
 record 'own functions alone' "${pool[@]}" "${cells[@]}"
-says '... names where they are' 'pool_alloc of .*libpool.so, pool_grow of .*libpool.so, cell_alloc of .*program' "$err"
+says '... says where the functions are' 'pool_alloc of .*libpool.so, pool_grow of .*libpool.so, cell_alloc of .*program' "$err"
 own
 is '... and no others' "$("$MT_TOP/scripts/mtdump" m.mtr | grep -c '"malloc"')" 0
 record 'with the allocator' -e malloc "${pool[@]}" "${cells[@]}"
 own
 is '... whose blocks are the large ones' "$(kept pool_alloc)" 1,1048576
 
-expect 2 'a function that is nowhere' "$mtrec" -o no.mtr --alloc-function 'pool_all(size=arg1)' -- ./program
+expect 2 'a function that does not exist' "$mtrec" -o no.mtr --alloc-function 'pool_all(size=arg1)' -- ./program
 says '... is reported' 'no function pool_all in what the targets map or need'
-expect 2 'a file without it' "$mtrec" -o no.mtr --alloc-function 'libc:pool_alloc(size=arg1)' -- ./program
+expect 2 'a file without the function' "$mtrec" -o no.mtr --alloc-function 'libc:pool_alloc(size=arg1)' -- ./program
 says '... is reported' 'no function pool_alloc in libc'
-expect 2 'frees alone' "$mtrec" -o no.mtr --free-function 'pool_free(ptr=arg2)' -- ./program
-says '... have no blocks' 'no function gives blocks'
-expect 2 'no arguments' "$mtrec" -o no.mtr --alloc-function pool_alloc -- ./program
-says '... are asked for, with an example' 'pool_alloc\(size=arg2\)'
+expect 2 'only a free function' "$mtrec" -o no.mtr --free-function 'pool_free(ptr=arg2)' -- ./program
+says '... is an error, because there are no blocks' 'no function gives blocks'
+expect 2 'a function without arguments' "$mtrec" -o no.mtr --alloc-function pool_alloc -- ./program
+says '... gets a message with an example' 'pool_alloc\(size=arg2\)'
 "$mtrec" --stat "${pool[@]}" -- ./program >"$out" 2>"$err"
 says '--stat counts calls' '^ *171 +pool_alloc' "$err"
 check 'nothing is left in tracefs' probes_are_gone

@@ -33,16 +33,16 @@ lines=$!
 "$report" -q --follow=300ms --outstanding --csv live.mtr >updates &
 updates=$!
 grow 11
-check 'a call is listed while it records' until_true grep -q ',mmap,[^,]*,11534336,' lines
+check 'a call is listed while mtrec records' until_true grep -q ',mmap,[^,]*,11534336,' lines
 check '... and in an update' until_true grep -q 11534336 updates
 grow 12
-check 'so is the next' until_true grep -q ',mmap,[^,]*,12582912,' lines
+check 'the next call is listed, too' until_true grep -q ',mmap,[^,]*,12582912,' lines
 check '... and in an update with the first' until_true grep -q "24117248\|12582912" updates
 check 'the recording has not ended' kill -0 $recorder
 kill -INT $recorder
 wait $recorder
-expect 0 'the listing ends with it' wait $lines
-expect 0 'so do the updates' wait $updates
+expect 0 'the listing ends with the recording' wait $lines
+expect 0 'the updates end with it, too' wait $updates
 "$report" -q --mmaps --csv live.mtr >want
 check 'the listing has every call' diff <(cut -d, -f2- want) <(cut -d, -f2- lines)
 "$report" -q --outstanding --csv live.mtr >want

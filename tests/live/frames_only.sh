@@ -39,7 +39,7 @@ folded raw.mtr >raw.folded
 folded frames.mtr >frames.folded
 is '... with the same stacks' "$(cat frames.folded)" "$(cat raw.folded)"
 between '... of each page' 2000 "$(awk '{ n += $NF } END { print n + 0 }' frames.folded)" 2000
-check '... as the page on the format has it' "$MT_TOP/scripts/mtdump" --check frames.mtr
+check '... as FORMAT.md specifies' "$MT_TOP/scripts/mtdump" --check frames.mtr
 says '... --info says so' 'stripped +mtrec' <("$report" --info frames.mtr)
 says '... and has the command without arguments' 'command +.*secret$' <("$report" --info frames.mtr)
 check '... as raw stacks are when they are stripped later' "$report" -q --strip later.mtr raw.mtr
@@ -60,15 +60,15 @@ has_stacks() {
 until_true has_stacks
 kill -9 $recorder
 wait $recorder 2>/dev/null
-is 'one that was killed amid holds no secret' "$(secrets killed.mtr)" ''
-says '... and its stacks' 'main;outer;middle;inner' <(folded killed.mtr)
+is 'a recording that was killed holds no secret' "$(secrets killed.mtr)" ''
+says '... and has its stacks' 'main;outer;middle;inner' <(folded killed.mtr)
 kill $running
 wait $running 2>/dev/null
 
 # Each short-lived process is unwound with its own mappings: the program is started twenty times, and each process ends after its faults.
 record_without_losses 'programs that come and go are recorded' "$mtrec" -e page-faults --strip -o lives.mtr -- \
 	sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ./secret word 50; done'
-is '... with each stack of theirs' "$(folded lives.mtr --comm secret | awk '{ n += $NF } END { print n + 0 }')" 1000
+is '... with each of their stacks' "$(folded lives.mtr --comm secret | awk '{ n += $NF } END { print n + 0 }')" 1000
 
 cp secret gone
 ./gone $word 0 &
@@ -118,7 +118,7 @@ fi
 
 for way in fp none; do
 	check "where there are no raw stacks, --call-graph $way" "$mtrec" -e page-faults --strip --call-graph $way -o $way.mtr -- ./secret $word 500
-	says '... that is said' "^mtrec: --strip: --call-graph $way records no raw bytes of stacks"
+	says '... and mtrec says so' "^mtrec: --strip: --call-graph $way records no raw bytes of stacks"
 	is '... and arguments are left out' "$(secrets $way.mtr)" ''
 done
 
@@ -137,11 +137,11 @@ recorder=$!
 } 3<>answers 4<answers >orders
 kill $recorder 2>/dev/null
 wait $recorder
-is '--strip with --control: the order is answered' "$said" ack
+is '--strip with --control: the command is answered' "$said" ack
 between '... and --max-size is kept' 65536 "$(stat -c %s ordered.mtr)" 1048576
 is '... without secrets' "$(secrets ordered.mtr)" ''
 says '... with stacks' 'main;outer;middle;inner' <(folded ordered.mtr)
-check '... as the page on the format has it' "$MT_TOP/scripts/mtdump" --check ordered.mtr
+check '... as FORMAT.md specifies' "$MT_TOP/scripts/mtdump" --check ordered.mtr
 
 check '--strip --stats reports the stacks' "$mtrec" -e page-faults --strip --stats -o told.mtr -- ./secret $word 500
 says '... how many, and what they cost' '^stripped +[0-9]+ stacks, [0-9]+ frames, [0-9.]+ % complete, [0-9.]+ us a stack; 0 left out'

@@ -34,9 +34,9 @@ read -r _ <&"${grower[0]}"
 kill -STOP "$pid"
 rss=$(status VmRSS "$pid") size=$(status VmSize "$pid")
 expect 4 'a stopped process is recorded, without a sample' "$mtrec" -q -e vm,rss -p "$pid" -o still.mtr --duration 1s
-is '... resident, before, as /proc has it' "$(column before "$pid" still.mtr)" "$rss"
+is '... its resident memory before is that of /proc' "$(column before "$pid" still.mtr)" "$rss"
 is '... and at the end' "$(column now "$pid" still.mtr)" "$rss"
-is '... mapped, too' "$(column 'mapped now' "$pid" still.mtr)" "$size"
+is '... and its mapped memory' "$(column 'mapped now' "$pid" still.mtr)" "$size"
 
 "$mtrec" -q -e vm,rss -p "$pid" -o grows.mtr &
 recorder=$!
@@ -49,12 +49,12 @@ for i in 1 2 3 4; do
 done
 kill -STOP "$pid"
 kill -INT "$recorder"
-expect 0 'one that grows is recorded' wait "$recorder"
-is '... what it had before' "$(column before "$pid" grows.mtr)" "$rss"
-is '... and has now, as /proc has it' "$(column now "$pid" grows.mtr)" "$(status VmRSS "$pid")"
-is '... by how much it grew' "$(column change "$pid" grows.mtr)" "$(($(status VmRSS "$pid") - rss))"
-is '... and what is mapped' "$(column mapped "$pid" grows.mtr)" "$(($(status VmSize "$pid") - size))"
-is '... steadily' "$(column trend "$pid" grows.mtr)" steady
+expect 0 'a process that grows is recorded' wait "$recorder"
+is '... with its memory before' "$(column before "$pid" grows.mtr)" "$rss"
+is '... and its memory now, as in /proc' "$(column now "$pid" grows.mtr)" "$(status VmRSS "$pid")"
+is '... and its growth' "$(column change "$pid" grows.mtr)" "$(($(status VmRSS "$pid") - rss))"
+is '... and its mapped memory' "$(column mapped "$pid" grows.mtr)" "$(($(status VmSize "$pid") - size))"
+is '... which is called steady' "$(column trend "$pid" grows.mtr)" steady
 kill -CONT "$pid"
 exec {grower[1]}>&-
 wait "$pid"
@@ -100,7 +100,7 @@ for i in 0 1 2; do
 		"${before[$i]#* } ${now#* }"
 done
 "$report" -q three.mtr >screen
-is '... and all are on the screen, most first' "$(awk '/python3/ && $4 == "MB" { printf "%s ", $1 }' screen)" \
+is '... and all are on the screen, the largest first' "$(awk '/python3/ && $4 == "MB" { printf "%s ", $1 }' screen)" \
 	"${pids[1]} ${pids[0]} ${pids[2]} "
 
 # AnonPages counts a page once. After a fork, RssAnon counts it once for each process that shares it, Pss_Anon only the process's part.
@@ -146,12 +146,12 @@ check 'a process that frees all before it exits is recorded' "$mtrec" -q -e vm,r
 	python3 -c 'import time; keep = [bytes(1000) for _ in range(60000)]; time.sleep(2.2); del keep'
 "$report" -q frees.mtr >screen
 check '... its path counts at its peak' awk '/^BY WHICH/ { getline; exit !($2 == "MB" && $1 > 50) }' screen
-check '... and is what is judged' awk '/^IS IT/ { verdicts = 1 } verdicts && $2 == "MB" { found = $1 > 50; exit } END { exit !found }' screen
+check '... and has a verdict' awk '/^IS IT/ { verdicts = 1 } verdicts && $2 == "MB" { found = $1 > 50; exit } END { exit !found }' screen
 
 # shellcheck disable=SC2016
 check 'a storm of forks is recorded' "$mtrec" -q -e vm,rss -o storm.mtr bash -c 'for i in {1..200}; do /bin/true; done; sleep 0.6'
 "$report" -q storm.mtr >screen
-check '... and all that ended are counted' grep -Eq '^ +ended: (true x200( |$)|.*, 200 others$)' screen
+check '... and all processes that ended are counted' grep -Eq '^ +ended: (true x200( |$)|.*, 200 others$)' screen
 
 check 'a command that ends before a gauge is read is recorded' "$mtrec" -q -e vm,rss -o brief.mtr \
 	python3 -c 'x = bytearray(30 << 20); print(open("/proc/self/status").read())'
@@ -169,10 +169,10 @@ check '... is in --processes' "$report" --processes --csv ends.mtr
 is '... had nothing before' "$(sed 's/"[^"]*"/trend/g' "$out" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 	$at["process"] == "python3" { print $at["before"], $at["life"], ($at["now"] > 30 * 2 ^ 20) }')" '0 ended last 1'
 
-check 'without readings in between' "$mtrec" -q -e vm --gauges none -o none.mtr sleep 2.5
-is '... there are two of the host' "$("$MT_TOP/scripts/mtdump" --records none.mtr | grep -c 'meminfo MemTotal')" 2
-check 'every half second' "$mtrec" -q -e vm --gauges 500ms -o often.mtr sleep 2.2
-between '... there are more' 3 "$("$MT_TOP/scripts/mtdump" --records often.mtr | grep -c 'name="meminfo MemFree"')" 99
+check 'a recording without readings in between' "$mtrec" -q -e vm --gauges none -o none.mtr sleep 2.5
+is '... has two readings of the host' "$("$MT_TOP/scripts/mtdump" --records none.mtr | grep -c 'meminfo MemTotal')" 2
+check 'a recording with readings every half second' "$mtrec" -q -e vm --gauges 500ms -o often.mtr sleep 2.2
+between '... has more readings' 3 "$("$MT_TOP/scripts/mtdump" --records often.mtr | grep -c 'name="meminfo MemFree"')" 99
 expect 2 'not a time' "$mtrec" --gauges soon -e vm true
 says '... is reported' "--gauges: 'soon' is not a time"
 

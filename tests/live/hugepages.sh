@@ -91,8 +91,8 @@ until_none_lost why attempt
 says 'it is recorded without losses, in one of three attempts' ', 0 lost -> ' why
 check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check h.mtr
 "$mtrec" -q -e hugepages -o none.mtr -- true 2>why
-expect 0 'no huge page is an answer' "$report" --hugepages none.mtr
-says '... that is said' '^mtreport: --hugepages: none was seen$' "$err"
+expect 0 'a recording without huge pages has exit status 0' "$report" --hugepages none.mtr
+says '... and a line says so' '^mtreport: --hugepages: none was seen$' "$err"
 "$report" -q --hugepages --csv h.mtr >paths.csv
 if [ "$filled" -lt $((50 << 20)) ]; then
 	skip 'huge pages of faults' "the kernel had few to give: $filled bytes"

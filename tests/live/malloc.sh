@@ -34,9 +34,9 @@ check_counts() { # TITLE PROGRAM FILE
 	says "... names the file that is probed" "^mtrec: malloc: [0-9]+ functions of [^ ]*$3" "$err"
 	says '... nothing is lost' ', 0 lost' "$err"
 	is '... each posix_memalign, once' "$(samples posix_memalign)" 100
-	between '... each malloc, and what starting takes' 200 "$(samples malloc)" 210
+	between '... each malloc, and those at the start of the program' 200 "$(samples malloc)" 210
 	between '... each calloc' 100 "$(samples calloc)" 105
-	is '... with what was asked for' "$(entered malloc calloc posix_memalign)" "$(samples malloc calloc posix_memalign)"
+	is '... with the requested sizes' "$(entered malloc calloc posix_memalign)" "$(samples malloc calloc posix_memalign)"
 }
 check_libc() { # only glibc's functions do this: they call no other allocator function, except reallocarray
 	is '... realloc, reallocarray, which calls it' "$(samples realloc) $(samples reallocarray)" '200 100'
@@ -49,7 +49,7 @@ is '... exactly' "$(samples malloc) $(samples calloc)" '200 100'
 check_libc
 "$MT_BUILD/mtreport" --script m.mtr >"$TMPDIR/script"
 says 'a block has its address and size' ':malloc: .* ptr=0x[0-9a-f]+ size=0x71$' "$TMPDIR/script"
-says '... a failed call none' ':malloc: .* ptr=0x0 ' "$TMPDIR/script"
+says '... and a failed call has none' ':malloc: .* ptr=0x0 ' "$TMPDIR/script"
 is '... and whole stacks' "$(grep -c ' main+0x' "$TMPDIR/script")" 900
 "$MT_TOP/scripts/mtdump" --json m.mtr >json
 for account in 'alloc of=malloc' 'enter of=calloc' 'free of=free'; do
@@ -84,7 +84,7 @@ if build -static -o static 2>"$err"; then
 	check_libc
 	strip static
 	expect 2 'a static program without symbols' "$mtrec" -o no.mtr -e malloc -- ./static
-	says '... has no allocator to be seen' 'no allocator with symbols'
+	says '... has no known allocator' 'no allocator with symbols'
 else
 	skip 'a static program' 'libc.a is not here'
 fi
@@ -107,7 +107,7 @@ kill $plain $other
 wait $plain $other 2>/dev/null
 
 expect 2 'a rate' "$mtrec" -o no.mtr -e malloc -c 10 -- ./allocates
-says '... does not go with it' 'records every block'
+says '... cannot be combined with it' 'records every block'
 if command -v setpriv >/dev/null; then
 	expect 125 'a plain user' setpriv --reuid 65534 --clear-groups "$mtrec" -o no.mtr -e malloc -- true
 	says '... gets the message that root is needed' 'root'

@@ -76,7 +76,7 @@ kept() { # N: checks the live blocks of N.mtr
 	between '... the interval holds the blocks that are kept' "$(field keep_small blocks_low)" 20000 "$(field keep_small blocks_high)"
 	between '... and their bytes' "$(field keep_small bytes_low)" 2080000 "$(field keep_small bytes_high)"
 	is '... large blocks are counted one by one' "$(field keep_large blocks),$(field keep_large blocks_low)" 3,3
-	is '... what was freed is gone, after realloc and posix_memalign, too' "$(field keep_none blocks)" 0
+	is '... freed blocks are gone, also after realloc and posix_memalign' "$(field keep_none blocks)" 0
 	is '... each call that failed is counted' "$(field keep_none failed)" 1000
 }
 addresses() { "$MT_BUILD/mtreport" --script "$1.mtr" 2>/dev/null | sed -n 's/.*:malloc[/:].* ptr=\(0x[1-9a-f][0-9a-f]*\) .*/\1/p' | sort -u; }
@@ -90,9 +90,9 @@ kept 4
 kept 16
 addresses 4 >four
 addresses 16 >sixteen
-is 'what 1 in 16 has, 1 in 4 has' "$(comm -13 four sixteen | wc -l)" 0
+is 'all blocks of 1 in 16 are among those of 1 in 4' "$(comm -13 four sixteen | wc -l)" 0
 between '... which is about four times as much' 300 "$(($(wc -l <four) * 100 / $(wc -l <sixteen)))" 500
-expect 2 'no number' "$mtrec" -e malloc --malloc-sample some -- ./keeps
+expect 2 'a rate that is not a number' "$mtrec" -e malloc --malloc-sample some -- ./keeps
 says '... is reported with the valid ones' "'some' is neither auto nor all nor a number"
 
 # auto: mtrec first counts the calls of a running process.
@@ -121,19 +121,19 @@ for _ in 1 2 3 4 5 6 7 8; do
 	! grep -q '; 1 in [0-9]* is recorded' "$err" || break
 done
 is 'more blocks' "$status" 0
-says '... by prices that were measured' 'a stop at a probe costs [0-9.]+ us, [0-9.]+ us where .* \(measured\)' "$err"
+says '... by measured costs' 'a stop at a probe costs [0-9.]+ us, [0-9.]+ us where .* \(measured\)' "$err"
 says '... are sampled' '; 1 in (2|4|8) is recorded, for [0-9.]+ %' "$err"
 "$MT_BUILD/mtreport" --info more.mtr >info 2>&1
 is '... with one event for each function' "$(grep -Ec '^  malloc = .*: sample, ' info)" 2
 kill $pid
 started 5000
-expect 3 'a storm' "$mtrec" -o storm.mtr -e malloc -p $pid --duration 300ms
-says '... is refused with its price' '[0-9]+ blocks a second: probes alone would cost [0-9]+ % of a CPU, more than --budget 5'
+expect 3 'a load that is too high' "$mtrec" -o storm.mtr -e malloc -p $pid --duration 300ms
+says '... is refused, with its cost' '[0-9]+ blocks a second: probes alone would cost [0-9]+ % of a CPU, more than --budget 5'
 says '... and what to do' '--budget [0-9]+ allows that, --malloc-sample 64 takes any price'
-check '... which does it' "$mtrec" -o storm.mtr -e malloc --malloc-sample 64 -p $pid --duration 300ms
+check '... and that advice works' "$mtrec" -o storm.mtr -e malloc --malloc-sample 64 -p $pid --duration 300ms
 kill $pid
 wait 2>/dev/null
 expect 2 'a budget for a command' "$mtrec" -o no.mtr -e malloc --budget 5 -- ./keeps
-says '... whose rate nobody knows' 'of what runs already'
+says '... is refused, because its rate is not known' 'of what runs already'
 check 'nothing is left in tracefs' probes_are_gone
 finish

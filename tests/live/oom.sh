@@ -45,7 +45,7 @@ END
 }
 is '... the victim' "$(fact 'killed for' process)" steps
 pid=$(fact 'killed for' pid)
-is '... who asked for memory: itself' "$(fact 'killed for' figure)" "steps $pid"
+is '... the process that asked for memory: the victim itself' "$(fact 'killed for' figure)" "steps $pid"
 says '... on which path' '"[^"]*touch;[^"]*mem_cgroup_out_of_memory' oom.csv
 is '... the cgroup' "$(fact cgroup figure)" "/${group##*/}"
 is '... its limit' "$(fact "cgroup's limit" value)" $((16 << 20))
@@ -67,7 +67,7 @@ fi
 says 'the first screen names the victim' "^ +OOM-killed: steps $pid( \(peak [0-9.]+ MB\))?\$" first
 says '... and --oom' '^ +mtreport --oom oom.mtr( |$)' first
 "$report" -q --oom oom.mtr >screen
-check '... within 80 columns, but for names' awk 'length > 80 && !/^ / { exit 1 }' screen
+check '... within 80 columns, except for names' awk 'length > 80 && !/^ / { exit 1 }' screen
 "$report" -q --host oom.mtr >host
 says '--host counts it' '^errors +memory: OOM kills +1' host
 says '... and that the cgroup was at its limit' "^saturated +cgroup: at its limit .* cgroup failures /${group##*/}\$" host
@@ -75,25 +75,25 @@ says '... and that the cgroup was at its limit' "^saturated +cgroup: at its limi
 ( read -r _ <go; echo "$BASHPID" >"$group/cgroup.procs"; exec "$steps" faults 20000 >/dev/null 2>&1 ) 2>/dev/null &
 moved=$!
 # shellcheck disable=SC2016 # the inner shell's
-check 'one is moved, and killed' "$mtrec" -q -e oom,vm,rss -a -o moved.mtr -- \
+check 'a process is moved, and killed' "$mtrec" -q -e oom,vm,rss -a -o moved.mtr -- \
 	sh -c 'echo >go; while kill -0 "$0" 2>/dev/null; do sleep 0.1; done' "$moved"
 wait "$moved" 2>/dev/null
 "$report" -q --oom --csv moved.mtr >oom.csv
 is '... the victim' "$(fact 'killed for' pid)" "$moved"
 if [ -e /sys/kernel/tracing/events/cgroup/cgroup_attach_task ]; then
 	is '... its cgroup' "$(fact cgroup figure)" "/${group##*/}"
-	is '... and its limit, which it met too late for a gauge' "$(fact "cgroup's limit" value)" $((16 << 20))
+	is '... and its limit, reached too late for a gauge' "$(fact "cgroup's limit" value)" $((16 << 20))
 	says '--host has an error of the cgroup' "^errors +cgroup: OOM kills +1, 1 before +cgroup oom_kills /${group##*/}\$" \
 		<("$report" -q --host moved.mtr)
 	"$report" -q --by cgroup --csv --samples moved.mtr >by.csv
-	says '... to which its samples are put down, too' "^page-faults,/${group##*/}," by.csv
+	says '... to which its samples are attributed, too' "^page-faults,/${group##*/}," by.csv
 else
 	skip '... its cgroup' 'this kernel does not report who is moved'
 fi
 expect 4 'a time without the kill' "$report" -q --oom --time 0,0.000001 moved.mtr
 says '... is reported with the number of kills' 'of 1 OOM kills in it none matches the selectors'
 # A cgroup is created, has a kill and is removed between two readings of the gauges.
-expect 0 'a cgroup of a moment' "$mtrec" -q -e oom,vm,rss --gauges none -a -o brief.mtr -- \
+expect 0 'a cgroup that exists for a moment' "$mtrec" -q -e oom,vm,rss --gauges none -a -o brief.mtr -- \
 	sh -c 'sleep 0.5 # the first gauge is read
 		mkdir "$1" && echo 16M >"$1/memory.limit_in_bytes"
 		sh -c "echo \$\$ >\"$1/cgroup.procs\"; exec \"$0\" faults 20000" >/dev/null 2>&1; rmdir "$1"' "$steps" "$group-brief"

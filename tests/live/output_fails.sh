@@ -23,7 +23,7 @@ lasting() {
 "$mtrec" -q -e page-faults -o file.mtr -- "$steps" faults 100 >said
 "$mtrec" -q -e page-faults -o - -- "$steps" faults 100 2>said_err | cat >pipe.mtr
 is 'a pipe gets what a file gets' "$(structure pipe.mtr)" "$(structure file.mtr)"
-check '... and is as the page has it' "$MT_TOP/scripts/mtdump" --check pipe.mtr
+check '... and follows FORMAT.md' "$MT_TOP/scripts/mtdump" --check pipe.mtr
 says "the command's output goes to stderr then" '^region ' said_err
 is '... and nowhere else' "$(grep -ac '^region ' pipe.mtr)" 0
 read -r _ tid start end < <(grep region said_err)
@@ -60,13 +60,13 @@ says '... with 5' '^status 5$'
 touch ended
 exec 7>&-
 wait
-is 'what came out begins a recording' "$("$MT_TOP/scripts/mtdump" --chunks head.mtr | grep -c HEAD)" 1
+is 'the output is the beginning of a recording' "$("$MT_TOP/scripts/mtdump" --chunks head.mtr | grep -c HEAD)" 1
 
 # a limit on the file size has the effect of a full disk, and needs no root
 (ulimit -f 64; "$mtrec" -z0 -e page-faults -o limited.mtr -- "$steps" faults 2000 >said 2>said_err; echo $? >status)
 is 'ulimit -f fails with 125' "$(cat status)" 125
 says '... says why' '^mtrec: cannot write the recording: File too large$' said_err
-says '... and what is left' '^mtrec: what was written before \([0-9]+ bytes\) is a valid recording$' said_err
+says '... and what is left in the file' '^mtrec: what was written before \([0-9]+ bytes\) is a valid recording$' said_err
 is '... as many bytes as it says' "$(stat -c %s limited.mtr)" "$(sed -n 's/.*(\([0-9]*\) bytes).*/\1/p' said_err)"
 "$MT_TOP/scripts/mtdump" --chunks limited.mtr >chunks
 is '... all of them in chunks' "$(grep -cE 'skipped|outside|torn|damaged' chunks)" 0

@@ -29,7 +29,7 @@ is '... and a whole stack' "$(grep -c ' outer+0x' "$list")" 1000
 is '... which mtreport adds up' "$("$MT_BUILD/mtreport" --folded --weight n probed.mtr | awk '{ sum += $NF } END { print sum }')" 499500
 expect 2 'a field that no event has' "$MT_BUILD/mtreport" --folded --weight m probed.mtr
 record 'u:./probed:*ou*,u:./probed:main' --filter 'common_pid > 0'
-is 'a pattern is every function that matches' "$(hits outer) $(hits countdown)" '1000 4000'
+is 'a pattern stands for every function that matches' "$(hits outer) $(hits countdown)" '1000 4000'
 says '... and each is an event of its own' 'u:\./probed:outer' <("$MT_BUILD/mtreport" --info probed.mtr)
 record 'u:./probed:work(n=%rdi)' --filter 'n >= 990'
 is 'a filter on an argument' "$(hits work)" 10
@@ -37,7 +37,7 @@ record 'ur:./probed:work(r=retval:s32)'
 is 'a return has the value' "$(sed -n 's/.* r=//p' "$list" | awk '{ sum += $1 } END { print sum }')" $((3 * 999 * 1000 / 2))
 is '... and the stack of the caller' "$(grep -A1 ':work: ' "$list" | grep -c ' outer+0x')" 1000
 record 'ur:./probed:countdown,u:./probed:countdown'
-is 'functions that are to return do not end stacks' "$(grep -c '_start+0x' "$list") $(hits countdown) $(hits countdown_1)" \
+is 'functions with a pending return probe do not end stacks' "$(grep -c '_start+0x' "$list") $(hits countdown) $(hits countdown_1)" \
 	'8000 4000 4000'
 "$mtrec" -v -o probed.mtr -e 'ur:./probed:countdown,u:./probed:countdown' -- ./probed >said 2>&1
 says 'the place that costs least is named' 'probe mtrec_.*/countdown_1: .* bytes in: a (push|jump|call) is emulated' said
@@ -151,7 +151,7 @@ if [ -e /sys/kernel/tracing/kprobe_events ]; then
 	says 'a function of the kernel' ':do_exit: .*code=' "$list"
 else
 	expect 125 'no kprobes' "$mtrec" -o no.mtr -e k:do_exit -- ./probed
-	says '... is said' 'this kernel has no kprobes \(CONFIG_KPROBE_EVENTS\)'
+	says '... is reported' 'this kernel has no kprobes \(CONFIG_KPROBE_EVENTS\)'
 fi
 if command -v setpriv >/dev/null; then
 	expect 125 'a plain user' setpriv --reuid 65534 --clear-groups "$mtrec" -o no.mtr -e "u:$TMPDIR/probed:work" -- true

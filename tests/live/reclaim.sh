@@ -38,7 +38,7 @@ pages=$(sums pages --by process)
 between 'its pages are those that the kernel counted' $(((after - before) * 98 / 100)) "$pages" $(((after - before) * 102 / 100 + 8))
 calls=$("$report" -q --folded --by event -e vmscan:mm_vmscan_memcg_reclaim_end r.mtr | awk '{ n += $NF } END { print n }')
 is 'each reclaim that ended is counted' "$calls" "$(sums calls --by process)"
-is '... and the histogram has them all' "$calls" "$(sums calls --by took)"
+is '... and the histogram has all of them' "$calls" "$(sums calls --by took)"
 is '... and their time' "$(sums ns --by process)" "$(sums ns --by took)"
 "$report" -q --reclaim --folded --weight pages r.mtr >folded
 says 'the path is the one that touched the pages: its stack itself may be swapped out' 'steps;.*touch;.*try_to_free_mem_cgroup_pages [0-9]' folded

@@ -63,13 +63,13 @@ touch go
 sleep 5
 kill -CONT "$recorder"
 done_with 0 'stopped for 5 s: the status is that of the command'
-says '... what was lost is reported' '^mtrec: .* samples, .* [1-9][0-9,]* lost -> live.mtr$' said
+says '... losses are reported' '^mtrec: .* samples, .* [1-9][0-9,]* lost -> live.mtr$' said
 check '... and the file is whole' "$MT_TOP/scripts/mtdump" --check live.mtr
 "$MT_BUILD/mtreport" --info live.mtr >info 2>&1
 number() {
 	sed -En "s/^ *$1 +([0-9,]+)\$/\1/p" info | tr -d ,
 }
-is '... samples and losses are all faults there were' "$(($(number samples) + $(number lost) >= 20000))" 1
+is '... samples and losses add up to all faults' "$(($(number samples) + $(number lost) >= 20000))" 1
 
 # SIGKILL at 20 moments (MT_KILLS=100: at as many): the file is a valid prefix, and at most the last second is missing.
 set +m

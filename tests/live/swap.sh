@@ -87,11 +87,11 @@ check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check s.mtr
 sums() {
 	awk -F, -v name="$1" -v pid="$swaps" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } $1 == pid { print $at }' by_process.csv
 }
-is 'what is swapped out at the end is what /proc has, to the page' "$(sums bytes)" "$swapped"
+is 'the swapped pages at the end are those of /proc, to the page' "$(sums bytes)" "$swapped"
 is '... of one process, whose memory a child of vfork read, too' "$(grep -cE '^[0-9]+,(swaps|true)' by_process.csv)" 1
-between 'more than its limit leaves room for was swapped out' $((48 << 8)) "$(sums out)" $((96 << 8))
-between 'what it read again came in' 900 "$(sums in)" 1400
-between 'what it unmapped was freed' 1500 "$(sums freed)" 2048
+between 'at least the memory above its limit was swapped out' $((48 << 8)) "$(sums out)" $((96 << 8))
+between 'the pages that it read again were swapped in' 900 "$(sums in)" 1400
+between 'the swapped pages that it unmapped were freed' 1500 "$(sums freed)" 2048
 is 'the sums agree' "$(sums bytes)" $((($(sums out) - $(sums in) - $(sums freed)) * 4096))
 says 'the path that fills swaps out' "^$swaps,swaps,[^,]*;main;fill;" by_path.csv
 says 'the path that reads again brings in' "^$swaps,swaps,[^,]*;main;back;.*do_swap_page[^,]*,-[0-9]+,0,[0-9]+,0" by_path.csv
@@ -108,7 +108,7 @@ until_recording "$recorder" later.mtr
 kill -TERM "$recorder"
 wait "$recorder"
 "$report" -q --swap --csv later.mtr >later.csv 2>why
-says 'what was swapped out before is reported as such' "^$swaps,swaps,.*before.*,$swapped,0,0,0" later.csv
+says 'memory that was swapped out before is reported as such' "^$swaps,swaps,.*before.*,$swapped,0,0,0" later.csv
 exec 3>&-
 wait "$swaps"
 finish
