@@ -19,7 +19,7 @@
 #include "report/verdicts/region_pages.h"
 #include "report/verdicts/verdicts_parts.h"
 
-#define LATE_ENOUGH 512 /* number of returns that are kept before older ones are dropped */
+#define LATE_LEAST 512 /* number of returns that are kept before older ones are dropped */
 
 static uint32_t stack_of_words(struct mt_session *session, const char *words)
 {
@@ -208,11 +208,14 @@ static void note_late(struct mt_verdicts_entry *entry, const struct mt_change *c
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; entry->late.count >= LATE_ENOUGH && i < entry->late.count; i++) {
-		if (entry->late.items[i].time + MT_VERDICTS_BURST >= change->time)
-			entry->late.items[kept++] = entry->late.items[i];
+	if (entry->late.count >= LATE_LEAST && entry->late.count >= entry->late_limit) {
+		for (size_t i = 0; i < entry->late.count; i++) {
+			if (entry->late.items[i].time + MT_VERDICTS_BURST >= change->time)
+				entry->late.items[kept++] = entry->late.items[i];
+		}
+		entry->late.count = kept;
+		entry->late_limit = 2 * kept;
 	}
-	entry->late.count = entry->late.count >= LATE_ENOUGH ? kept : entry->late.count;
 	mt_array_append(&entry->late,
 			(struct mt_verdicts_returned){change->time, change->reserved, bytes});
 }

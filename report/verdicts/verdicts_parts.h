@@ -23,7 +23,9 @@ struct mt_verdicts_returned {
 
 struct mt_verdicts_entry {
 	struct mt_history history;
+	/* At least the returns of the last MT_VERDICTS_BURST; at late_limit older ones go. */
 	MT_ARRAY(struct mt_verdicts_returned) late;
+	size_t late_limit;
 	bool forgiven; /* the last returns count as held, so their pages are not compared */
 	struct mt_tierless_place place;
 	uint32_t stack; /* of a path: one of its stacks */

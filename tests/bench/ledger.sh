@@ -28,7 +28,7 @@ for stacks in none dwarf; do
 		$1 == "samples" || $1 == "lost" { n[$1] = $2 }
 		/ (sample|mark), [0-9,]+ records/ { gsub(",", "", $(NF - 1)); sum += $(NF - 1) }
 		END { printf "call-graph %s: %s calls, %d records of them, %s lost\n", stacks, n["samples"], sum, n["lost"] }'
-	for what in --growth "--growth --folded" --outstanding; do
+	for what in --summary --growth "--growth --folded" --outstanding; do
 		# shellcheck disable=SC2086 # two words
 		{ TIMEFORMAT="%U %S"; time "$MT_BUILD/mtreport" -j1 $what "$TMPDIR/loop.mtr" >/dev/null 2>"$TMPDIR/notes"; } 2>"$TMPDIR/time"
 		# shellcheck disable=SC2086
