@@ -64,7 +64,8 @@ static bool is_stub(const struct mt_walk *walk, uint64_t address)
 }
 
 /*
- * Whether a call to `target` may have led to pc: both are in one function, or in code without CFI.
+ * Whether a call to `target` may have led to pc: target is the start of pc's function, or both are
+ * in code without CFI and target is less than SPAN_MAX before pc.
  */
 static bool is_entry(const struct mt_walk *walk, uint64_t target, uint64_t pc)
 {

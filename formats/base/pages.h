@@ -59,8 +59,8 @@ static inline void mt_pages_ready(void *bytes, size_t size)
 /*
  * Maps zeroed, populated pages; NULL out of memory. munmap() frees them. Without
  * MADV_POPULATE_WRITE, touches each page once; each of those faults is a sample if faults are
- * recorded. Does not use huge pages: in a virtual machine a huge page costs more than 512 small
- * ones.
+ * recorded. Does not ask for huge pages: in a virtual machine a huge page costs more than 512
+ * small ones.
  */
 static inline void *mt_pages_map(size_t size)
 {

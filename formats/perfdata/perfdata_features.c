@@ -300,7 +300,7 @@ static void take_pmus(struct mt_perf_facts *facts, struct mt_cursor *c)
 	}
 }
 
-/* Adds a text for each group: "{anon group}: 2 events from number 0 on". */
+/* Adds a text for each group: "{anon group}: 2 events from event 0 on". */
 static void take_groups(struct mt_perf_facts *facts, struct mt_cursor *c)
 {
 	uint32_t count = mt_cursor_u32(c);

@@ -40,8 +40,7 @@ static bool read_meminfo(const char *text, struct line *out)
 }
 
 /*
- * Reads "pgscan_direct 123", of the lines about faults, reclaim, swap, compaction, huge pages and
- * OOM.
+ * Reads "pgscan_direct 123", of the lines that begin with an entry of `wanted`.
  */
 static bool read_vmstat(const char *text, struct line *out)
 {
@@ -84,7 +83,7 @@ static bool read_loadavg(const char *text, struct line *out)
 
 /*
  * Reads "/dev/sda2   partition   1048572   123   -2"; the kernel escapes blanks in the name.
- * `column`: index of the number after the name.
+ * `column`: which word after the name to read, from 0.
  */
 static bool read_swaps(const char *text, int column, struct line *out)
 {

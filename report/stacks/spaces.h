@@ -37,7 +37,8 @@ struct mt_space {
 	uint32_t cgroup;     /* string id: cgroup path; 0: unknown */
 	uint32_t exe;	     /* string id: path of the program; 0: unknown */
 	uint32_t threads;    /* tasks in this space now */
-	bool chosen, named;  /* chosen by -u, -G, -p or -t; chosen by --comm. A target is both */
+	bool chosen;	     /* -u, -G, -p and -t do not exclude it */
+	bool named;	     /* --comm does not exclude it; a target is chosen and named */
 	bool other_names;    /* --comm excluded some threads of the space */
 	bool recorder;	     /* mtrec's child before it executes the command */
 	bool unused;	     /* created by a FORK record, but the child shares the parent's space */

@@ -21,7 +21,8 @@ enum {
 };
 
 enum {
-	LEAST_REPLACED = 2, /* replaced pieces; a path that doubles its memory makes few */
+	/* Fewer replaced pieces prove nothing: a path that doubles its memory replaces few. */
+	LEAST_REPLACED = 2,
 };
 
 static const struct mt_history_scale *scale_of_space(const struct mt_verdicts *verdicts,

@@ -40,6 +40,6 @@ for output in source page; do
 	check "the program's source is shown: $output" grep -aq 'shown words' $output.lines
 done
 for output in x ours theirs relative page; do
-	is "no line of another file is: $output" "$(grep -acE 'hidden words|^.*root:[^ ]*:[0-9]*:' $output.lines)" 0
+	is "no line of another file is shown: $output" "$(grep -acE 'hidden words|^.*root:[^ ]*:[0-9]*:' $output.lines)" 0
 done
 finish

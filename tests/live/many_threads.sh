@@ -66,7 +66,7 @@ cc -O1 -g -fno-inline -pthread -o many many.c && cc -O1 -g -fno-inline -o noise 
 ./noise &
 noise=$!
 mkfifo words
-# The rings get the faults of the whole host.
+# Whole CPUs are recorded: faults of other programs may fill the rings, so a run with losses is repeated.
 attempt() {
 	local status
 	rm -f many.mtr

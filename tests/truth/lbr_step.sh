@@ -142,10 +142,10 @@ check 'a recording of call stacks is sealed' "$MT_BUILD/mtreport" --seal "$TMPDI
 check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check "$TMPDIR/carried.mtr"
 mv "$TMPDIR/sealed" "$TMPDIR/gone"
 stacks_of carried.mtr
-check '... with the same stacks where the program is not' cmp "$TMPDIR/plain.mtr.stacks" "$TMPDIR/carried.mtr.stacks"
+check '... and gives the same stacks after the program is removed' cmp "$TMPDIR/plain.mtr.stacks" "$TMPDIR/carried.mtr.stacks"
 cp "$TMPDIR/plain.mtr.stacks" "$TMPDIR/here"
 stacks_of plain.mtr
-expect 1 '... which others are' cmp "$TMPDIR/plain.mtr.stacks" "$TMPDIR/here"
+expect 1 '... while a recording without the code gives other stacks' cmp "$TMPDIR/plain.mtr.stacks" "$TMPDIR/here"
 mv "$TMPDIR/gone" "$TMPDIR/sealed"
 "$MT_BUILD/mtreport" --seal "$TMPDIR/again.mtr" "$TMPDIR/carried.mtr" 2>"$TMPDIR/said"
 says '... and what is carried is not added again' ': 0 added' "$TMPDIR/said"

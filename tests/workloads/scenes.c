@@ -30,7 +30,7 @@
 enum {
 	TICK_MS = 30,
 	SESSION = 16 << 10,
-	ENTRIES = 150, /* of the cache, and of a batch */
+	ENTRIES = 150, /* of the cache; a batch has a third of it */
 	SEGMENT = 160 << 10,
 	TABLES = 6 << 20,
 	DATA_FILE = 8 << 20,
