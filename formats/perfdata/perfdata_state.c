@@ -160,7 +160,7 @@ void mt_perf_state_make(struct mt_perf_facts *facts, struct mt_block *out)
 	for (size_t i = 0; i < facts->images.count; i++)
 		put_image(&facts->images.items[i], out);
 	if (facts->split)
-		put_note("recorded by threads: samples lie in files beside it that are not "
+		put_note("recorded by threads: samples lie in files next to it that are not "
 			 "read",
 			 out);
 	if (facts->limited)

@@ -91,7 +91,7 @@ def check_sources(tap, folder):
         return Annotation("--annotate", "remember_session", *moved(folder), RECORDING)
 
     found = write(b"".join(b"\tline(%d);\r\n" % n for n in range(1, 300)))
-    tap.check(found.lines["76"][2].strip() == "line(76);" and "line(75);" in found.text, "figures are shown beside source lines, with the neighbouring lines",
+    tap.check(found.lines["76"][2].strip() == "line(76);" and "line(75);" in found.text, "figures are shown next to source lines, with the neighbouring lines",
               found.text)
     tap.check("changed after" not in found.text, "a source that is older than the recording gets no warning", found.text)
     os.utime(source)
